@@ -1,0 +1,2 @@
+//! The Hybrid protocol.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Compile-fail tests, the compiled README and the end-to-end tests of the workspace.
