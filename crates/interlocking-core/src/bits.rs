@@ -1,0 +1,89 @@
+//! A set of small integers: places or nodes of one net.
+
+/// A fixed-size set of indices below the capacity it was made with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Bits(Box<[u64]>);
+
+impl Bits {
+    /// The empty set over indices below `capacity`.
+    pub fn new(capacity: usize) -> Self {
+        Self(vec![0; capacity.div_ceil(64)].into())
+    }
+
+    /// Whether `index` is a member.
+    #[inline]
+    pub fn contains(&self, index: usize) -> bool {
+        self.0[index >> 6] & (1 << (index & 63)) != 0
+    }
+
+    /// Adds `index`; true if it was not a member.
+    #[inline]
+    pub fn insert(&mut self, index: usize) -> bool {
+        let word = &mut self.0[index >> 6];
+        let bit = 1 << (index & 63);
+        let added = *word & bit == 0;
+        *word |= bit;
+        added
+    }
+
+    /// Takes `index` out; true if it was a member.
+    #[inline]
+    pub fn remove(&mut self, index: usize) -> bool {
+        let word = &mut self.0[index >> 6];
+        let bit = 1 << (index & 63);
+        let removed = *word & bit != 0;
+        *word &= !bit;
+        removed
+    }
+
+    /// Takes every member of `other` out.
+    pub fn subtract(&mut self, other: &Self) {
+        for (word, gone) in self.0.iter_mut().zip(&other.0) {
+            *word &= !gone;
+        }
+    }
+
+    /// Takes all members out.
+    pub fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    /// Whether there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    /// The members in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().enumerate().flat_map(|(at, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                (rest != 0).then(|| {
+                    let bit = rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    at * 64 + bit
+                })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_back_in_order() {
+        let mut bits = Bits::new(130);
+        assert!(bits.insert(129) && bits.insert(0) && bits.insert(64));
+        assert!(!bits.insert(64), "a second insertion adds nothing");
+        assert_eq!(bits.iter().collect::<Vec<_>>(), [0, 64, 129]);
+        assert!(bits.remove(64) && !bits.remove(64));
+        let mut other = Bits::new(130);
+        other.insert(0);
+        bits.subtract(&other);
+        assert_eq!(bits.iter().collect::<Vec<_>>(), [129]);
+        bits.clear();
+        assert!(bits.is_empty());
+    }
+}

@@ -1,0 +1,413 @@
+//! What a handler may ask of its run.
+
+use crate::failure::NodeError;
+use crate::frontier::Execution;
+use crate::graph::{Branch, Done, Edge, Forks, Graph, Node, Place, Remembers, Works};
+use crate::kind::Kind;
+use crate::net::NodeIndex;
+use crate::route::{Choice, Next, Route, Step};
+use crate::run_id::RunId;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What an execution gets from its executor.
+pub struct Entered<'run, G: Graph> {
+    /// The run's services.
+    pub services: &'run dyn Services<G>,
+    /// Which execution this is.
+    pub execution: Execution,
+}
+
+/// A handler's view of the run, typed by the node it stands on.
+pub struct Cx<'run, N: Node> {
+    services: &'run dyn Services<N::Graph>,
+    execution: Execution,
+    effects: Effects,
+    node: PhantomData<fn() -> N>,
+}
+
+/// What an executor offers to the handlers of its runs.
+pub trait Services<G: Graph>: Send + Sync {
+    /// The run's name.
+    fn run_id(&self) -> &RunId;
+
+    /// What the run started with.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where the executor does not have it.
+    fn entry(&self) -> Result<&G::Entry, ContextError>;
+
+    /// The last input of a node.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where the node was never entered, or the executor keeps no inputs.
+    fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError>;
+
+    /// The [`MemoryCell`] of a memory group.
+    fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)>;
+
+    /// The place in which a node works.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where no place of that name was given to the run.
+    fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError>;
+
+    /// Tells whoever watches the run.
+    fn note(&self, execution: Execution, text: String);
+
+    /// Services beyond these, for node kinds that know their executor.
+    fn extension(&self) -> &(dyn Any + Send + Sync);
+}
+
+/// What a handler asked for beside its route. It takes effect together with the outcome, or not at all.
+#[derive(Default)]
+pub struct Effects(Option<Box<EffectList>>);
+
+#[derive(Default)]
+struct EffectList {
+    updates: Vec<MemoryUpdate>,
+    commits: Vec<Commit>,
+}
+
+type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send>;
+
+/// A commit that an execution made: what a resumed run puts the workspace back to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The workspace.
+    pub workspace: String,
+    /// The commit's id.
+    pub id: String,
+}
+
+/// A named place in which a node works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its name in the table.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether the node must leave it as it found it.
+    pub read_only: bool,
+}
+
+/// The shared value of a memory group.
+#[derive(Debug, Default)]
+pub struct MemoryCell<M>(Mutex<M>);
+
+/// The run was not given what a handler asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// The run has no entry value.
+    NoEntry,
+    /// The node has not been entered yet.
+    NeverEntered {
+        /// The node.
+        node: String,
+    },
+    /// The run keeps no inputs, because it has no journal.
+    NoJournal {
+        /// The node whose input was asked for.
+        node: String,
+    },
+    /// What is stored does not parse as the type that the table gives.
+    Unreadable {
+        /// What was read.
+        what: String,
+        /// The parser's words.
+        reason: String,
+    },
+    /// No place of that name was given to the run.
+    NoWorkspace {
+        /// The name in the table.
+        name: String,
+        /// What the run's workspaces say of it.
+        reason: String,
+    },
+    /// The executor does not know how to run nodes of this kind.
+    NoSupport {
+        /// What is missing.
+        what: String,
+    },
+}
+
+/// Runs one execution of the node `N`, whose kind is `kind`.
+pub async fn run<N, K>(kind: &K, input: N::Input, entered: Entered<'_, N::Graph>) -> Done<N::Graph>
+where
+    N: Node,
+    K: Kind<N>,
+{
+    let mut cx = Cx {
+        services: entered.services,
+        execution: entered.execution,
+        effects: Effects(None),
+        node: PhantomData,
+    };
+    let route = kind.run(input, &mut cx).await;
+    Done { route: route.map(Next::into_step), effects: cx.effects }
+}
+
+/// The way on.
+impl<N: Node> Cx<'_, N> {
+    /// Goes to `Target` with `payload`. [`goto!`](crate::goto) is the same in fewer brackets.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    pub fn goto<Target>(&self, payload: <<N as Edge<Target>>::To as Place>::Payload) -> Route<N>
+    where
+        N: Edge<Target>,
+    {
+        Ok(Next::new(Step::One(N::ALTERNATIVE, <N as Edge<Target>>::To::put(payload))))
+    }
+
+    /// Goes to this node again.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    pub fn goto_self(&self, payload: <<N as Edge<N>>::To as Place>::Payload) -> Route<N>
+    where
+        N: Edge<N>,
+    {
+        self.goto::<N>(payload)
+    }
+
+    /// Continues on all branches of the node's fork: one payload a branch, in table order.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    pub fn fork(&self, branches: N::Branches) -> Route<N>
+    where
+        N: Forks,
+    {
+        Ok(Next::new(Step::All(N::ALTERNATIVE, N::tokens(branches))))
+    }
+
+    /// The target of a branch that may choose among several.
+    pub fn branch<Target>(
+        &self,
+        payload: <<N as Branch<Target>>::To as Place>::Payload,
+    ) -> Choice<N, <N as Branch<Target>>::Position>
+    where
+        N: Branch<Target>,
+    {
+        Choice::new(<N as Branch<Target>>::To::put(payload))
+    }
+}
+
+/// What the node knows of its run.
+impl<N: Node> Cx<'_, N> {
+    /// The run's name.
+    pub fn run_id(&self) -> &RunId {
+        self.services.run_id()
+    }
+
+    /// The node's name.
+    pub fn node(&self) -> &'static str {
+        N::Graph::net().name(N::INDEX)
+    }
+
+    /// Which execution this is.
+    pub fn execution(&self) -> Execution {
+        self.execution
+    }
+
+    /// How often the node has been entered in this run, this time included: 1-based, counted by the runtime.
+    pub fn visit(&self) -> u32 {
+        self.execution.visit
+    }
+
+    /// Which attempt of this visit it is: 1-based, counted by the runtime.
+    pub fn attempt(&self) -> u32 {
+        self.execution.attempt
+    }
+
+    /// Whether the table allows no further visit.
+    pub fn is_final_visit(&self) -> bool {
+        self.execution.visit >= N::Graph::net().node(N::INDEX).visits
+    }
+
+    /// Whether the table allows no further attempt in this visit.
+    pub fn is_final_attempt(&self) -> bool {
+        N::Graph::net().node(N::INDEX).attempts.is_some_and(|limit| self.execution.attempt >= limit)
+    }
+
+    /// What the run started with.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where the executor does not have it.
+    pub fn entry(&self) -> Result<&<N::Graph as Graph>::Entry, ContextError> {
+        self.services.entry()
+    }
+
+    /// The last input of node `Other`: a fresh copy, typed by its marker.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where that node was never entered, or the run has no journal to read it from.
+    pub fn input_of<Other>(&self) -> Result<Other::Input, ContextError>
+    where
+        Other: Node<Graph = N::Graph>,
+    {
+        let name = || N::Graph::net().name(Other::INDEX).to_owned();
+        let token = self.services.last_input(Other::INDEX)?;
+        Other::take(token).ok_or_else(|| ContextError::NeverEntered { node: name() })
+    }
+
+    /// The place in which the node works.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where no place of that name was given to the run.
+    pub fn workspace(&self) -> Result<Workspace, ContextError>
+    where
+        N: Works,
+    {
+        self.services.workspace(N::INDEX)
+    }
+
+    /// Tells whoever watches the run, for instance what a long step is doing.
+    pub fn note(&self, text: impl Into<String>) {
+        self.services.note(self.execution, text.into());
+    }
+
+    /// Records that the node made a commit in a workspace.
+    pub fn committed(&mut self, workspace: impl Into<String>, id: impl Into<String>) {
+        self.effects.list().commits.push(Commit { workspace: workspace.into(), id: id.into() });
+    }
+
+    /// The executor's further services.
+    #[doc(hidden)]
+    pub fn extension(&self) -> &(dyn Any + Send + Sync) {
+        self.services.extension()
+    }
+
+    /// The node's workspace, for node kinds, which know their row but not its type.
+    #[doc(hidden)]
+    pub fn workspace_if_any(&self) -> Result<Option<Workspace>, ContextError> {
+        match N::Graph::net().row(N::INDEX).workspace {
+            Some(_) => self.services.workspace(N::INDEX).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The node's memory.
+impl<N: Remembers> Cx<'_, N> {
+    /// A copy of the memory as it is now, this execution's own updates included.
+    ///
+    /// # Panics
+    ///
+    /// If the executor does not keep the memory of the graph it runs.
+    pub fn memory(&self) -> N::Memory {
+        let mut value = self.cell().lock().clone();
+        for update in self.effects.0.iter().flat_map(|list| &list.updates) {
+            update(&mut value);
+        }
+        value
+    }
+
+    /// Changes the memory when this execution's outcome is accepted.
+    ///
+    /// Until then only this execution sees the change; if it fails, times out or is cancelled, nobody does. Updates of
+    /// concurrent nodes are applied one after the other, each to the value the last one left, so `change` may be called
+    /// more than once and should depend on nothing but what it is given.
+    pub fn update_memory(&mut self, change: impl Fn(&mut N::Memory) + Send + 'static) {
+        self.effects.list().updates.push(Box::new(move |value| {
+            if let Some(value) = value.downcast_mut::<N::Memory>() {
+                change(value);
+            }
+        }));
+    }
+
+    #[expect(clippy::expect_used, reason = "an executor that loses a declared memory cannot run the graph")]
+    fn cell(&self) -> &MemoryCell<N::Memory> {
+        let cell = self.services.memory(N::GROUP).and_then(<dyn Any + Send + Sync>::downcast_ref);
+        cell.expect("the executor keeps every memory group of the table")
+    }
+}
+
+impl Effects {
+    /// Applies the memory updates to the shared value of the node's group; true if there were any.
+    pub fn apply<M: 'static>(&self, cell: &MemoryCell<M>) -> bool {
+        let Some(list) = self.0.as_ref().filter(|list| !list.updates.is_empty()) else { return false };
+        let mut value = cell.lock();
+        for update in &list.updates {
+            update(&mut *value);
+        }
+        true
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The commits that the execution made.
+    pub fn commits(&self) -> &[Commit] {
+        self.0.as_ref().map_or(&[], |list| &list.commits)
+    }
+
+    fn list(&mut self) -> &mut EffectList {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl<M> MemoryCell<M> {
+    /// A cell that holds `value`.
+    pub fn new(value: M) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// The value, locked. A panic of another holder does not spoil it: updates are applied to completion or not at all.
+    pub fn lock(&self) -> MutexGuard<'_, M> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Effects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let updates = self.0.as_ref().map_or(0, |list| list.updates.len());
+        f.debug_struct("Effects").field("updates", &updates).field("commits", &self.commits()).finish()
+    }
+}
+
+impl fmt::Display for ContextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEntry => f.write_str("the run has no entry value"),
+            Self::NeverEntered { node } => write!(f, "node `{node}` has not been entered in this run, so it has no input"),
+            Self::NoJournal { node } => {
+                write!(f, "the last input of `{node}` is not kept: give the run a journal, which keeps every input")
+            }
+            Self::Unreadable { what, reason } => write!(f, "{what} does not parse: {reason}"),
+            Self::NoWorkspace { name, reason } => write!(f, "workspace `{name}` cannot be used: {reason}"),
+            Self::NoSupport { what } => write!(f, "this executor cannot run the node: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for ContextError {}
+
+impl<G: Graph> Done<G> {
+    /// An execution that failed before its handler could run.
+    pub fn failed(error: impl Into<NodeError>) -> Self {
+        Self { route: Err(error.into()), effects: Effects::default() }
+    }
+
+    /// The token lies in a place that no handler consumes.
+    pub fn misplaced() -> Self {
+        Self::failed("the token lies in a place that no handler consumes; the executor and the graph disagree")
+    }
+}

@@ -1,0 +1,1 @@
+//! Diagrams of a routing table: Mermaid and DOT.

@@ -1,0 +1,472 @@
+//! The state of one run, without I/O, clock or await: which node executions are due, and what an outcome does to them.
+//!
+//! [`Frontier`] is the one meaning of fork, join, visit, cancellation and exit. An executor asks it for what is
+//! [due](Frontier::next_due), runs that wherever it likes, and hands back [outcomes](Frontier::complete) in any order.
+//! It is generic over what a token carries: the in-process executor gives it payloads, a soundness search `()`.
+//!
+//! The rules:
+//!
+//! 1. A place holds at most one token, queued and running counted alike; marking a marked place is an error.
+//! 2. A node consumes its input and takes one alternative: one target, or all branches of its fork.
+//! 3. A branch of a fork may choose among targets, a join's slot among them.
+//! 4. A join fires once when every slot has a value, and then empties.
+//! 5. A latched slot remembers its value for later rounds, until a new one arrives; it does not count at exit.
+//! 6. An alternative may clear a region; executions in it are discarded, however late they answer.
+//! 7. The exit is legal only when nothing else is live; a half-filled slot is live.
+//! 8. A failure ends the run and clears everything.
+//! 9. Entry `visits + 1` takes the exhausted route before the handler runs.
+//! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
+
+use crate::bits::Bits;
+use crate::net::{Net, NodeIndex, PlaceIndex};
+use crate::route::Step;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// What a token carries.
+pub trait Payload: Sized {
+    /// The place that the token lies in.
+    fn place(&self) -> PlaceIndex;
+
+    /// A copy of a token in a slot that is [kept](crate::net::NetPlace::kept); `None` for every other place.
+    fn copy(&self) -> Option<Self>;
+}
+
+/// The tokens, half-filled joins and counts of one run.
+#[derive(Debug)]
+pub struct Frontier<'n, P> {
+    net: &'n Net,
+    marked: Bits,
+    waiting: Box<[Option<P>]>,
+    /// By place: the value of a latched slot, and of a kept slot while its join runs.
+    remembered: Box<[Option<P>]>,
+    nodes: Box<[NodeState]>,
+    due: VecDeque<NodeIndex>,
+    running: usize,
+    exit: Option<P>,
+    ended: bool,
+}
+
+/// One execution of one node: what an outcome is reported for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Execution {
+    /// The node.
+    pub node: NodeIndex,
+    /// How often the node has been entered in this run, this time included: 1-based.
+    pub visit: u32,
+    /// How often it has come back to itself in this visit, this time included: 1-based.
+    pub attempt: u32,
+    epoch: u32,
+}
+
+/// A node that has its input.
+#[derive(Debug)]
+pub struct Due<P> {
+    /// What to report the outcome for.
+    pub execution: Execution,
+    /// The token, or one a slot in slot order.
+    pub input: Input<P>,
+    /// The bound that this entry breaks: take the exhausted route instead of running the handler.
+    pub exhausted: Option<Limit>,
+}
+
+/// What a node execution consumes.
+#[derive(Debug)]
+pub enum Input<P> {
+    /// A node's input.
+    One(P),
+    /// A join's slots, in order.
+    Slots(Vec<P>),
+}
+
+/// A bound that an entry breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// `visits = n`.
+    Visits(u32),
+    /// `attempts = n`.
+    Attempts(u32),
+}
+
+/// What an outcome did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// The executions that were running and are now discarded: stop them.
+    pub cancelled: Vec<Execution>,
+}
+
+/// A step that the table does not allow, or that breaks a rule of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Violation {
+    /// The execution was cancelled or reported before: its outcome is discarded, and nothing is wrong.
+    Stale,
+    /// A token arrived where one was already.
+    DoubleToken {
+        /// The node it came from.
+        from: String,
+        /// The place.
+        place: String,
+    },
+    /// The run would end with work left.
+    LiveAtExit {
+        /// The node that went to exit.
+        from: String,
+        /// The places that still hold a token.
+        live: Vec<String>,
+    },
+    /// Nothing is due, nothing runs, and the run has not ended.
+    Deadlock {
+        /// The slots that have a value, and wait.
+        filled: Vec<String>,
+        /// The slots of the same joins that have none.
+        missing: Vec<String>,
+    },
+    /// The outcome is not one of the node's alternatives.
+    NotInTable {
+        /// The node.
+        from: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct NodeState {
+    visits: u32,
+    attempt: u32,
+    epoch: u32,
+    phase: Phase,
+    /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
+    again: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Idle,
+    Due,
+    Running,
+}
+
+impl<'n, P: Payload> Frontier<'n, P> {
+    /// A run that starts with `entry`.
+    pub fn new(net: &'n Net, entry: P) -> Self {
+        let places = net.places().len();
+        let mut frontier = Self {
+            net,
+            marked: Bits::new(places),
+            waiting: std::iter::repeat_with(|| None).take(places).collect(),
+            remembered: std::iter::repeat_with(|| None).take(places).collect(),
+            nodes: vec![NodeState::default(); net.nodes().len()].into(),
+            due: VecDeque::with_capacity(8),
+            running: 0,
+            exit: None,
+            ended: false,
+        };
+        let place = usize::from(entry.place());
+        frontier.marked.insert(place);
+        frontier.arrive(place, entry, None);
+        frontier
+    }
+
+    /// The next node execution to start, if one is due. It runs from now on.
+    pub fn next_due(&mut self) -> Option<Due<P>> {
+        let node = self.due.pop_front()?;
+        let row = self.net.node(node);
+        let state = &mut self.nodes[usize::from(node)];
+        let mut exhausted = None;
+        if state.again {
+            state.attempt += 1;
+            exhausted = row.attempts.filter(|&limit| state.attempt > limit).map(Limit::Attempts);
+        } else {
+            state.visits += 1;
+            state.attempt = 1;
+            if state.visits > row.visits {
+                exhausted = Some(Limit::Visits(row.visits));
+            }
+        }
+        state.phase = Phase::Running;
+        let execution = Execution { node, visit: state.visits, attempt: state.attempt, epoch: state.epoch };
+        let first = usize::from(row.first_place);
+        let input = if row.is_join {
+            Input::Slots(row.places().filter_map(|place| self.take(place)).collect())
+        } else {
+            Input::One(self.waiting[first].take()?)
+        };
+        self.running += 1;
+        Some(Due { execution, input, exhausted })
+    }
+
+    /// Absorbs the outcome of `execution`.
+    ///
+    /// # Errors
+    ///
+    /// [`Violation::Stale`] where the execution was cancelled meanwhile: nothing changes. Any other violation means
+    /// that the graph is unsound or the step is not the node's: the run cannot go on.
+    pub fn complete(&mut self, execution: Execution, step: Step<P>) -> Result<Completed, Violation> {
+        if !self.is_current(execution) {
+            return Err(Violation::Stale);
+        }
+        let net = self.net;
+        let Some(alternative) = net.alternative(step.alternative()).filter(|found| found.source == execution.node)
+        else {
+            return Err(self.not_in_table(execution));
+        };
+        self.release(execution.node);
+        let mut completed = Completed::default();
+        if let Some(region) = &alternative.cancels {
+            completed.cancelled = self.clear(&region.places, &region.nodes);
+        }
+        let tokens = match step {
+            Step::One(_, token) => {
+                self.send(execution, &alternative.branches[0], token)?;
+                return Ok(completed);
+            }
+            Step::All(_, tokens) if tokens.len() == alternative.branches.len() => tokens,
+            Step::All(..) => return Err(self.not_in_table(execution)),
+        };
+        for (token, allowed) in tokens.into_iter().zip(&alternative.branches) {
+            self.send(execution, allowed, token)?;
+        }
+        Ok(completed)
+    }
+
+    /// The quick way on for a run of one token: if `step` leads plainly to one node that may be entered, moves the
+    /// marking there and gives that node's execution; the token never enters the frontier.
+    ///
+    /// The same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or `None` and no change.
+    #[inline]
+    pub fn relay(&mut self, execution: Execution, step: &Step<P>) -> Option<Execution> {
+        let Step::One(alternative, token) = step else { return None };
+        let alternative = self.net.alternative(*alternative)?;
+        if !alternative.plain || alternative.source != execution.node || !self.is_current(execution) {
+            return None;
+        }
+        let place = usize::from(token.place());
+        if usize::from(alternative.branches[0][0]) != place || !self.due.is_empty() {
+            return None;
+        }
+        let target = self.net.places()[place].node;
+        let row = self.net.node(target);
+        let state = self.nodes[usize::from(target)];
+        let again = target == execution.node && row.attempts.is_some();
+        let moved = if again {
+            Execution { attempt: execution.attempt + 1, ..execution }
+        } else {
+            Execution { node: target, visit: state.visits + 1, attempt: 1, epoch: state.epoch }
+        };
+        let within = if again { row.attempts >= Some(moved.attempt) } else { moved.visit <= row.visits };
+        let from = self.net.node(execution.node);
+        if row.is_join || from.is_join || !within {
+            return None;
+        }
+        if target != execution.node {
+            if !self.marked.insert(place) {
+                return None;
+            }
+            self.marked.remove(usize::from(from.first_place));
+            self.nodes[usize::from(execution.node)].phase = Phase::Idle;
+        }
+        let state = &mut self.nodes[usize::from(target)];
+        state.visits = moved.visit;
+        state.attempt = moved.attempt;
+        state.again = again;
+        state.phase = Phase::Running;
+        Some(moved)
+    }
+
+    /// Whether the outcome of `execution` still counts.
+    #[inline]
+    pub fn is_current(&self, execution: Execution) -> bool {
+        let state = &self.nodes[usize::from(execution.node)];
+        state.phase == Phase::Running && state.epoch == execution.epoch && !self.ended
+    }
+
+    /// Ends the run without an exit value, and gives the executions to stop.
+    pub fn abandon(&mut self) -> Vec<Execution> {
+        let mut stopped = Vec::new();
+        for index in 0..self.nodes.len() {
+            stopped.extend(self.discard(index));
+        }
+        self.marked.clear();
+        self.due.clear();
+        self.waiting.fill_with(|| None);
+        self.ended = true;
+        stopped
+    }
+
+    /// The exit's token, once the run has come there.
+    pub fn take_exit(&mut self) -> Option<P> {
+        self.exit.take()
+    }
+
+    /// How many executions run.
+    pub fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Whether something is due.
+    pub fn has_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// How often the node has been entered so far.
+    pub fn visits(&self, node: NodeIndex) -> u32 {
+        self.nodes[usize::from(node)].visits
+    }
+
+    /// The places that hold a token, by index.
+    pub fn marking(&self) -> impl Iterator<Item = usize> + '_ {
+        self.marked.iter()
+    }
+
+    /// Why the run cannot go on, if nothing is due and nothing runs.
+    pub fn stuck(&self) -> Option<Violation> {
+        if self.ended || self.running > 0 || self.has_due() {
+            return None;
+        }
+        let joins: Vec<_> = self.marked.iter().map(|place| self.net.places()[place].node).collect();
+        let (mut filled, mut missing) = (Vec::new(), Vec::new());
+        for (index, place) in self.net.places().iter().enumerate().filter(|(_, place)| joins.contains(&place.node)) {
+            let list = if self.has_value(index) { &mut filled } else { &mut missing };
+            list.push(place.name.clone());
+        }
+        Some(Violation::Deadlock { filled, missing })
+    }
+
+    fn send(&mut self, execution: Execution, allowed: &[PlaceIndex], token: P) -> Result<(), Violation> {
+        let place = token.place();
+        if !allowed.contains(&place) {
+            return Err(self.not_in_table(execution));
+        }
+        let from = || self.net.name(execution.node).to_owned();
+        if place == self.net.exit() {
+            if !self.marked.is_empty() {
+                let live = self.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
+                return Err(Violation::LiveAtExit { from: from(), live });
+            }
+            self.exit = Some(token);
+            self.ended = true;
+            return Ok(());
+        }
+        if !self.marked.insert(usize::from(place)) {
+            return Err(Violation::DoubleToken { from: from(), place: self.net.place(place).name.clone() });
+        }
+        self.arrive(usize::from(place), token, Some(execution));
+        Ok(())
+    }
+
+    /// Puts a token into a marked place, and makes its consumer due if that was all it needed.
+    fn arrive(&mut self, place: usize, token: P, from: Option<Execution>) {
+        self.waiting[place] = Some(token);
+        let node = self.net.places()[place].node;
+        let row = self.net.node(node);
+        if row.is_join && !row.places().all(|place| self.has_value(place)) {
+            return;
+        }
+        let state = &mut self.nodes[usize::from(node)];
+        state.again = row.attempts.is_some() && from.is_some_and(|from| from.node == node);
+        state.phase = Phase::Due;
+        self.due.push_back(node);
+    }
+
+    fn has_value(&self, place: usize) -> bool {
+        self.waiting[place].is_some() || (self.net.places()[place].latched && self.remembered[place].is_some())
+    }
+
+    /// Takes a slot's value; that of a kept slot stays remembered.
+    fn take(&mut self, place: usize) -> Option<P> {
+        if !self.net.places()[place].kept {
+            return self.waiting[place].take();
+        }
+        if let Some(arrived) = self.waiting[place].take() {
+            self.remembered[place] = Some(arrived);
+        }
+        self.remembered[place].as_ref().and_then(Payload::copy)
+    }
+
+    /// Consumes the input of a node that has run.
+    fn release(&mut self, node: NodeIndex) {
+        for place in self.net.node(node).places() {
+            // What has arrived since the join fired belongs to its next round.
+            if self.waiting[place].is_none() {
+                self.marked.remove(place);
+            }
+            if !self.net.places()[place].latched {
+                self.remembered[place] = None;
+            }
+        }
+        self.nodes[usize::from(node)].phase = Phase::Idle;
+        self.running -= 1;
+    }
+
+    fn clear(&mut self, places: &Bits, nodes: &Bits) -> Vec<Execution> {
+        for place in places.iter() {
+            self.waiting[place] = None;
+            self.remembered[place] = None;
+        }
+        self.marked.subtract(places);
+        let mut stopped = Vec::new();
+        for index in nodes.iter() {
+            stopped.extend(self.discard(index));
+            // A join that loses one slot has the others still, even if it ran with them.
+            for place in self.net.nodes()[index].places().filter(|&place| !self.net.places()[place].latched) {
+                if self.waiting[place].is_none() && self.marked.contains(place) {
+                    self.waiting[place] = self.remembered[place].take();
+                }
+            }
+        }
+        self.due.retain(|&node| self.nodes[usize::from(node)].phase == Phase::Due);
+        stopped
+    }
+
+    /// Makes a node idle; gives its execution if one ran.
+    fn discard(&mut self, index: usize) -> Option<Execution> {
+        let state = &mut self.nodes[index];
+        let ran = state.phase == Phase::Running;
+        let execution = Execution {
+            node: index as NodeIndex,
+            visit: state.visits,
+            attempt: state.attempt,
+            epoch: state.epoch,
+        };
+        state.phase = Phase::Idle;
+        state.epoch += u32::from(ran);
+        self.running -= usize::from(ran);
+        ran.then_some(execution)
+    }
+
+    fn not_in_table(&self, execution: Execution) -> Violation {
+        Violation::NotInTable { from: self.net.name(execution.node).to_owned() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stale => f.write_str("the outcome of a cancelled execution was discarded"),
+            Self::DoubleToken { from, place } => {
+                write!(f, "`{from}` sent a second token to `{place}`, which holds one already")
+            }
+            Self::LiveAtExit { from, live } => {
+                write!(f, "`{from}` went to exit while work is left at {}", list(live))
+            }
+            Self::Deadlock { filled, missing } if filled.is_empty() && missing.is_empty() => {
+                f.write_str("nothing is left to do, and the exit was not reached")
+            }
+            Self::Deadlock { filled, missing } => {
+                write!(f, "nothing can run: {} has a value, but nothing will fill {}", list(filled), list(missing))
+            }
+            Self::NotInTable { from } => write!(f, "`{from}` took a step that is not in its routing table"),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+fn list(names: &[String]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+

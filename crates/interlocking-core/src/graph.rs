@@ -1,0 +1,188 @@
+//! The traits by which a struct is a graph and its fields are nodes. `#[derive(Graph)]` writes every impl here; none is
+//! meant to be written by hand, though nothing stops an engine or a test from doing so.
+
+use crate::context::Entered;
+use crate::failure::NodeError;
+use crate::frontier::{Limit, Payload};
+use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
+use crate::route::Step;
+use serde::de::DeserializeOwned;
+use serde::{Deserializer, Serialize, Serializer};
+use std::future::Future;
+
+/// What travels along edges and is journaled: owned serde data.
+///
+/// Implemented for every type that qualifies.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot travel along an edge",
+    label = "needs `Serialize`, `DeserializeOwned` and `Send`",
+    note = "derive them: `#[derive(serde::Serialize, serde::Deserialize)]`"
+)]
+pub trait Value: Serialize + DeserializeOwned + Send + Sync + 'static {}
+
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Value for T {}
+
+/// A memory that nodes of one run share: starts as its default and survives loops.
+pub trait Memory: Value + Default + Clone {}
+
+impl<T: Value + Default + Clone> Memory for T {}
+
+/// A graph: a struct whose fields are nodes, and whose routing table the compiler has checked.
+pub trait Graph: Sized + Send + Sync + 'static {
+    /// What a run starts with.
+    type Entry: Value;
+    /// What a run ends with.
+    type Output: Value;
+    /// A payload with the place it lies in: one variant a place, and one for the full set of each join.
+    type Token: Token;
+    /// How many nodes the table has.
+    const NODES: usize;
+    /// How many edges the table has: alternatives, branches and exhausted routes.
+    const EDGES: usize;
+
+    /// The routing table, compiled once.
+    fn net() -> &'static Net;
+
+    /// The token that a run starts with.
+    fn enter(entry: Self::Entry) -> Self::Token;
+
+    /// The output, if the token lies at the exit.
+    fn leave(token: Self::Token) -> Option<Self::Output>;
+
+    /// The input of a join from its slots in order; `None` if they are not that join's.
+    fn join(node: NodeIndex, slots: Vec<Self::Token>) -> Option<Self::Token>;
+
+    /// The way on from an entry beyond a node's bounds, along its `exhausted(…)` route; `None` if it has none.
+    fn exhausted(node: NodeIndex, limit: Limit, input: Self::Token) -> Option<Step<Self::Token>>;
+
+    /// Runs the node in whose place the token lies.
+    fn step<'run>(
+        &'run self,
+        input: Self::Token,
+        entered: Entered<'run, Self>,
+    ) -> impl Future<Output = Done<Self>> + Send + 'run;
+
+    /// Calls `visitor` with the type of a memory group; `None` if there is no such group.
+    fn memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
+}
+
+/// What came of one node execution.
+pub struct Done<G: Graph> {
+    /// The way on, or why there is none.
+    pub route: Result<Step<G::Token>, NodeError>,
+    /// What else the handler asked for; it counts only if the outcome does.
+    pub effects: crate::context::Effects,
+}
+
+/// A graph's tokens: payloads that know their place and can be stored.
+pub trait Token: Payload + Send + Sync + 'static {
+    /// Writes the payload, without the place.
+    ///
+    /// # Errors
+    ///
+    /// The serializer's.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+
+    /// Reads the payload of a token that lies in `place`.
+    ///
+    /// # Errors
+    ///
+    /// The deserializer's, or that the graph has no such place.
+    fn deserialize<'de, D: Deserializer<'de>>(place: PlaceIndex, deserializer: D) -> Result<Self, D::Error>;
+}
+
+/// Called with the type of a memory group.
+pub trait MemoryVisitor {
+    /// What it gives back.
+    type Output;
+
+    /// Visits memory type `M`.
+    fn visit<M: Memory>(self) -> Self::Output;
+}
+
+/// A node: a marker type with the field's name, which stands for the node in types.
+pub trait Node: Sized + Send + 'static {
+    /// The graph it is a node of.
+    type Graph: Graph;
+    /// What it takes: its input, or the tuple of its slots.
+    type Input: Send + 'static;
+    /// Its position in the table.
+    const INDEX: NodeIndex;
+
+    /// The input, if the token is this node's.
+    fn take(token: <Self::Graph as Graph>::Token) -> Option<Self::Input>;
+}
+
+/// A place that an edge can lead to: a node's input, a join's slot, the exit.
+pub trait Place: Sized + 'static {
+    /// The graph it is a place of.
+    type Graph: Graph;
+    /// What it takes.
+    type Payload: Value;
+
+    /// A token that lies here.
+    fn put(payload: Self::Payload) -> <Self::Graph as Graph>::Token;
+}
+
+/// An edge of the table, from the node that implements it to `Target`.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` has no edge to `{Target}`",
+    label = "`{Target}` is not in the routing table of `{Self}`",
+    note = "declare it on the graph struct: `#[node(goto({Target}))]`"
+)]
+pub trait Edge<Target>: Node {
+    /// The place where the edge ends.
+    type To: Place<Graph = Self::Graph>;
+    /// Which alternative of the net it is.
+    const ALTERNATIVE: AlternativeIndex;
+}
+
+/// A node that may continue on all branches of a fork.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` does not fork",
+    label = "`fork!` needs branches in the routing table of `{Self}`",
+    note = "declare them on the graph struct: `#[node(fork(…))]`"
+)]
+pub trait Forks: Node {
+    /// One payload a branch, in table order.
+    type Branches;
+    /// Which alternative of the net the fork is.
+    const ALTERNATIVE: AlternativeIndex;
+
+    /// One token a branch.
+    fn tokens(branches: Self::Branches) -> Vec<<Self::Graph as Graph>::Token>;
+}
+
+/// A fork's branch that may choose `Target`.
+#[diagnostic::on_unimplemented(
+    message = "no branch of node `{Self}` may choose `{Target}`",
+    label = "`{Target}` is not an alternative in the fork of `{Self}`",
+    note = "declare it on the graph struct: `#[node(fork(… | {Target}))]`"
+)]
+pub trait Branch<Target>: Forks {
+    /// The place where the branch then starts.
+    type To: Place<Graph = Self::Graph>;
+    /// Which branch it is: an [`Nth`](crate::route::Nth).
+    type Position;
+}
+
+/// A node with a memory.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` has no memory",
+    label = "`{Self}` belongs to no memory group",
+    note = "declare it on the graph struct: `#[node(memory = Type)]`, or `memory(group: Type)` to share one"
+)]
+pub trait Remembers: Node {
+    /// The type of its memory group.
+    type Memory: Memory;
+    /// The index of its memory group.
+    const GROUP: u16;
+}
+
+/// A node that works in a workspace.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` has no workspace",
+    label = "`{Self}` works in no named place",
+    note = "declare it on the graph struct: `#[node(workspace = \"name\")]`"
+)]
+pub trait Works: Node {}

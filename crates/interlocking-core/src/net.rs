@@ -1,0 +1,385 @@
+//! A table compiled to what a run moves on: places, alternatives and regions, all by index.
+//!
+//! A *place* is where a token can lie: one for the input of each node, one for each slot of a join, and one for the
+//! exit. Each has exactly one consumer, so a token's place says which node runs next.
+
+use crate::bits::Bits;
+use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+/// The index of a node in its table.
+pub type NodeIndex = u16;
+/// The index of a place in its net.
+pub type PlaceIndex = u16;
+/// The index of an alternative in its net.
+pub type AlternativeIndex = u16;
+
+/// A compiled [`Table`].
+#[derive(Debug)]
+pub struct Net {
+    table: Table,
+    nodes: Vec<NetNode>,
+    places: Vec<NetPlace>,
+    alternatives: Vec<Alternative>,
+    memory_groups: Vec<String>,
+    entry: PlaceIndex,
+}
+
+/// What a run needs to know of a node.
+#[derive(Debug)]
+pub struct NetNode {
+    /// The first of its places.
+    pub first_place: PlaceIndex,
+    /// How many places it has: one, or one a slot.
+    pub place_count: u16,
+    /// Whether it fires only when every slot has a value.
+    pub is_join: bool,
+    /// How often it may be entered; `u32::MAX` where nothing bounds it.
+    pub visits: u32,
+    /// How many attempts a visit may take, where its edge to itself is bounded by them.
+    pub attempts: Option<u32>,
+    /// How long one execution may take.
+    pub timeout: Option<Duration>,
+    /// The alternative that an entry beyond the bounds takes.
+    pub exhausted: Option<AlternativeIndex>,
+    /// The index of its memory group in [`Net::memory_groups`].
+    pub memory: Option<u16>,
+    /// Its alternatives: gotos in table order, then the fork, then the exhausted route.
+    pub alternatives: std::ops::Range<AlternativeIndex>,
+}
+
+/// One place.
+#[derive(Debug)]
+pub struct NetPlace {
+    /// The node that consumes the token.
+    pub node: NodeIndex,
+    /// Its name: `node`, `join.slot`, or `exit`.
+    pub name: String,
+    /// Whether its value is kept for later rounds.
+    pub latched: bool,
+    /// Whether the frontier must be able to copy its token: it is latched, or some alternative clears another slot of
+    /// its join and leaves this one, which then has its value back even if the join was running.
+    pub kept: bool,
+}
+
+/// One way on from a node.
+#[derive(Debug)]
+pub struct Alternative {
+    /// The node that may take it.
+    pub source: NodeIndex,
+    /// One entry a token that it makes; each lists the places among which the token's sender chooses.
+    pub branches: Vec<Vec<PlaceIndex>>,
+    /// What it clears first.
+    pub cancels: Option<Region>,
+    /// Whether it leads to one place, cancels nothing and stays in the graph: the common case, taken quickly.
+    pub plain: bool,
+}
+
+/// What an alternative clears.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The places that lose their tokens.
+    pub places: Bits,
+    /// The nodes whose executions are discarded.
+    pub nodes: Bits,
+    /// Whether everything is cleared: `*`.
+    pub everything: bool,
+}
+
+/// Why a table is not a net.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetError {
+    /// No node, or more than one, is the entry.
+    Entry {
+        /// The nodes that claim to be.
+        found: Vec<String>,
+    },
+    /// Two nodes, or two slots of one join, have one name.
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// A name stands for nothing.
+    Unknown {
+        /// The node whose row has it.
+        node: String,
+        /// The name.
+        name: String,
+    },
+    /// A target is a join, and none of its slots names the source.
+    NoSlot {
+        /// The source.
+        node: String,
+        /// The join.
+        join: String,
+    },
+    /// More places or alternatives than an index can hold.
+    TooLarge {
+        /// How many.
+        count: usize,
+    },
+}
+
+impl Net {
+    /// Compiles `table`.
+    ///
+    /// # Errors
+    ///
+    /// [`NetError`] where a name in the table stands for nothing, stands for two things, or there is not exactly one
+    /// entry. A table that `#[derive(Graph)]` wrote has none of these.
+    pub fn new(table: Table) -> Result<Self, NetError> {
+        let mut names = Names::of(&table)?;
+        let memory_groups: Vec<String> = table.memory_groups().into_iter().map(str::to_owned).collect();
+        let mut alternatives = Vec::new();
+        let mut nodes = Vec::with_capacity(table.nodes.len());
+        for (index, row) in table.nodes.iter().enumerate() {
+            let source = narrow(index)?;
+            let start = narrow(alternatives.len())?;
+            for goto in &row.goto {
+                alternatives.push(names.alternative(&table, row, source, goto)?);
+            }
+            if let Some(fork) = &row.fork {
+                let branches = fork.branches.iter().map(|targets| {
+                    targets.iter().map(|target| names.place(&table, row, target)).collect::<Result<Vec<_>, _>>()
+                });
+                let branches = branches.collect::<Result<Vec<_>, _>>()?;
+                let cancels = names.region(row, &fork.cancels)?;
+                alternatives.push(Alternative { source, branches, cancels, plain: false });
+            }
+            let mut exhausted = None;
+            if let Some(goto) = &row.exhausted {
+                exhausted = Some(narrow(alternatives.len())?);
+                alternatives.push(names.alternative(&table, row, source, goto)?);
+            }
+            let memory = row.memory.as_ref().and_then(|memory| memory_groups.iter().position(|g| *g == memory.group));
+            nodes.push(NetNode {
+                first_place: names.first[index],
+                place_count: narrow(row.slots.len().max(1))?,
+                is_join: row.kind == NodeKind::Join,
+                visits: match row.visits {
+                    Some(Visits::AtMost(limit)) => limit,
+                    Some(Visits::Unbounded) | None => u32::MAX,
+                },
+                attempts: row.attempts,
+                timeout: row.timeout(),
+                exhausted,
+                memory: memory.map(narrow).transpose()?,
+                alternatives: start..narrow(alternatives.len())?,
+            });
+        }
+        let regions: Vec<_> = alternatives.iter().filter_map(|found: &Alternative| found.cancels.as_ref()).collect();
+        for row in nodes.iter().filter(|row: &&NetNode| row.is_join) {
+            let partly = |region: &&Region| row.places().any(|p| region.places.contains(p));
+            for place in row.places() {
+                names.places[place].kept |= regions.iter().copied().filter(partly).any(|r| !r.places.contains(place));
+            }
+        }
+        let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
+        Ok(Self { nodes, places: names.places, alternatives, memory_groups, entry, table })
+    }
+
+    /// The table that this was compiled from.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The nodes in table order.
+    pub fn nodes(&self) -> &[NetNode] {
+        &self.nodes
+    }
+
+    /// The node at `index`.
+    #[inline]
+    pub fn node(&self, index: NodeIndex) -> &NetNode {
+        &self.nodes[usize::from(index)]
+    }
+
+    /// The name of the node at `index`.
+    pub fn name(&self, index: NodeIndex) -> &str {
+        &self.table.nodes[usize::from(index)].name
+    }
+
+    /// The row of the node at `index`.
+    pub fn row(&self, index: NodeIndex) -> &NodeRow {
+        &self.table.nodes[usize::from(index)]
+    }
+
+    /// The places; the exit is the last.
+    pub fn places(&self) -> &[NetPlace] {
+        &self.places
+    }
+
+    /// The place at `index`.
+    #[inline]
+    pub fn place(&self, index: PlaceIndex) -> &NetPlace {
+        &self.places[usize::from(index)]
+    }
+
+    /// The place called `name`: `node`, `join.slot`, or `exit`.
+    pub fn place_named(&self, name: &str) -> Option<PlaceIndex> {
+        self.places.iter().position(|place| place.name == name).and_then(|index| index.try_into().ok())
+    }
+
+    /// The node called `name`.
+    pub fn node_named(&self, name: &str) -> Option<NodeIndex> {
+        self.table.nodes.iter().position(|row| row.name == name).and_then(|index| index.try_into().ok())
+    }
+
+    /// The place that a run ends in.
+    #[inline]
+    pub fn exit(&self) -> PlaceIndex {
+        (self.places.len() - 1) as PlaceIndex
+    }
+
+    /// The place that a run starts in.
+    pub fn entry(&self) -> PlaceIndex {
+        self.entry
+    }
+
+    /// All alternatives, node by node.
+    pub fn alternatives(&self) -> &[Alternative] {
+        &self.alternatives
+    }
+
+    /// The alternative at `index`.
+    #[inline]
+    pub fn alternative(&self, index: AlternativeIndex) -> Option<&Alternative> {
+        self.alternatives.get(usize::from(index))
+    }
+
+    /// The names of the memory groups, by index.
+    pub fn memory_groups(&self) -> &[String] {
+        &self.memory_groups
+    }
+}
+
+impl NetNode {
+    /// The node's places.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        let first = usize::from(self.first_place);
+        first..first + usize::from(self.place_count)
+    }
+}
+
+/// What the names of a table stand for.
+struct Names {
+    /// Node by name.
+    nodes: HashMap<String, usize>,
+    /// First place by node.
+    first: Vec<PlaceIndex>,
+    places: Vec<NetPlace>,
+}
+
+impl Names {
+    fn of(table: &Table) -> Result<Self, NetError> {
+        let entries: Vec<_> = table.nodes.iter().filter(|row| row.entry).map(|row| row.name.clone()).collect();
+        if entries.len() != 1 {
+            return Err(NetError::Entry { found: entries });
+        }
+        let mut names = Self { nodes: HashMap::new(), first: Vec::new(), places: Vec::new() };
+        for (index, row) in table.nodes.iter().enumerate() {
+            if row.name == EXIT || names.nodes.insert(row.name.clone(), index).is_some() {
+                return Err(NetError::Duplicate { name: row.name.clone() });
+            }
+            let node = narrow(index)?;
+            names.first.push(narrow(names.places.len())?);
+            if row.kind != NodeKind::Join {
+                names.places.push(NetPlace { node, name: row.name.clone(), latched: false, kept: false });
+            }
+            for slot in &row.slots {
+                let name = format!("{}.{}", row.name, slot.name);
+                if names.places.iter().any(|place| place.name == name) {
+                    return Err(NetError::Duplicate { name });
+                }
+                if let Some(source) = slot.sources.iter().find(|source| table.node(source).is_none()) {
+                    return Err(NetError::Unknown { node: row.name.clone(), name: source.clone() });
+                }
+                names.places.push(NetPlace { node, name, latched: slot.latched, kept: slot.latched });
+            }
+        }
+        names.places.push(NetPlace { node: NodeIndex::MAX, name: EXIT.into(), latched: false, kept: false });
+        narrow(names.places.len())?;
+        Ok(names)
+    }
+
+    fn place(&self, table: &Table, row: &NodeRow, target: &Target) -> Result<PlaceIndex, NetError> {
+        let unknown = || NetError::Unknown { node: row.name.clone(), name: target.to_string() };
+        if target.is_exit() {
+            return narrow(self.places.len() - 1);
+        }
+        let &index = self.nodes.get(&target.node).ok_or_else(unknown)?;
+        let slots = &table.nodes[index].slots;
+        let offset = match &target.slot {
+            Some(name) => slots.iter().position(|slot| slot.name == *name).ok_or_else(unknown)?,
+            None if table.nodes[index].kind == NodeKind::Join => slots
+                .iter()
+                .position(|slot| slot.sources.contains(&row.name))
+                .ok_or_else(|| NetError::NoSlot { node: row.name.clone(), join: target.node.clone() })?,
+            None => 0,
+        };
+        narrow(usize::from(self.first[index]) + offset)
+    }
+
+    fn alternative(
+        &self,
+        table: &Table,
+        row: &NodeRow,
+        source: NodeIndex,
+        goto: &Goto,
+    ) -> Result<Alternative, NetError> {
+        let place = self.place(table, row, &goto.to)?;
+        let cancels = self.region(row, &goto.cancels)?;
+        let plain = cancels.is_none() && !goto.to.is_exit();
+        Ok(Alternative { source, branches: vec![vec![place]], cancels, plain })
+    }
+
+    fn region(&self, row: &NodeRow, names: &[String]) -> Result<Option<Region>, NetError> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let exit = self.places.len() - 1;
+        let mut region =
+            Region { places: Bits::new(exit + 1), nodes: Bits::new(self.first.len()), everything: false };
+        for name in names {
+            let before = region.places.clone();
+            for (index, place) in self.places[..exit].iter().enumerate() {
+                let node_name = place.name.split('.').next().unwrap_or_default();
+                if name == "*" || *name == place.name || name == node_name {
+                    region.places.insert(index);
+                    region.nodes.insert(usize::from(place.node));
+                }
+            }
+            region.everything |= name == "*";
+            let cleared_already = self.places.iter().any(|p| p.name.split('.').next() == Some(name));
+            if before == region.places && !cleared_already {
+                return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
+            }
+        }
+        Ok(Some(region))
+    }
+}
+
+fn narrow(index: usize) -> Result<u16, NetError> {
+    u16::try_from(index).map_err(|_| NetError::TooLarge { count: index })
+}
+
+impl fmt::Display for NetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry { found } if found.is_empty() => f.write_str("no node is the entry: mark one"),
+            Self::Entry { found } => write!(f, "{} nodes are the entry ({}): keep one", found.len(), found.join(", ")),
+            Self::Duplicate { name } => write!(f, "`{name}` stands for two things: rename one"),
+            Self::Unknown { node, name } => {
+                write!(f, "node `{node}` names `{name}`, which is not in the table")
+            }
+            Self::NoSlot { node, join } => {
+                write!(f, "node `{node}` goes to join `{join}`, none of whose slots names it as a source")
+            }
+            Self::TooLarge { count } => write!(f, "{count} places or alternatives: at most 65,535 fit one table"),
+        }
+    }
+}
+
+impl std::error::Error for NetError {}

@@ -1,0 +1,90 @@
+//! Where a handler goes next.
+
+use crate::failure::NodeError;
+use crate::graph::{Graph, Node};
+use crate::net::AlternativeIndex;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// What a handler returns: the way on, or the error that ends the run.
+///
+/// A [`Next`] is made only by the context's [`goto`](crate::context::Cx::goto), [`fork`](crate::context::Cx::fork) and
+/// their macros, so it can lead only where the node's row of the table says. Any error converts into a [`NodeError`]
+/// with `?`.
+pub type Route<N> = Result<Next<N>, NodeError>;
+
+/// The way on from node `N`.
+pub struct Next<N: Node> {
+    step: Step<<N::Graph as Graph>::Token>,
+    node: PhantomData<fn() -> N>,
+}
+
+/// The way on, without the node's type: one token, or one a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<P> {
+    /// To one place.
+    One(AlternativeIndex, P),
+    /// To all branches of a fork.
+    All(AlternativeIndex, Vec<P>),
+}
+
+/// A branch of a fork that chose among its targets. Made by [`Cx::branch`](crate::context::Cx::branch).
+pub struct Choice<N: Node, B> {
+    token: <N::Graph as Graph>::Token,
+    branch: PhantomData<fn() -> (N, B)>,
+}
+
+/// The position of a branch in its fork, as a type.
+pub enum Nth<const BRANCH: usize> {}
+
+impl<N: Node> Next<N> {
+    pub(crate) fn new(step: Step<<N::Graph as Graph>::Token>) -> Self {
+        Self { step, node: PhantomData }
+    }
+
+    /// The step itself.
+    pub fn into_step(self) -> Step<<N::Graph as Graph>::Token> {
+        self.step
+    }
+}
+
+impl<N: Node, B> Choice<N, B> {
+    pub(crate) fn new(token: <N::Graph as Graph>::Token) -> Self {
+        Self { token, branch: PhantomData }
+    }
+
+    /// The token of the target that was chosen.
+    pub fn into_token(self) -> <N::Graph as Graph>::Token {
+        self.token
+    }
+}
+
+impl<P> Step<P> {
+    /// The alternative that the step takes.
+    #[inline]
+    pub fn alternative(&self) -> AlternativeIndex {
+        match self {
+            Self::One(alternative, _) | Self::All(alternative, _) => *alternative,
+        }
+    }
+
+    /// The tokens that the step makes.
+    pub fn tokens(&self) -> &[P] {
+        match self {
+            Self::One(_, token) => std::slice::from_ref(token),
+            Self::All(_, tokens) => tokens,
+        }
+    }
+}
+
+impl<N: Node> fmt::Debug for Next<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("alternative", &self.step.alternative()).finish_non_exhaustive()
+    }
+}
+
+impl<N: Node, B> fmt::Debug for Choice<N, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Choice").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,94 @@
+//! The name of one run.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of one run: part of branch names, directories and commit trailers, so a safe word in all of them.
+///
+/// One to 64 lower-case letters, digits and inner hyphens. Not to be confused with the id of an agent's conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+/// Why a text is not a [`RunId`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunIdError {
+    text: String,
+    reason: &'static str,
+}
+
+impl RunId {
+    /// The most characters a run's name may have.
+    pub const MAX_LENGTH: usize = 64;
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = RunIdError;
+
+    fn from_str(text: &str) -> Result<Self, RunIdError> {
+        let refuse = |reason| Err(RunIdError { text: text.to_owned(), reason });
+        if text.is_empty() || text.len() > Self::MAX_LENGTH {
+            return refuse("it must have 1 to 64 characters");
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+            return refuse("only lower-case letters, digits and hyphens are allowed");
+        }
+        if text.starts_with('-') || text.ends_with('-') {
+            return refuse("a hyphen may stand only inside");
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = RunIdError;
+
+    fn try_from(text: String) -> Result<Self, RunIdError> {
+        text.parse()
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for RunIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not a run id: {}", self.text, self.reason)
+    }
+}
+
+impl std::error::Error for RunIdError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_id_is_a_safe_word() {
+        for good in ["a", "run-7", &"x".repeat(64)] {
+            assert_eq!(good.parse::<RunId>().unwrap().as_str(), good);
+        }
+        for bad in ["", "-a", "a-", "A", "a/b", "..", "a b", "ä", "a\n", &"x".repeat(65)] {
+            assert!(bad.parse::<RunId>().is_err(), "{bad:?}");
+        }
+        assert_eq!(
+            "../x".parse::<RunId>().unwrap_err().to_string(),
+            r#""../x" is not a run id: only lower-case letters, digits and hyphens are allowed"#
+        );
+    }
+}

@@ -1,0 +1,420 @@
+//! The routing table as data: what `#[derive(Graph)]` read from the struct, and all that diagrams, checks and the
+//! frontier know of a graph.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// The reserved name of the place where a run ends.
+pub const EXIT: &str = "exit";
+
+/// A graph's routing table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// The graph's name: that of its struct.
+    pub graph: String,
+    /// The type that a run ends with, as its author spelled it.
+    pub output: String,
+    /// The nodes in the order of the struct's fields. Exactly one is the entry.
+    pub nodes: Vec<NodeRow>,
+}
+
+/// One node of a [`Table`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRow {
+    /// The field's name.
+    pub name: String,
+    /// What sort of node it is.
+    pub kind: NodeKind,
+    /// Whether a run starts here.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub entry: bool,
+    /// The type it takes, as spelled in the table. A join has [`slots`](Self::slots) instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// A join's slots, in order; empty for every other kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<Slot>,
+    /// The prompt's type (LLM nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The type of an agent's structured output (LLM nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The alternatives of which a handler takes exactly one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goto: Vec<Goto>,
+    /// The branches that a handler may take all at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Fork>,
+    /// Where an entry beyond `visits` or `attempts` goes; without it the run fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<Goto>,
+    /// How often the node may be entered in one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visits: Option<Visits>,
+    /// How many attempts one visit may take: bounds the edge from the node to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    /// How long one execution may take, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// The role that does the node's work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The named place in which the node works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Whether the node must leave its workspace as it found it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub read_only: bool,
+    /// The memory that the node reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryRow>,
+}
+
+/// What sort of node a row describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeKind {
+    /// An agent does the work: prompt in, structured output back.
+    Llm,
+    /// Plain async Rust.
+    Logic,
+    /// Continues on all of its branches.
+    Fork,
+    /// Waits for one value in every slot.
+    Join,
+    /// Runs a child graph for each of a list of items.
+    Map,
+    /// Waits for a person's answer.
+    Human,
+    /// Works beside the graph and reports at its exit.
+    Advisory,
+    /// Sees the events of other nodes and reports at the exit.
+    Observer,
+    /// Handles a message from outside.
+    Event,
+}
+
+/// One slot of a join.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    /// The slot's name, unique in its join.
+    pub name: String,
+    /// The type it takes, as spelled in the table.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The nodes that may fill it.
+    pub sources: Vec<String>,
+    /// Whether its value is kept for later rounds.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub latched: bool,
+}
+
+/// One alternative: where it leads and what it cancels on the way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goto {
+    /// A node, `join.slot`, or [`EXIT`].
+    pub to: Target,
+    /// What is cleared before the target gets its token: nodes, joins, `join.slot`, or `*`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cancels: Vec<String>,
+}
+
+/// All branches of a fork.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// One entry a branch; each names the targets among which that branch chooses.
+    pub branches: Vec<Vec<Target>>,
+    /// What is cleared before the branches start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cancels: Vec<String>,
+}
+
+/// Where an edge leads: a node, a join's slot, or the exit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Target {
+    /// The node, or [`EXIT`].
+    pub node: String,
+    /// The slot, where the node is a join and the slot is spelled out.
+    pub slot: Option<String>,
+}
+
+/// A bound on a node's entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visits {
+    /// At most this many.
+    AtMost(u32),
+    /// No bound, and its author said so.
+    Unbounded,
+}
+
+/// A node's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRow {
+    /// The group that shares it; the node's own name where it is private.
+    pub group: String,
+    /// Its type, as spelled in the table.
+    #[serde(rename = "type")]
+    pub ty: String,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(graph: impl Into<String>, output: impl Into<String>) -> Self {
+        Self { graph: graph.into(), output: output.into(), nodes: Vec::new() }
+    }
+
+    /// Appends a node.
+    #[must_use]
+    pub fn with(mut self, node: NodeRow) -> Self {
+        self.nodes.push(node);
+        self
+    }
+
+    /// The row of the node called `name`.
+    pub fn node(&self, name: &str) -> Option<&NodeRow> {
+        self.nodes.iter().find(|node| node.name == name)
+    }
+
+    /// The row at which a run starts.
+    pub fn entry(&self) -> Option<&NodeRow> {
+        self.nodes.iter().find(|node| node.entry)
+    }
+
+    /// The slot of `join` that a token from `source` fills when its target names only the join.
+    pub fn slot_of(&self, join: &str, source: &str) -> Option<&Slot> {
+        self.node(join)?.slots.iter().find(|slot| slot.sources.iter().any(|name| name == source))
+    }
+
+    /// The names of the memory groups, each once, in the order of their first node.
+    pub fn memory_groups(&self) -> Vec<&str> {
+        let mut groups: Vec<&str> = Vec::new();
+        for memory in self.nodes.iter().filter_map(|node| node.memory.as_ref()) {
+            if !groups.contains(&memory.group.as_str()) {
+                groups.push(&memory.group);
+            }
+        }
+        groups
+    }
+
+    /// How many edges the table has: alternatives, fork branches with their alternatives, and exhausted routes.
+    pub fn edge_count(&self) -> usize {
+        self.nodes.iter().map(|node| node.targets().count()).sum()
+    }
+}
+
+impl NodeRow {
+    /// A row with a name and a kind, and nothing else yet.
+    pub fn new(name: impl Into<String>, kind: NodeKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            entry: false,
+            input: None,
+            slots: Vec::new(),
+            prompt: None,
+            output: None,
+            goto: Vec::new(),
+            fork: None,
+            exhausted: None,
+            visits: None,
+            attempts: None,
+            timeout_ms: None,
+            agent: None,
+            workspace: None,
+            read_only: false,
+            memory: None,
+        }
+    }
+
+    /// Every place the node may lead to, in table order: alternatives, branches, exhausted route.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        let branches = self.fork.iter().flat_map(|fork| fork.branches.iter().flatten());
+        self.goto.iter().map(|goto| &goto.to).chain(branches).chain(self.exhausted.iter().map(|goto| &goto.to))
+    }
+
+    /// How long one execution may take.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout_ms.map(Duration::from_millis)
+    }
+}
+
+/// The terse setters that derived code uses: one call an attribute.
+impl NodeRow {
+    /// Marks the node as the entry.
+    #[must_use]
+    pub fn entry(mut self) -> Self {
+        self.entry = true;
+        self
+    }
+
+    /// Sets the input's type.
+    #[must_use]
+    pub fn input(mut self, ty: &str) -> Self {
+        self.input = Some(ty.into());
+        self
+    }
+
+    /// Adds a slot.
+    #[must_use]
+    pub fn slot(mut self, name: &str, ty: &str, sources: &[&str], latched: bool) -> Self {
+        let sources = sources.iter().map(|&source| source.into()).collect();
+        self.slots.push(Slot { name: name.into(), ty: ty.into(), sources, latched });
+        self
+    }
+
+    /// Sets the prompt's and the output's type.
+    #[must_use]
+    pub fn llm(mut self, prompt: &str, output: &str) -> Self {
+        self.prompt = Some(prompt.into());
+        self.output = Some(output.into());
+        self
+    }
+
+    /// Adds an alternative.
+    #[must_use]
+    pub fn goto(mut self, to: &str, cancels: &[&str]) -> Self {
+        self.goto.push(Goto::new(to, cancels));
+        self
+    }
+
+    /// Sets the fork: branches, each a `|`-separated list of targets.
+    #[must_use]
+    pub fn fork(mut self, branches: &[&str], cancels: &[&str]) -> Self {
+        let branches = branches.iter().map(|branch| branch.split('|').map(Target::from).collect()).collect();
+        self.fork = Some(Fork { branches, cancels: cancels.iter().map(|&name| name.into()).collect() });
+        self
+    }
+
+    /// Sets the exhausted route.
+    #[must_use]
+    pub fn exhausted(mut self, to: &str, cancels: &[&str]) -> Self {
+        self.exhausted = Some(Goto::new(to, cancels));
+        self
+    }
+
+    /// Bounds the entries.
+    #[must_use]
+    pub fn visits(mut self, limit: u32) -> Self {
+        self.visits = Some(Visits::AtMost(limit));
+        self
+    }
+
+    /// Says that the entries are unbounded.
+    #[must_use]
+    pub fn unbounded(mut self) -> Self {
+        self.visits = Some(Visits::Unbounded);
+        self
+    }
+
+    /// Bounds the attempts of one visit.
+    #[must_use]
+    pub fn attempts(mut self, limit: u32) -> Self {
+        self.attempts = Some(limit);
+        self
+    }
+
+    /// Bounds one execution, in milliseconds.
+    #[must_use]
+    pub fn timeout_ms(mut self, milliseconds: u64) -> Self {
+        self.timeout_ms = Some(milliseconds);
+        self
+    }
+
+    /// Names the role.
+    #[must_use]
+    pub fn agent(mut self, role: &str) -> Self {
+        self.agent = Some(role.into());
+        self
+    }
+
+    /// Names the workspace.
+    #[must_use]
+    pub fn workspace(mut self, name: &str) -> Self {
+        self.workspace = Some(name.into());
+        self
+    }
+
+    /// Forbids changes to the workspace.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+
+    /// Gives the node a memory.
+    #[must_use]
+    pub fn memory(mut self, group: &str, ty: &str) -> Self {
+        self.memory = Some(MemoryRow { group: group.into(), ty: ty.into() });
+        self
+    }
+}
+
+impl Goto {
+    /// An alternative that leads to `to` and clears `cancels`.
+    pub fn new(to: &str, cancels: &[&str]) -> Self {
+        Self { to: to.into(), cancels: cancels.iter().map(|&name| name.into()).collect() }
+    }
+}
+
+impl Target {
+    /// Whether this is the exit.
+    pub fn is_exit(&self) -> bool {
+        self.node == EXIT
+    }
+}
+
+impl From<&str> for Target {
+    fn from(text: &str) -> Self {
+        match text.split_once('.') {
+            Some((node, slot)) => Self { node: node.into(), slot: Some(slot.into()) },
+            None => Self { node: text.into(), slot: None },
+        }
+    }
+}
+
+impl From<String> for Target {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<Target> for String {
+    fn from(target: Target) -> Self {
+        target.to_string()
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.slot {
+            Some(slot) => write!(f, "{}.{slot}", self.node),
+            None => f.write_str(&self.node),
+        }
+    }
+}
+
+impl fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Llm => "LLMNode",
+            Self::Logic => "LogicNode",
+            Self::Fork => "ForkNode",
+            Self::Join => "JoinNode",
+            Self::Map => "MapNode",
+            Self::Human => "HumanNode",
+            Self::Advisory => "AdvisoryNode",
+            Self::Observer => "ObserverNode",
+            Self::Event => "EventNode",
+        })
+    }
+}
+
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
