@@ -24,3 +24,10 @@ pub mod context;
 pub mod kind;
 pub mod failure;
 pub mod run_id;
+
+#[doc(hidden)]
+pub use serde;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;

@@ -1,0 +1,10 @@
+//! What a graph's author needs in scope: `use interlocking::prelude::*;`.
+
+pub use interlocking_core::context::Cx;
+pub use interlocking_core::failure::{Exhausted, Failure, FailureKind, NodeError};
+pub use interlocking_core::graph::Graph as _;
+pub use interlocking_core::kind::{ForkHandler, ForkNode, JoinHandler, JoinNode, LogicHandler, LogicNode};
+pub use interlocking_core::route::Route;
+pub use interlocking_core::run_id::RunId;
+pub use interlocking_core::{fork, goto};
+pub use interlocking_macros::Graph;

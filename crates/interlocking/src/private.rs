@@ -1,0 +1,16 @@
+//! What derived code names, under names that keep it short.
+
+pub use interlocking_core::__private::{load, store, unknown_place};
+pub use interlocking_core::context::{Entered, run};
+pub use interlocking_core::failure::Exhausted;
+pub use interlocking_core::frontier::{Limit, Payload};
+pub use interlocking_core::graph::{
+    Branch, Done, Edge, Forks, Graph, MemoryVisitor, Node, Place, Remembers, Token, Value, Works,
+};
+pub use interlocking_core::kind::Kind;
+pub use interlocking_core::net::Net;
+pub use interlocking_core::route::{Choice, Nth, Step};
+pub use interlocking_core::serde::{Deserializer, Serializer};
+pub use interlocking_core::table::{NodeKind, NodeRow, Table};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::llm::LLM;
