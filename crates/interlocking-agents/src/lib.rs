@@ -1,1 +1,45 @@
-//! interlocking-agents
+//! Coding agents behind one trait: sessions, structured output that is validated, and a scripted agent.
+//!
+//! This crate knows no graph. It is useful to any program that sends prompts to coding agents and wants typed answers.
+//!
+//! Reading order:
+//!
+//! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each.
+//! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
+//!   knows what to do next ([`AgentError::disposition`]) and what was spent.
+//! - [`Schema`]: what the output must look like, checked by a real validator.
+//! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
+//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
+//!
+//! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
+//!
+//! **Invariant:** prompts and environment values never reach logs; `tracing` gets names, sizes and counts.
+
+mod agent;
+mod conversation;
+mod error;
+mod event;
+mod interrupt;
+mod process;
+mod schema;
+pub mod scripted;
+mod session;
+mod sessions;
+mod turn;
+mod usage;
+
+pub use agent::{Agent, TurnContext};
+pub use conversation::Conversation;
+pub use error::{AgentError, AgentErrorKind, Disposition};
+pub use event::{AgentEvent, AgentEvents, NoEvents};
+pub use interrupt::Interrupt;
+pub use schema::{Schema, SchemaError, Violation};
+pub use scripted::{Script, ScriptError, ScriptedAgent};
+pub use session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};
+pub use sessions::{SessionError, SessionHold, SessionUse, Sessions};
+pub use turn::{Completion, Reply, Turn};
+pub use usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

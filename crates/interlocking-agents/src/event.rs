@@ -1,0 +1,97 @@
+//! What an agent reports while a turn runs.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::schema::Violation;
+use crate::session::SessionId;
+use crate::usage::Usage;
+
+/// Something an agent did. Claims, not facts: whoever depends on a file or a command checks it.
+///
+/// Any event shows that the agent is alive, so an idle limit is "no event for so long".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AgentEvent {
+    /// The session is known. Comes once a call, so again for each correction round.
+    Started {
+        /// The session that the turn runs in.
+        session: SessionId,
+    },
+    /// The agent said something.
+    Text {
+        /// A piece of its text.
+        text: String,
+    },
+    /// The agent called one of its tools.
+    ToolUse {
+        /// The tool's name.
+        name: String,
+        /// What it was called with.
+        input: Value,
+    },
+    /// The agent wrote or changed a file.
+    FileWritten {
+        /// Relative to the workspace.
+        path: PathBuf,
+    },
+    /// The agent removed a file.
+    FileRemoved {
+        /// Relative to the workspace.
+        path: PathBuf,
+    },
+    /// The agent ran a command.
+    CommandRun {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// Its exit code; none when a signal ended it.
+        exit: Option<i32>,
+    },
+    /// The agent repeats a request to its provider by itself.
+    ProviderRetry {
+        /// Counts from 1.
+        attempt: u32,
+        /// What the provider said.
+        reason: String,
+    },
+    /// The output was not valid; the agent is asked to correct it.
+    Correction {
+        /// Counts from 1.
+        round: u32,
+        /// What is wrong with the output.
+        violations: Vec<Violation>,
+    },
+    /// One call of the agent ended, well or badly.
+    Finished {
+        /// The session, if it is known.
+        session: Option<SessionId>,
+        /// What this one call used up.
+        usage: Usage,
+    },
+}
+
+/// Where events go. Called from inside the turn, so it must not block.
+///
+/// Any closure `Fn(AgentEvent) + Send + Sync` is one, such as
+/// `|event| { let _ = sender.send(event); }` for a channel.
+pub trait AgentEvents: Send + Sync {
+    /// Takes one event.
+    fn emit(&self, event: AgentEvent);
+}
+
+impl<F: Fn(AgentEvent) + Send + Sync> AgentEvents for F {
+    fn emit(&self, event: AgentEvent) {
+        self(event);
+    }
+}
+
+/// Drops every event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEvents;
+
+impl AgentEvents for NoEvents {
+    fn emit(&self, _event: AgentEvent) {}
+}

@@ -1,0 +1,219 @@
+//! Doing what a script says, really: files in the workspace, commands run there.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::script::{Action, Append, Deed, ExpectedExit, Remove, Replace, Run, ScriptPath, Write};
+use crate::agent::TurnContext;
+use crate::event::AgentEvent;
+use crate::process;
+
+/// Something a script says could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[error("{script}:{line}: {problem}")]
+pub struct ActionError {
+    /// The script's file or name.
+    pub script: String,
+    /// Where the script says so.
+    pub line: usize,
+    /// Why it could not be done.
+    pub problem: ActionProblem,
+}
+
+/// Why an action could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionProblem {
+    /// The turn has no workspace to do it in.
+    #[error("the turn has no workspace to do this in")]
+    NoWorkspace,
+    /// A symbolic link on the way could lead out of the workspace.
+    #[error("`{}` leads through the symbolic link `{}`, which may leave the workspace", path.display(), link.display())]
+    ThroughLink {
+        /// The action's path.
+        path: PathBuf,
+        /// The link, relative to the workspace.
+        link: PathBuf,
+    },
+    /// The file system refused.
+    #[error("`{}`: {reason}", path.display())]
+    File {
+        /// The action's path.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// The text to replace is not there exactly once.
+    #[error("`{}` contains the text to replace {count} times, not once: {find:?}", path.display())]
+    NotOnce {
+        /// The action's path.
+        path: PathBuf,
+        /// The text to replace.
+        find: String,
+        /// How often it is there.
+        count: usize,
+    },
+    /// The command could not be started.
+    #[error("`{}` cannot be started: {reason}", command.join(" "))]
+    NotStarted {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// The system's words.
+        reason: String,
+    },
+    /// The command did not end as the script says.
+    #[error("`{}` {}, expected exit code {expected}{}", command.join(" "), ended(*exit), indented(last_words))]
+    WrongExit {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// The exit code the script expects.
+        expected: i32,
+        /// Its exit code; none when a signal ended it.
+        exit: Option<i32>,
+        /// The end of what it wrote.
+        last_words: String,
+    },
+}
+
+/// Does one action and reports it.
+///
+/// Files are written synchronously on purpose: a turn that is cancelled changes nothing afterwards.
+pub(super) async fn act(
+    context: &TurnContext<'_>,
+    action: &Action,
+    workspace: Option<&Path>,
+    environment: &[(OsString, OsString)],
+) -> Result<(), ActionProblem> {
+    let workspace = workspace.ok_or(ActionProblem::NoWorkspace)?;
+    let event = match &action.deed {
+        Deed::Write(write) => on_file(workspace, &write.path, |file| write.perform(file))?,
+        Deed::Append(append) => on_file(workspace, &append.path, |file| append.perform(file))?,
+        Deed::Replace(replace) => {
+            let count = on_text(workspace, replace)?;
+            if count != 1 {
+                let (path, find) = (replace.path.as_path().to_owned(), replace.find.clone());
+                return Err(ActionProblem::NotOnce { path, find, count });
+            }
+            written(&replace.path)
+        }
+        Deed::Remove(remove) => {
+            // The link itself may go, so only what leads to it is checked.
+            let parent = remove.path.as_path().parent().unwrap_or(Path::new(""));
+            refuse_links(workspace, remove.path.as_path(), parent)?;
+            remove
+                .perform(&workspace.join(remove.path.as_path()))
+                .map_err(|error| file_problem(&remove.path, &error))?;
+            AgentEvent::FileRemoved { path: remove.path.as_path().to_owned() }
+        }
+        Deed::Run(run) => run.perform(workspace, environment).await?,
+    };
+    context.emit(event);
+    Ok(())
+}
+
+fn on_file(
+    workspace: &Path,
+    path: &ScriptPath,
+    perform: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<AgentEvent, ActionProblem> {
+    refuse_links(workspace, path.as_path(), path.as_path())?;
+    let file = workspace.join(path.as_path());
+    let parents = file.parent().map_or(Ok(()), fs::create_dir_all);
+    parents.and_then(|()| perform(&file)).map_err(|error| file_problem(path, &error))?;
+    Ok(written(path))
+}
+
+/// Replaces the text if it is there once; says how often it is.
+fn on_text(workspace: &Path, replace: &Replace) -> Result<usize, ActionProblem> {
+    refuse_links(workspace, replace.path.as_path(), replace.path.as_path())?;
+    let file = workspace.join(replace.path.as_path());
+    let text = fs::read_to_string(&file).map_err(|error| file_problem(&replace.path, &error))?;
+    let count = text.matches(&replace.find).count();
+    if count == 1 {
+        fs::write(&file, text.replacen(&replace.find, &replace.with, 1))
+            .map_err(|error| file_problem(&replace.path, &error))?;
+    }
+    Ok(count)
+}
+
+impl Write {
+    fn perform(&self, file: &Path) -> io::Result<()> {
+        fs::write(file, &self.content)?;
+        #[cfg(unix)]
+        if self.executable {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(file, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(())
+    }
+}
+
+impl Append {
+    fn perform(&self, file: &Path) -> io::Result<()> {
+        use io::Write as _;
+        fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(self.content.as_bytes())
+    }
+}
+
+impl Remove {
+    fn perform(&self, target: &Path) -> io::Result<()> {
+        if fs::symlink_metadata(target)?.is_dir() { fs::remove_dir_all(target) } else { fs::remove_file(target) }
+    }
+}
+
+impl Run {
+    async fn perform(
+        &self,
+        workspace: &Path,
+        environment: &[(OsString, OsString)],
+    ) -> Result<AgentEvent, ActionProblem> {
+        let command = self.command.as_slice().to_vec();
+        let ended = match process::run(&command, workspace, environment).await {
+            Ok(ended) => ended,
+            Err(error) => return Err(ActionProblem::NotStarted { command, reason: error.to_string() }),
+        };
+        match self.exit {
+            ExpectedExit::Code(expected) if ended.exit != Some(expected) => {
+                let (exit, last_words) = (ended.exit, ended.last_words);
+                Err(ActionProblem::WrongExit { command, expected, exit, last_words })
+            }
+            _ => Ok(AgentEvent::CommandRun { command, exit: ended.exit }),
+        }
+    }
+}
+
+/// Refuses `path` if any part of `checked`, a prefix of it, is a symbolic link.
+fn refuse_links(workspace: &Path, path: &Path, checked: &Path) -> Result<(), ActionProblem> {
+    let mut link = PathBuf::new();
+    for component in checked.components() {
+        link.push(component);
+        if fs::symlink_metadata(workspace.join(&link)).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(ActionProblem::ThroughLink { path: path.to_owned(), link });
+        }
+    }
+    Ok(())
+}
+
+fn written(path: &ScriptPath) -> AgentEvent {
+    AgentEvent::FileWritten { path: path.as_path().to_owned() }
+}
+
+fn file_problem(path: &ScriptPath, error: &io::Error) -> ActionProblem {
+    ActionProblem::File { path: path.as_path().to_owned(), reason: error.to_string() }
+}
+
+fn ended(exit: Option<i32>) -> String {
+    match exit {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "was ended by a signal".to_owned(),
+    }
+}
+
+fn indented(last_words: &str) -> String {
+    last_words.lines().map(|line| format!("\n  | {line}")).collect()
+}

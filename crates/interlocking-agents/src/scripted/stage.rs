@@ -1,0 +1,79 @@
+//! What a scripted agent remembers: turns played, names given, and what was said in each session.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::error::AgentErrorKind;
+use crate::session::{SessionId, SessionOp, Slug};
+use crate::sessions::SessionError;
+
+/// One prompt in a session's history, and what the agent answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// The prompt.
+    pub prompt: String,
+    /// The structured output; none if there was none, or the turn did not end well.
+    pub output: Option<Value>,
+    /// The text; none if there was none, or the turn did not end well.
+    pub text: Option<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    /// How often each turn of the script has been used.
+    pub(super) used: Vec<u32>,
+    named: HashMap<Slug, u32>,
+    histories: HashMap<SessionId, Vec<Exchange>>,
+}
+
+impl Stage {
+    pub(super) fn new(turns: usize) -> Self {
+        Self { used: vec![0; turns], ..Self::default() }
+    }
+
+    /// Fails if the operation needs a session that does not exist.
+    pub(super) fn require(&self, operation: &SessionOp) -> Result<(), AgentErrorKind> {
+        let needed = match operation {
+            SessionOp::StartFresh(_) => return Ok(()),
+            SessionOp::ContinueFrom(session) => session,
+            SessionOp::ForkFrom { parent, .. } => parent,
+        };
+        if self.histories.contains_key(needed) {
+            Ok(())
+        } else {
+            Err(SessionError::Unknown { session: needed.clone() }.into())
+        }
+    }
+
+    /// The session that the operation leads to, with the history it begins with.
+    pub(super) fn open(&mut self, operation: &SessionOp) -> Result<SessionId, AgentErrorKind> {
+        let (slug, history) = match operation {
+            SessionOp::ContinueFrom(session) => return Ok(session.clone()),
+            SessionOp::StartFresh(slug) => (slug, Vec::new()),
+            SessionOp::ForkFrom { parent, slug } => (slug, self.histories.get(parent).cloned().unwrap_or_default()),
+        };
+        let number = self.named.entry(slug.clone()).or_insert(0);
+        *number += 1;
+        let session = SessionId::new(format!("{slug}-{number}"))
+            .map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })?;
+        self.histories.insert(session.clone(), history);
+        Ok(session)
+    }
+
+    pub(super) fn ask(&mut self, session: &SessionId, prompt: &str) {
+        let exchange = Exchange { prompt: prompt.to_owned(), output: None, text: None };
+        self.histories.entry(session.clone()).or_default().push(exchange);
+    }
+
+    pub(super) fn answer(&mut self, session: &SessionId, output: Option<Value>, text: Option<String>) {
+        if let Some(last) = self.histories.get_mut(session).and_then(|history| history.last_mut()) {
+            last.output = output;
+            last.text = text;
+        }
+    }
+
+    pub(super) fn history(&self, session: &SessionId) -> Option<Vec<Exchange>> {
+        self.histories.get(session).cloned()
+    }
+}

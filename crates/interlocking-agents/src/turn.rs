@@ -1,0 +1,92 @@
+//! What goes into a turn and what comes out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::schema::Schema;
+use crate::session::{SessionId, SessionOp, Slug};
+use crate::usage::Usage;
+
+/// One request to an agent: a prompt, and everything the agent must know to act on it.
+///
+/// ```
+/// # use interlocking_agents::{Slug, Turn};
+/// let turn = Turn {
+///     workspace: Some("/tmp/newsroom".into()),
+///     role: Some("writer".to_owned()),
+///     ..Turn::fresh(Slug::new("write")?, "Write an article about rust.")
+/// };
+/// # Ok::<(), interlocking_agents::InvalidSlug>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// What the agent is asked.
+    pub prompt: String,
+    /// What the agent is told about itself, in addition to its own system prompt.
+    pub system: Option<String>,
+    /// The context the turn starts from.
+    pub session: SessionOp,
+    /// The shape of the answer. Without one any answer will do.
+    pub schema: Option<Arc<Schema>>,
+    /// The directory the agent works in. Its files are the agent's to read and, unless `read_only`, to write.
+    pub workspace: Option<PathBuf>,
+    /// The agent is told, and where its program can enforce it made, to change no file. Whoever depends on that
+    /// checks the workspace afterwards.
+    pub read_only: bool,
+    /// The model, in the agent's own naming; its default when absent.
+    pub model: Option<String>,
+    /// The part the agent plays ("writer"). Not sent; for scripts, logs and the ledger.
+    pub role: Option<String>,
+}
+
+/// What an agent answered to one call; its output is not validated yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The session to continue or to fork for more.
+    pub session: SessionId,
+    /// The structured output, if the agent gave one.
+    pub output: Option<Value>,
+    /// The last thing the agent said in plain text.
+    pub text: Option<String>,
+    /// What this call used up.
+    pub usage: Usage,
+}
+
+/// What came of a turn, correction rounds included.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The session to continue or to fork for more.
+    pub session: SessionId,
+    /// The structured output. Valid when the turn had a schema; without one whatever the agent gave, or null.
+    pub output: Value,
+    /// The last thing the agent said in plain text.
+    pub text: Option<String>,
+    /// The sum over all rounds.
+    pub usage: Usage,
+    /// How many correction rounds it took.
+    pub corrections: u32,
+}
+
+impl Turn {
+    /// A turn with this prompt and operation and nothing else; set other fields with struct update syntax.
+    pub fn new(session: SessionOp, prompt: impl Into<String>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            system: None,
+            session,
+            schema: None,
+            workspace: None,
+            read_only: false,
+            model: None,
+            role: None,
+        }
+    }
+
+    /// [`Turn::new`] with [`SessionOp::StartFresh`].
+    pub fn fresh(slug: Slug, prompt: impl Into<String>) -> Self {
+        Self::new(SessionOp::StartFresh(slug), prompt)
+    }
+}
