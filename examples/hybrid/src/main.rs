@@ -1,2 +1,3 @@
-//! The Hybrid protocol.
+//! Runs the Hybrid protocol.
+
 fn main() {}

@@ -1,0 +1,1 @@
+//! Nothing yet: the types agent writes this file.

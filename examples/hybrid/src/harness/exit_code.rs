@@ -1,0 +1,40 @@
+//! Harnesses of which only the exit code is understood.
+
+use super::{KnownTests, WHOLE_SUITE};
+use crate::text::last_bytes;
+use crate::toolchain::{Ending, Finished, TestOutcome};
+use crate::types::{FailureType, StructuredFailure};
+
+/// How much of the output becomes a failure's message, in bytes.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// Gives every known test the command's own verdict (TC-09); without known tests the suite stands for them.
+pub fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
+    let suite = [WHOLE_SUITE.to_owned()];
+    let names = if known.names.is_empty() { &suite } else { known.names };
+    let failure_type = match finished.ending {
+        Ending::Exited(0) => {
+            return TestOutcome { passed: names.to_vec(), ..TestOutcome::default() };
+        }
+        Ending::Exited(_) => FailureType::PropertyFailed,
+        Ending::Killed => FailureType::ParseError,
+        Ending::TimedOut => FailureType::Timeout,
+    };
+    let output = format!("{}{}", finished.stdout, finished.stderr);
+    let message = last_bytes(output.trim(), LONGEST_MESSAGE);
+    TestOutcome {
+        failed: names
+            .iter()
+            .map(|name| StructuredFailure {
+                property_name: name.clone(),
+                failure_type,
+                counterexample: None,
+                expected: None,
+                actual: None,
+                message: message.to_owned(),
+            })
+            .collect(),
+        timed_out: finished.ending == Ending::TimedOut,
+        ..TestOutcome::default()
+    }
+}

@@ -1,0 +1,218 @@
+//! Rust's own test harness, run by cargo.
+//!
+//! Each test program prints `running N tests`, a verdict per test, the captured output of the failed ones,
+//! their names, and a summary. Captured output is whatever the tests print, so it may imitate any of this;
+//! hence only a failed test's name opens a section of captured output, and the verdicts are held against the
+//! counts.
+
+use super::panics::explain;
+use super::{KnownTests, WHOLE_SUITE};
+use crate::text::last_bytes;
+use crate::toolchain::{Ending, Finished, TestOutcome};
+use crate::types::{FailureType, StructuredFailure};
+
+/// How much of standard error becomes a failure's message, in bytes.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// Reads the verdicts; `None` if no test program ever started, because nothing could be built.
+pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
+    let programs = programs(&finished.stdout);
+    if programs.is_empty() && finished.ending != Ending::Exited(0) {
+        return None;
+    }
+    let timed_out = finished.ending == Ending::TimedOut;
+    let mut outcome = TestOutcome { timed_out, ..TestOutcome::default() };
+    for program in &programs {
+        for (name, verdict) in &program.verdicts {
+            match verdict {
+                Verdict::Passed => outcome.passed.push((*name).to_owned()),
+                Verdict::Ignored => outcome.ignored.push((*name).to_owned()),
+                Verdict::Failed => {
+                    let captured = program.captured_by(name);
+                    outcome.failed.push(explain(name, captured, known.test_path));
+                }
+            }
+        }
+    }
+    add_missing_verdicts(&mut outcome, &programs, finished, known);
+    Some(outcome)
+}
+
+/// Files failures for the tests that ought to have a verdict and got none, and for a suite that
+/// failed without saying which test did.
+fn add_missing_verdicts(
+    outcome: &mut TestOutcome,
+    programs: &[Program<'_>],
+    finished: &Finished,
+    known: KnownTests<'_>,
+) {
+    let stderr = last_bytes(finished.stderr.trim(), LONGEST_MESSAGE);
+    let (failure_type, message) = if outcome.timed_out {
+        (FailureType::Timeout, "no verdict when the time was up".to_owned())
+    } else if programs.iter().any(|program| !program.finished) {
+        (FailureType::ParseError, format!("the test program ended without a verdict: {stderr}"))
+    } else if programs.iter().any(Program::contradicts_itself) {
+        let message = "the harness's counts do not match its verdicts; do not write to standard output directly";
+        outcome.failed.push(bare_failure(WHOLE_SUITE, FailureType::ParseError, message));
+        return;
+    } else if finished.ending != Ending::Exited(0) && outcome.failed.is_empty() {
+        let message = format!("the test command failed, but no test did: {stderr}");
+        outcome.failed.push(bare_failure(WHOLE_SUITE, FailureType::ParseError, &message));
+        return;
+    } else {
+        return;
+    };
+    let mut unanswered: Vec<&str> = known
+        .names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| outcome.verdict_of(name) == crate::toolchain::TestVerdict::Absent)
+        .collect();
+    let slow = programs.iter().flat_map(|program| program.slow.iter().copied());
+    for name in slow {
+        if !unanswered.contains(&name) && outcome.verdict_of(name) == crate::toolchain::TestVerdict::Absent {
+            unanswered.push(name);
+        }
+    }
+    if unanswered.is_empty() {
+        unanswered.push(WHOLE_SUITE);
+    }
+    for name in unanswered {
+        outcome.failed.push(bare_failure(name, failure_type, &message));
+    }
+}
+
+fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
+    StructuredFailure {
+        property_name: name.to_owned(),
+        failure_type,
+        counterexample: None,
+        expected: None,
+        actual: None,
+        message: message.to_owned(),
+    }
+}
+
+/// One test program's output.
+#[derive(Debug, Default)]
+struct Program<'a> {
+    announced: usize,
+    verdicts: Vec<(&'a str, Verdict)>,
+    slow: Vec<&'a str>,
+    captured: Vec<(&'a str, String)>,
+    summary: Option<[usize; 3]>,
+    finished: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed,
+    Ignored,
+}
+
+impl Program<'_> {
+    fn captured_by(&self, name: &str) -> &str {
+        self.captured.iter().find(|(test, _)| *test == name).map_or("", |(_, text)| text.as_str())
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.verdicts.iter().filter(|(_, given)| *given == verdict).count()
+    }
+
+    fn contradicts_itself(&self) -> bool {
+        let counted = [Verdict::Passed, Verdict::Failed, Verdict::Ignored].map(|verdict| self.count(verdict));
+        self.finished && (self.announced != self.verdicts.len() || self.summary != Some(counted))
+    }
+}
+
+/// Where in a program's output a line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Outside,
+    Verdicts,
+    Captured,
+    FailedNames,
+}
+
+/// Splits the output into test programs.
+fn programs(stdout: &str) -> Vec<Program<'_>> {
+    let mut programs: Vec<Program<'_>> = Vec::new();
+    let mut section = Section::Outside;
+    for line in stdout.lines() {
+        if section == Section::Outside || section == Section::Verdicts {
+            // A program that crashed has no end; the next one's beginning is its end.
+            if let Some(announced) = announced(line) {
+                programs.push(Program { announced, ..Program::default() });
+                section = Section::Verdicts;
+                continue;
+            }
+        }
+        let Some(program) = programs.last_mut() else {
+            continue;
+        };
+        match section {
+            Section::Outside => {}
+            Section::Verdicts | Section::FailedNames if line.starts_with("test result: ") => {
+                program.summary = summary(line);
+                program.finished = true;
+                section = Section::Outside;
+            }
+            Section::Verdicts if line == "failures:" => section = Section::Captured,
+            Section::Verdicts => {
+                if let Some((name, verdict)) = verdict(line) {
+                    program.verdicts.push((name, verdict));
+                } else if let Some(name) = slow(line) {
+                    program.slow.push(name);
+                }
+            }
+            Section::Captured if line == "failures:" => section = Section::FailedNames,
+            Section::Captured => {
+                let opened = line
+                    .strip_prefix("---- ")
+                    .and_then(|rest| rest.strip_suffix(" stdout ----"))
+                    .filter(|name| program.verdicts.contains(&(name, Verdict::Failed)));
+                if let Some(name) = opened {
+                    program.captured.push((name, String::new()));
+                } else if let Some((_, text)) = program.captured.last_mut() {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+            Section::FailedNames => {}
+        }
+    }
+    programs
+}
+
+/// `running 3 tests`
+fn announced(line: &str) -> Option<usize> {
+    let (count, word) = line.strip_prefix("running ")?.split_once(' ')?;
+    matches!(word, "test" | "tests").then(|| count.parse().ok())?
+}
+
+/// `test prop_x ... ok`, `test prop_x - should panic ... FAILED`, `test prop_x ... ignored, slow`
+fn verdict(line: &str) -> Option<(&str, Verdict)> {
+    let (name, verdict) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    let verdict = match verdict {
+        "ok" => Verdict::Passed,
+        "FAILED" => Verdict::Failed,
+        other if other == "ignored" || other.starts_with("ignored, ") => Verdict::Ignored,
+        _ => return None,
+    };
+    Some((name, verdict))
+}
+
+/// `test prop_x has been running for over 60 seconds`
+fn slow(line: &str) -> Option<&str> {
+    let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for over ")?;
+    Some(name)
+}
+
+/// `test result: FAILED. 2 passed; 12 failed; 1 ignored; 0 measured; …` as passed, failed, ignored
+fn summary(line: &str) -> Option<[usize; 3]> {
+    let mut counts = line.split_once(". ")?.1.split("; ");
+    let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim().parse().ok();
+    Some([next("passed")?, next("failed")?, next("ignored")?])
+}

@@ -1,0 +1,155 @@
+//! What a failed test's captured output says about its failure.
+
+use crate::types::{FailureType, StructuredFailure};
+
+/// How much of a message is kept, in bytes.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// Reads how a test failed from what it printed.
+pub(super) fn explain(name: &str, captured: &str, test_path: &str) -> StructuredFailure {
+    let failure = |failure_type, message: &str| StructuredFailure {
+        property_name: name.to_owned(),
+        failure_type,
+        counterexample: None,
+        expected: None,
+        actual: None,
+        message: crate::text::first_bytes(message, LONGEST_MESSAGE).to_owned(),
+    };
+    let panics = panics(captured);
+    let Some(last) = panics.last() else {
+        // Without a panic the test returned an error, or was meant to panic and did not.
+        let text = captured.trim();
+        return if let Some(error) = text.strip_prefix("Error: ") {
+            failure(FailureType::ExceptionThrown, error)
+        } else if text.contains("test did not panic as expected") {
+            failure(FailureType::PropertyFailed, text)
+        } else {
+            failure(FailureType::ParseError, text)
+        };
+    };
+    let Some(report) = last.message.strip_prefix("Test failed: ") else {
+        let (message, actual, expected) = comparison(&last.message);
+        return StructuredFailure { expected, actual, ..failure(classify(last, test_path), &message) };
+    };
+    let (reason, counterexample) = minimal_input(report);
+    // Proptest reports panics and its own assertions alike, but a panic was also printed when it happened.
+    let inner = panics.iter().rev().skip(1).find(|panic| panic.message == reason);
+    let failure_type = inner.map_or(FailureType::PropertyFailed, |panic| classify(panic, test_path));
+    let reason = if inner.is_some() { &reason } else { without_location(&reason) };
+    let (message, actual, expected) = comparison(reason);
+    StructuredFailure { counterexample, expected, actual, ..failure(failure_type, &message) }
+}
+
+/// One panic as the standard library prints it.
+#[derive(Debug)]
+struct Panic<'a> {
+    file: &'a str,
+    message: String,
+}
+
+/// Every panic in the text, in order.
+fn panics(captured: &str) -> Vec<Panic<'_>> {
+    let mut panics: Vec<Panic<'_>> = Vec::new();
+    let mut in_message = false;
+    for line in captured.lines() {
+        if let Some(location) = panic_location(line) {
+            panics.push(Panic { file: location.split(':').next().unwrap_or(location), message: String::new() });
+            in_message = true;
+        } else if line.starts_with("note: run with `RUST_BACKTRACE") || line == "stack backtrace:" {
+            in_message = false;
+        } else if let Some(panic) = panics.last_mut().filter(|_| in_message) {
+            panic.message.push_str(line);
+            panic.message.push('\n');
+        }
+    }
+    for panic in &mut panics {
+        panic.message.truncate(panic.message.trim_end().len());
+    }
+    panics
+}
+
+/// `thread 'prop_x' (17) panicked at tests/properties.rs:3:1:`
+fn panic_location(line: &str) -> Option<&str> {
+    line.strip_prefix("thread '")?.split_once(" panicked at ")?.1.strip_suffix(':')
+}
+
+/// What kind of failure a panic is.
+fn classify(panic: &Panic<'_>, test_path: &str) -> FailureType {
+    let message = panic.message.as_str();
+    if message.starts_with("not yet implemented") || message.starts_with("not implemented") {
+        FailureType::UndefinedHit
+    } else if message.starts_with("assertion ") {
+        FailureType::PropertyFailed
+    } else if thrown_by_rust(message) || message.starts_with("Test aborted: ") {
+        FailureType::ExceptionThrown
+    } else if panic.file == test_path {
+        // `assert!(condition, "message")` panics with nothing but the message.
+        FailureType::PropertyFailed
+    } else {
+        FailureType::ExceptionThrown
+    }
+}
+
+/// Whether the message is one that the language or the standard library gives.
+fn thrown_by_rust(message: &str) -> bool {
+    const BEGINNINGS: [&str; 10] = [
+        "called `Option::",
+        "called `Result::",
+        "index out of bounds",
+        "attempt to ",
+        "range ",
+        "slice index ",
+        "byte index ",
+        "explicit panic",
+        "internal error: entered unreachable code",
+        "already ",
+    ];
+    BEGINNINGS.iter().any(|beginning| message.starts_with(beginning))
+}
+
+/// Splits proptest's report into the reason, without its full stop, and the smallest failing input.
+fn minimal_input(report: &str) -> (String, Option<String>) {
+    let Some((reason, rest)) = report.split_once("\nminimal failing input: ") else {
+        return (report.trim_end().to_owned(), None);
+    };
+    let input = rest.split_once("\n\tsuccesses:").map_or(rest, |(input, _)| input);
+    let reason = reason.strip_suffix('.').unwrap_or(reason);
+    (reason.to_owned(), Some(input.trim().to_owned()))
+}
+
+/// Drops the ` at tests/properties.rs:8` that proptest's own assertions end with: it moves with every edit.
+fn without_location(reason: &str) -> &str {
+    match reason.rsplit_once(" at ") {
+        Some((text, location)) if location.rsplit_once(':').is_some_and(|(_, line)| is_number(line)) => text,
+        _ => reason,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Takes the two sides of a comparison out of a message: what is left, the actual (left) and the expected
+/// (right) value. Both assertion families indent them as `left:` and `right:`.
+fn comparison(message: &str) -> (String, Option<String>, Option<String>) {
+    let mut rest = Vec::new();
+    let (mut left, mut right) = (None, None);
+    for line in message.lines() {
+        let side = line.trim();
+        if let Some(value) = side.strip_prefix("left: ").filter(|_| left.is_none()) {
+            left = Some(bare(value));
+        } else if let Some(value) = side.strip_prefix("right: ").filter(|_| right.is_none()) {
+            right = Some(bare(value));
+        } else {
+            rest.push(line.trim_end());
+        }
+    }
+    (rest.join("\n").trim().to_owned(), left, right)
+}
+
+/// Without the backquotes and the comma that proptest sets around a value.
+fn bare(value: &str) -> String {
+    let value = value.strip_suffix(',').unwrap_or(value);
+    let inner = value.strip_prefix('`').and_then(|value| value.strip_suffix('`'));
+    inner.unwrap_or(value).to_owned()
+}

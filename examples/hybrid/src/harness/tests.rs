@@ -1,0 +1,285 @@
+//! What is read from output that cargo really printed. The fixtures were recorded with rustc 1.95, one
+//! stream a file; `kinds` is one test program that fails in every way.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::toolchain::{Ending, Finished, TestOutcome, TestVerdict};
+use crate::types::{FailureType, StructuredFailure};
+
+macro_rules! recorded {
+    ($name:literal, $ending:expr) => {
+        Finished {
+            ending: $ending,
+            stdout: include_str!(concat!("../../tests/fixtures/", $name, ".stdout.txt")).to_owned(),
+            stderr: include_str!(concat!("../../tests/fixtures/", $name, ".stderr.txt")).to_owned(),
+        }
+    };
+}
+
+fn read(finished: &Finished, names: &[&str]) -> TestOutcome {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    libtest::read(finished, KnownTests { names: &names, test_path: "tests/kinds.rs" }).expect("tests ran")
+}
+
+fn kinds() -> TestOutcome {
+    read(&recorded!("kinds", Ending::Exited(101)), &[])
+}
+
+#[track_caller]
+fn check(test: &str, expected: Expect) {
+    let kinds = kinds();
+    let TestVerdict::Failed(failure) = kinds.verdict_of(test) else {
+        panic!("{test}: {:?}", kinds.verdict_of(test));
+    };
+    expected.assert_debug_eq(failure);
+}
+
+/// HY-99, HY-100, TC-09: a property that does not hold, with its smallest counterexample and both sides.
+#[test]
+fn a_failed_property() {
+    check("prop_half_is_half", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_half_is_half",
+            failure_type: PropertyFailed,
+            counterexample: Some(
+                "value = 7",
+            ),
+            expected: Some(
+                "6",
+            ),
+            actual: Some(
+                "8",
+            ),
+            message: "assertion failed: `(left == right)`",
+        }
+    "#]]);
+    check("prop_half_in_words", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_half_in_words",
+            failure_type: PropertyFailed,
+            counterexample: Some(
+                "value = 7",
+            ),
+            expected: None,
+            actual: None,
+            message: "4 is more than half of 7",
+        }
+    "#]]);
+}
+
+/// HY-100: an assertion is an assertion, whichever macro made it.
+#[test]
+fn a_failed_plain_assertion() {
+    check("prop_half_by_plain_assert", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_half_by_plain_assert",
+            failure_type: PropertyFailed,
+            counterexample: Some(
+                "value = 7",
+            ),
+            expected: Some(
+                "6",
+            ),
+            actual: Some(
+                "8",
+            ),
+            message: "assertion `left == right` failed: half of 7",
+        }
+    "#]]);
+    check("prop_plain_assert", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_plain_assert",
+            failure_type: PropertyFailed,
+            counterexample: None,
+            expected: Some(
+                "3",
+            ),
+            actual: Some(
+                "4",
+            ),
+            message: "assertion `left == right` failed",
+        }
+    "#]]);
+    check("prop_plain_condition", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_plain_condition",
+            failure_type: PropertyFailed,
+            counterexample: None,
+            expected: None,
+            actual: None,
+            message: "seven halves to three",
+        }
+    "#]]);
+    check("prop_prints_and_fails", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_prints_and_fails",
+            failure_type: PropertyFailed,
+            counterexample: None,
+            expected: None,
+            actual: None,
+            message: "assertion failed: half(7) < 3",
+        }
+    "#]]);
+}
+
+/// HY-100: panics that are neither an assertion's nor a stub's, and returned errors.
+#[test]
+fn a_thrown_exception() {
+    check("prop_first_of_many", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_first_of_many",
+            failure_type: ExceptionThrown,
+            counterexample: Some(
+                "values = [], extra = false",
+            ),
+            expected: None,
+            actual: None,
+            message: "index out of bounds: the len is 0 but the index is 0",
+        }
+    "#]]);
+    check("prop_plain_unwrap", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_plain_unwrap",
+            failure_type: ExceptionThrown,
+            counterexample: None,
+            expected: None,
+            actual: None,
+            message: "called `Result::unwrap()` on an `Err` value: ParseIntError { kind: InvalidDigit }",
+        }
+    "#]]);
+    check("prop_returns_an_error", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_returns_an_error",
+            failure_type: ExceptionThrown,
+            counterexample: None,
+            expected: None,
+            actual: None,
+            message: "\"half of 7 is 4\"",
+        }
+    "#]]);
+}
+
+/// HY-100, TC-10: a stub was reached, inside proptest and outside.
+#[test]
+fn a_stub() {
+    check("prop_later", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_later",
+            failure_type: UndefinedHit,
+            counterexample: Some(
+                "value = 0",
+            ),
+            expected: None,
+            actual: None,
+            message: "not yet implemented",
+        }
+    "#]]);
+    check("prop_never", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_never",
+            failure_type: UndefinedHit,
+            counterexample: Some(
+                "value = 0",
+            ),
+            expected: None,
+            actual: None,
+            message: "not implemented: not in this version",
+        }
+    "#]]);
+    check("prop_plain_stub", expect![[r#"
+        StructuredFailure {
+            property_name: "prop_plain_stub",
+            failure_type: UndefinedHit,
+            counterexample: None,
+            expected: None,
+            actual: None,
+            message: "not yet implemented",
+        }
+    "#]]);
+}
+
+/// HY-180: every verdict of the run is accounted for, and what tests print is not taken for verdicts.
+#[test]
+fn every_verdict_is_found() {
+    let kinds = kinds();
+    assert_eq!(kinds.passed, ["prop_expects_a_panic", "prop_holds"]);
+    assert_eq!(kinds.ignored, ["prop_ignored"]);
+    assert_eq!(kinds.failed.len(), 12);
+    assert_eq!(kinds.verdict_of("prop_forged"), TestVerdict::Absent);
+    assert_eq!(kinds.verdict_of("prop_other"), TestVerdict::Absent);
+    assert!(!kinds.all_passed());
+}
+
+/// HY-100, TC-11: the time was up; the test that has no verdict is the one that hung.
+#[test]
+fn a_timeout() {
+    let outcome = read(&recorded!("timeout", Ending::TimedOut), &["prop_fine", "prop_endless"]);
+    assert_eq!(outcome.passed, ["prop_fine"]);
+    assert_eq!(kinds_of(&outcome), [("prop_endless", FailureType::Timeout)]);
+    assert!(outcome.timed_out);
+}
+
+/// TC-11: after a minute the harness names the slow test itself.
+#[test]
+fn a_timeout_of_a_test_nobody_knew() {
+    let outcome = read(&recorded!("timeout_long", Ending::TimedOut), &[]);
+    assert_eq!(kinds_of(&outcome), [("prop_endless", FailureType::Timeout)]);
+    let outcome = read(&recorded!("timeout", Ending::TimedOut), &[]);
+    assert_eq!(kinds_of(&outcome), [(WHOLE_SUITE, FailureType::Timeout)]);
+}
+
+/// HY-100: the test program crashed, so its output says nothing about the tests it still owed.
+#[test]
+fn output_without_a_verdict() {
+    let outcome = read(&recorded!("abort", Ending::Exited(101)), &["prop_fine", "prop_aborts"]);
+    let unread = FailureType::ParseError;
+    assert_eq!(kinds_of(&outcome), [("prop_fine", unread), ("prop_aborts", unread)]);
+    assert!(outcome.failed[0].message.contains("SIGABRT"), "{}", outcome.failed[0].message);
+}
+
+/// CON-53: what could not be built has no verdicts, which is not the same as failing.
+#[test]
+fn a_compile_error_is_not_a_failing_test() {
+    let finished = recorded!("compile_error", Ending::Exited(101));
+    assert_eq!(libtest::read(&finished, KnownTests { names: &[], test_path: "tests/kinds.rs" }), None);
+}
+
+/// A program that writes past the capture can add verdicts, but not without contradicting the counts.
+#[test]
+fn forged_verdicts_contradict_the_counts() {
+    let mut finished = recorded!("kinds", Ending::Exited(101));
+    finished.stdout = finished.stdout.replace("test prop_holds ... ok", "test prop_holds ... FAILED");
+    let outcome = read(&finished, &[]);
+    assert!(kinds_of(&outcome).contains(&(WHOLE_SUITE, FailureType::ParseError)));
+}
+
+/// A failing command whose tests all pass (a broken test program, a failing script) is not a success.
+#[test]
+fn a_failing_command_is_a_failure() {
+    let finished = Finished {
+        ending: Ending::Exited(1),
+        stdout: "running 1 test\ntest prop_a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
+            .to_owned(),
+        stderr: "something else went wrong".to_owned(),
+    };
+    assert_eq!(kinds_of(&read(&finished, &[])), [(WHOLE_SUITE, FailureType::ParseError)]);
+}
+
+/// TC-09: where only the exit code is understood, every test shares it.
+#[test]
+fn an_exit_code_stands_for_every_test() {
+    let names = ["a".to_owned(), "b".to_owned()];
+    let known = KnownTests { names: &names, test_path: "tests.sh" };
+    let finished = |ending| Finished { ending, stdout: "out".to_owned(), stderr: "err".to_owned() };
+    assert_eq!(exit_code::read(&finished(Ending::Exited(0)), known).passed, names);
+    let failed = exit_code::read(&finished(Ending::Exited(3)), known);
+    assert_eq!(kinds_of(&failed), [("a", FailureType::PropertyFailed), ("b", FailureType::PropertyFailed)]);
+    let killed = exit_code::read(&finished(Ending::TimedOut), KnownTests { names: &[], ..known });
+    assert_eq!(kinds_of(&killed), [(WHOLE_SUITE, FailureType::Timeout)]);
+}
+
+fn kinds_of(outcome: &TestOutcome) -> Vec<(&str, FailureType)> {
+    let kind = |failure: &'_ StructuredFailure| failure.failure_type;
+    outcome.failed.iter().map(|failure| (failure.property_name.as_str(), kind(failure))).collect()
+}

@@ -1,0 +1,9 @@
+//! The Hybrid protocol as a graph: tests and implementation written blind to each other, attacked, then verified.
+
+pub mod types;
+
+pub mod harness;
+pub mod source;
+pub mod toolchain;
+
+mod text;

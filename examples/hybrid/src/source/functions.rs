@@ -1,0 +1,178 @@
+//! The public functions of a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syn::spanned::Spanned;
+use syn::{Attribute, Block, File, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
+
+use super::StubMarkers;
+
+/// A function that other crates, or other files, can call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicFunction {
+    /// Its name, with its type or trait if it is a method and its modules within the file:
+    /// `BoundedStack::push`.
+    pub name: String,
+    /// The line it begins in, counted from 1.
+    pub line: usize,
+    /// Whether its body is a stub; a trait's method without a body has none to be one.
+    pub is_stub: Option<bool>,
+}
+
+/// A file is not Rust.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}:{line}:{column}: not valid Rust: {reason}")]
+pub struct SourceError {
+    /// The file as it was named.
+    pub path: String,
+    /// The line of the problem, counted from 1.
+    pub line: usize,
+    /// The column, counted from 1.
+    pub column: usize,
+    /// What the parser objects to.
+    pub reason: String,
+}
+
+/// Lists the public functions of a file: functions, methods of public types, methods of public traits.
+///
+/// Methods that implement a trait are that trait's, and items only compiled for tests are nobody's; both are
+/// left out. A function in a private module counts if the file re-exports anything from that module.
+pub fn public_functions(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<PublicFunction>, SourceError> {
+    let file = parse(path, text)?;
+    let mut found = Vec::new();
+    Collector { markers, found: &mut found }.items(&file.items, "");
+    Ok(found)
+}
+
+/// Parses a file, with the place of the first problem.
+pub(super) fn parse(path: &str, text: &str) -> Result<File, SourceError> {
+    syn::parse_file(text).map_err(|error| {
+        let start = error.span().start();
+        SourceError { path: path.to_owned(), line: start.line, column: start.column + 1, reason: error.to_string() }
+    })
+}
+
+struct Collector<'a> {
+    markers: &'a StubMarkers,
+    found: &'a mut Vec<PublicFunction>,
+}
+
+impl Collector<'_> {
+    fn items(&mut self, items: &[Item], prefix: &str) {
+        let visibilities = type_visibilities(items);
+        let reexported = reexported_modules(items);
+        for item in items {
+            match item {
+                Item::Fn(item) if is_public(&item.vis) && !for_tests(&item.attrs) => {
+                    self.function(prefix, &item.sig.ident, item.sig.span(), Some(&item.block));
+                }
+                Item::Impl(item) if item.trait_.is_none() && !for_tests(&item.attrs) => {
+                    let Some(owner) = type_name(&item.self_ty) else {
+                        continue;
+                    };
+                    // A type of another file may be public: count its methods rather than miss them.
+                    if visibilities.get(&owner) == Some(&false) {
+                        continue;
+                    }
+                    let prefix = format!("{prefix}{owner}::");
+                    for member in &item.items {
+                        if let ImplItem::Fn(method) = member
+                            && is_public(&method.vis)
+                            && !for_tests(&method.attrs)
+                        {
+                            self.function(&prefix, &method.sig.ident, method.sig.span(), Some(&method.block));
+                        }
+                    }
+                }
+                Item::Trait(item) if is_public(&item.vis) && !for_tests(&item.attrs) => {
+                    let prefix = format!("{prefix}{}::", item.ident);
+                    for member in &item.items {
+                        if let TraitItem::Fn(method) = member {
+                            let body = method.default.as_ref();
+                            self.function(&prefix, &method.sig.ident, method.sig.span(), body);
+                        }
+                    }
+                }
+                Item::Mod(item) if !for_tests(&item.attrs) => {
+                    let name = item.ident.to_string();
+                    if (is_public(&item.vis) || reexported.contains(&name))
+                        && let Some((_, items)) = &item.content
+                    {
+                        self.items(items, &format!("{prefix}{name}::"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn function(&mut self, prefix: &str, name: &proc_macro2::Ident, span: proc_macro2::Span, body: Option<&Block>) {
+        self.found.push(PublicFunction {
+            name: format!("{prefix}{name}"),
+            line: span.start().line,
+            is_stub: body.map(|body| self.markers.is_stub(body)),
+        });
+    }
+}
+
+/// Which types these items define, and whether they are public.
+fn type_visibilities(items: &[Item]) -> BTreeMap<String, bool> {
+    let mut types = BTreeMap::new();
+    for item in items {
+        let (name, visibility) = match item {
+            Item::Struct(item) => (&item.ident, &item.vis),
+            Item::Enum(item) => (&item.ident, &item.vis),
+            Item::Union(item) => (&item.ident, &item.vis),
+            _ => continue,
+        };
+        types.insert(name.to_string(), is_public(visibility));
+    }
+    types
+}
+
+/// The modules from which these items publicly re-export something.
+fn reexported_modules(items: &[Item]) -> BTreeSet<String> {
+    fn collect(tree: &UseTree, modules: &mut BTreeSet<String>) {
+        match tree {
+            UseTree::Path(path) if path.ident == "self" || path.ident == "crate" => {
+                collect(&path.tree, modules);
+            }
+            UseTree::Path(path) => {
+                modules.insert(path.ident.to_string());
+            }
+            UseTree::Group(group) => group.items.iter().for_each(|tree| collect(tree, modules)),
+            UseTree::Name(_) | UseTree::Rename(_) | UseTree::Glob(_) => {}
+        }
+    }
+    let mut modules = BTreeSet::new();
+    for item in items {
+        if let Item::Use(item) = item
+            && is_public(&item.vis)
+        {
+            collect(&item.tree, &mut modules);
+        }
+    }
+    modules
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+/// `#[cfg(test)]` or `#[test]`.
+pub(super) fn for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
+        Meta::NameValue(_) => false,
+    })
+}
+
+fn type_name(r#type: &Type) -> Option<String> {
+    match r#type {
+        Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+        Type::Group(group) => type_name(&group.elem),
+        Type::Paren(paren) => type_name(&paren.elem),
+        _ => None,
+    }
+}

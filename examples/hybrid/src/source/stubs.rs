@@ -1,0 +1,84 @@
+//! Telling a stub from an implementation.
+
+use syn::{Block, Expr, Local, Macro, Pat, Stmt};
+
+/// What the body of a stub consists of (TC-05).
+#[derive(Debug, Clone)]
+pub struct StubMarkers(Vec<Expr>);
+
+/// A configured marker is not Rust.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the stub marker `{marker}` is not a Rust expression: {reason}; write it as it stands in a body, such as `todo!()`"
+)]
+pub struct UnreadableMarker {
+    /// The marker as configured.
+    pub marker: String,
+    /// What the parser objects to.
+    pub reason: String,
+}
+
+impl StubMarkers {
+    /// Reads markers as they stand in a body: a macro without arguments (`todo!()`) stands for that macro with
+    /// any arguments, everything else for itself.
+    pub fn parse<'a>(markers: impl IntoIterator<Item = &'a str>) -> Result<Self, UnreadableMarker> {
+        let parse = |marker: &str| {
+            syn::parse_str::<Expr>(marker)
+                .map_err(|error| UnreadableMarker { marker: marker.to_owned(), reason: error.to_string() })
+        };
+        Ok(Self(markers.into_iter().map(parse).collect::<Result<_, _>>()?))
+    }
+
+    /// Whether a body is a stub: nothing but a marker, after statements that only silence warnings about
+    /// unused arguments (`let _ = (a, b);`).
+    pub(super) fn is_stub(&self, body: &Block) -> bool {
+        let mut statements = body.stmts.iter().skip_while(|statement| only_silences(statement));
+        match (statements.next(), statements.next()) {
+            (Some(Stmt::Expr(expression, _)), None) => self.marks(expression),
+            (Some(Stmt::Macro(statement)), None) => self.marks_macro(&statement.mac),
+            _ => false,
+        }
+    }
+
+    fn marks(&self, expression: &Expr) -> bool {
+        match expression {
+            Expr::Macro(expression) => self.marks_macro(&expression.mac),
+            Expr::Return(expression) => expression.expr.as_deref().is_some_and(|returned| self.marks(returned)),
+            Expr::Block(block) if block.label.is_none() => self.is_stub(&block.block),
+            other => self.0.iter().any(|marker| marker == other),
+        }
+    }
+
+    fn marks_macro(&self, found: &Macro) -> bool {
+        self.0.iter().any(|marker| {
+            let Expr::Macro(marker) = marker else {
+                return false;
+            };
+            let marker = &marker.mac;
+            let same_name = match (marker.path.segments.last(), found.path.segments.last()) {
+                (Some(wanted), Some(given)) => wanted.ident == given.ident,
+                _ => false,
+            };
+            same_name && (marker.tokens.is_empty() || marker.tokens.to_string() == found.tokens.to_string())
+        })
+    }
+}
+
+/// `let _ = value;` where evaluating the value does nothing.
+fn only_silences(statement: &Stmt) -> bool {
+    let Stmt::Local(Local { pat: Pat::Wild(_), init: Some(init), .. }) = statement else {
+        return false;
+    };
+    init.diverge.is_none() && does_nothing(&init.expr)
+}
+
+fn does_nothing(expression: &Expr) -> bool {
+    match expression {
+        Expr::Path(_) => true,
+        Expr::Field(field) => does_nothing(&field.base),
+        Expr::Reference(reference) => does_nothing(&reference.expr),
+        Expr::Paren(inner) => does_nothing(&inner.expr),
+        Expr::Tuple(tuple) => tuple.elems.iter().all(does_nothing),
+        _ => false,
+    }
+}

@@ -1,0 +1,176 @@
+//! What the syntax shows of files as agents write them.
+
+use super::*;
+
+fn markers() -> StubMarkers {
+    StubMarkers::parse(["todo!()", "unimplemented!()"]).unwrap()
+}
+
+fn functions(text: &str) -> Vec<(String, Option<bool>)> {
+    let found = public_functions("src/lib.rs", text, &markers()).unwrap();
+    found.into_iter().map(|function| (function.name, function.is_stub)).collect()
+}
+
+/// HY-154, HY-158, TC-05: which bodies are stubs; strings and comments that speak of stubs are not.
+#[test]
+fn stubs_are_recognised_by_their_only_statement() {
+    let cases = [
+        ("todo!()", true),
+        ("todo!();", true),
+        ("todo!(\"later\")", true),
+        ("unimplemented!(\"{}\", 1)", true),
+        ("std::todo!()", true),
+        ("return todo!()", true),
+        ("{ todo!() }", true),
+        ("let _ = (a, &self.b); todo!()", true),
+        ("// todo!()\n 1", false),
+        ("\"todo!()\".len()", false),
+        ("println!(\"todo!()\"); 1", false),
+        ("let _ = launch(a); todo!()", false),
+        ("if a { return 1 } todo!()", false),
+        ("todo!(); 1", false),
+        ("a.todo()", false),
+        ("panic!()", false),
+        ("", false),
+    ];
+    for (body, expected) in cases {
+        let text = format!("pub fn f(a: bool) {{ {body} }}");
+        assert_eq!(functions(&text), [("f".to_owned(), Some(expected))], "{body}");
+    }
+}
+
+/// TC-05: the markers are configurable, with exact arguments if they have any.
+#[test]
+fn markers_are_configured_as_they_stand_in_a_body() {
+    let markers = StubMarkers::parse(["panic!(\"stub\")", "undefined()"]).unwrap();
+    let is_stub = |body: &str| {
+        let text = format!("pub fn f() {{ {body} }}");
+        public_functions("src/lib.rs", &text, &markers).unwrap()[0].is_stub == Some(true)
+    };
+    assert!(is_stub("panic!(\"stub\")") && is_stub("undefined()"));
+    assert!(!is_stub("panic!(\"other\")") && !is_stub("undefined(1)") && !is_stub("todo!()"));
+    assert_eq!(StubMarkers::parse(["todo!("]).unwrap_err().marker, "todo!(");
+}
+
+/// CON-95, HY-161: only what can be called from outside counts.
+#[test]
+fn public_functions_are_those_others_can_call() {
+    let text = r#"
+        pub use inner::exposed;
+        pub fn free() { todo!() }
+        fn private() {}
+        pub(crate) fn crate_only() {}
+        pub struct Stack;
+        struct Hidden;
+        impl Stack {
+            pub fn push(&mut self) { todo!() }
+            fn grow(&mut self) {}
+        }
+        impl Hidden { pub fn out_of_reach(&self) {} }
+        impl Default for Stack { fn default() -> Self { Stack } }
+        pub trait Tall { fn height(&self) -> usize; fn is_tall(&self) -> bool { true } }
+        mod inner { pub fn exposed() {} }
+        mod secret { pub fn unreachable() {} }
+        pub mod deep { pub fn reachable() {} }
+        #[cfg(test)] mod tests { pub fn helper() {} }
+        #[cfg(test)] pub fn for_tests() {}
+    "#;
+    let expected = [
+        ("free", Some(true)),
+        ("Stack::push", Some(true)),
+        ("Tall::height", None),
+        ("Tall::is_tall", Some(false)),
+        ("inner::exposed", Some(false)),
+        ("deep::reachable", Some(false)),
+    ];
+    assert_eq!(functions(text), expected.map(|(name, stub)| (name.to_owned(), stub)));
+}
+
+/// HY-143, HY-144, HY-161: claims and disk differ, in both directions.
+#[test]
+fn claims_are_held_against_the_disk_both_ways() {
+    let text = "pub struct S; impl S { pub fn push(&self) { todo!() } pub fn extra(&self) { todo!() } }";
+    let on_disk = public_functions("src/lib.rs", text, &markers()).unwrap();
+    assert_eq!(
+        check_claimed_functions(&["S::push", "pop"], &on_disk),
+        [
+            ContractMismatch::ClaimedFunctionNotOnDisk { name: "pop".to_owned() },
+            ContractMismatch::UndeclaredFunctionOnDisk { name: "S::extra".to_owned() },
+        ]
+    );
+    assert_eq!(check_claimed_functions(&["push", "extra"], &on_disk), []);
+    // Another type's method of the same name is another function.
+    assert_eq!(check_claimed_functions(&["Queue::push", "extra"], &on_disk).len(), 2);
+}
+
+/// HY-142, HY-154: bodies in the skeleton are named.
+#[test]
+fn bodies_in_a_skeleton_are_named() {
+    let text = "pub fn done() -> u32 { 1 }\npub fn open() -> u32 { todo!() }\nfn helper() -> u32 { 2 }";
+    let on_disk = public_functions("src/lib.rs", text, &markers()).unwrap();
+    assert_eq!(check_stubs(&on_disk), [ContractMismatch::StubNotUndefined { name: "done".to_owned() }]);
+}
+
+#[test]
+fn a_file_that_is_not_rust_is_refused_with_its_place() {
+    let error = public_functions("src/lib.rs", "pub fn f() {}\npub fn {}", &markers()).unwrap_err();
+    assert_eq!((error.line, error.column), (2, 8));
+    assert!(error.to_string().starts_with("src/lib.rs:2:8: not valid Rust"), "{error}");
+}
+
+const TESTS: &str = r#"
+    use proptest::prelude::*;
+    use stack::{BoundedStack, pop};
+
+    fn filled(values: &[i64]) -> BoundedStack {
+        let mut stack = BoundedStack::with_capacity(8);
+        for value in values { stack.push(*value).unwrap(); }
+        stack
+    }
+    fn peek(_: &BoundedStack) -> i64 { 3 }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3))]
+        /// Documented.
+        #[test]
+        fn prop_one(values in prop::collection::vec(any::<i64>(), 0..4), n: u8) {
+            let stack = filled(&values);
+            prop_assert_eq!(stack.height(), values.len(), "{} of {}", n, pop(&stack));
+        }
+        #[test]
+        fn prop_two((a, b) in strategy_of(BoundedStack::pairs)) { prop_assert!(matches!(a.top(), Some(x) if x == b)); }
+        fn prop_not_a_test(a in 0..1) { prop_assert!(a == 0) }
+    }
+    mod more {
+        #[test]
+        fn prop_three() { assert_eq!(peek(&filled(&[])), 3, "BoundedStack::clear()"); /* clear() */ }
+        #[test]
+        fn other_test() { clear(); }
+        fn prop_helper() {}
+    }
+"#;
+
+/// TC-12, TC-13: properties are found inside `proptest!` and outside, and only those with the prefix.
+#[test]
+fn properties_are_found_inside_macros() {
+    let tests = property_tests("tests/p.rs", TESTS, "prop_").unwrap();
+    let names: Vec<_> = tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names, ["prop_one", "prop_two", "prop_three"]);
+    assert_eq!(tests[0].line, 16);
+    assert_eq!(property_tests("tests/p.rs", TESTS, "other_").unwrap().len(), 1);
+}
+
+/// TC-13, HY-163: calls are seen inside assertions' arguments, in strategies and through the file's own functions.
+#[test]
+fn calls_are_seen_through_macros_and_local_functions() {
+    let tests = property_tests("tests/p.rs", TESTS, "prop_").unwrap();
+    let [one, two, three] = &tests[..] else { panic!("{tests:?}") };
+    for function in ["BoundedStack::with_capacity", "BoundedStack::push", "BoundedStack::height", "pop"] {
+        assert!(one.exercises(function), "{function}: {:?}", one.calls);
+    }
+    assert!(!one.exercises("BoundedStack::clear"));
+    assert!(two.exercises("BoundedStack::pairs") && two.exercises("top"), "{:?}", two.calls);
+    assert!(three.exercises("push"));
+    // The file's own `peek` is not the contract's; comments and strings are not calls.
+    assert!(!three.exercises("BoundedStack::peek") && !three.exercises("clear"), "{:?}", three.calls);
+}

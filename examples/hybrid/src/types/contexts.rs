@@ -1,0 +1,126 @@
+//! What prompts are rendered from. None of these is a schema, and none holds a worktree path, a session or a cost (HY-106).
+
+use super::{FunctionSpec, Identifier, StructuredFailure, UnderstandingState};
+use serde::{Deserialize, Serialize};
+
+/// What the tests agent is told (HY-103).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestsTemplateCtx {
+    /// The main type.
+    #[serde(alias = "ttcTypeName")]
+    pub type_name: String,
+    /// How its values are made.
+    #[serde(alias = "ttcConstructors")]
+    pub constructors: Vec<String>,
+    /// The contract; the same list the implementation agent gets (HY-81).
+    #[serde(alias = "ttcFunctions")]
+    pub functions: Vec<FunctionSpec>,
+    /// The file to write, relative to the crate.
+    #[serde(alias = "ttcTestPath")]
+    pub test_path: String,
+    /// Why the previous tests were refused, if they were.
+    #[serde(alias = "ttcPriorFeedback", default)]
+    pub prior_feedback: Option<TrivialTestsFeedback>,
+    /// Names the other side has published, if it has.
+    #[serde(alias = "ttcEchoes", default)]
+    pub echoes: Option<EchoChannel>,
+    /// What the adversaries found.
+    #[serde(alias = "ttcHardeningHints")]
+    pub hardening_hints: Vec<HardeningHint>,
+}
+
+/// What the implementation agent is told (HY-104).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImplTemplateCtx {
+    /// The main type.
+    #[serde(alias = "itcTypeName")]
+    pub type_name: String,
+    /// How its values are made.
+    #[serde(alias = "itcConstructors")]
+    pub constructors: Vec<String>,
+    /// The contract; the same list the tests agent gets (HY-81).
+    #[serde(alias = "itcFunctions")]
+    pub functions: Vec<FunctionSpec>,
+    /// The file to write, relative to the crate.
+    #[serde(alias = "itcImplPath")]
+    pub impl_path: String,
+    /// Names the other side has published, if it has.
+    #[serde(alias = "itcEchoes", default)]
+    pub echoes: Option<EchoChannel>,
+    /// What the adversaries found.
+    #[serde(alias = "itcHardeningHints")]
+    pub hardening_hints: Vec<HardeningHint>,
+}
+
+/// What the mutation adversary is told (HY-105); it reads the files itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MutationTemplateCtx {
+    /// The implementation, relative to the crate.
+    #[serde(alias = "mtcImplPath")]
+    pub impl_path: String,
+    /// The tests, relative to the crate.
+    #[serde(alias = "mtcTestPath")]
+    pub test_path: String,
+    /// The contract.
+    #[serde(alias = "mtcFunctions")]
+    pub functions: Vec<FunctionSpec>,
+}
+
+/// What the fix agent is told (CON-62).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixTemplateCtx {
+    /// What fails now.
+    pub failures: Vec<StructuredFailure>,
+    /// What the earlier rounds have taught.
+    pub understanding: UnderstandingState,
+    /// The contract.
+    pub functions: Vec<FunctionSpec>,
+    /// The file to repair, relative to the crate.
+    pub impl_path: String,
+}
+
+/// What the tests agent is told after its tests were refused (HY-114).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrivialTestsFeedback {
+    /// What was wrong.
+    #[serde(alias = "ttfWhyRejected")]
+    pub why_rejected: String,
+    /// The names of the properties that were refused.
+    #[serde(alias = "ttfPropertiesWrote")]
+    pub properties_wrote: Vec<String>,
+    /// What to do instead.
+    #[serde(alias = "ttfSuggestion")]
+    pub suggestion: String,
+}
+
+/// What an adversary found, passed on to the builders (HY-102).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HardeningHint {
+    /// What was found.
+    #[serde(alias = "hhContext")]
+    pub context: String,
+    /// What to do about it.
+    #[serde(alias = "hhGuidance")]
+    pub guidance: String,
+    /// Who found it: `typeAdversary` or `mutationAdversary`.
+    #[serde(alias = "hhSource")]
+    pub source: String,
+}
+
+/// Names that one blind side lets the other see: shape, never substance (HY-11, HY-101).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EchoChannel {
+    /// Functions the implementation agent works on.
+    #[serde(alias = "ecFromImpl")]
+    pub from_impl: Vec<Identifier>,
+    /// Properties the tests agent asserts.
+    #[serde(alias = "ecFromTests")]
+    pub from_tests: Vec<Identifier>,
+}

@@ -1,0 +1,60 @@
+//! Test failures in a form that can be counted, compared and shown.
+
+use serde::{Deserialize, Serialize};
+
+/// One failed test, read from the harness's output by the handler, never by an agent (HY-99).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StructuredFailure {
+    /// The test function's name.
+    #[serde(alias = "sfPropertyName")]
+    pub property_name: String,
+    /// How it failed.
+    #[serde(alias = "sfFailureType")]
+    pub failure_type: FailureType,
+    /// The smallest failing input, if the harness found one.
+    #[serde(alias = "sfCounterexample", default)]
+    pub counterexample: Option<String>,
+    /// What the assertion wanted, if it said so: the right-hand side of a comparison.
+    #[serde(alias = "sfExpected", default)]
+    pub expected: Option<String>,
+    /// What it got: the left-hand side of a comparison.
+    #[serde(alias = "sfActual", default)]
+    pub actual: Option<String>,
+    /// What the harness said.
+    #[serde(alias = "sfMessage")]
+    pub message: String,
+}
+
+/// How a test failed (HY-100).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum FailureType {
+    /// An assertion did not hold.
+    PropertyFailed,
+    /// Something panicked that is neither an assertion nor a stub, or the test returned an error.
+    ExceptionThrown,
+    /// It was still running when the time was up.
+    Timeout,
+    /// It reached a stub.
+    UndefinedHit,
+    /// The harness's output gives no verdict for it: the test program crashed, or its output could not be read.
+    ParseError,
+}
+
+/// Failures that look alike, across rounds (HY-127).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailurePattern {
+    /// What they have in common: stable from run to run (HY-181).
+    #[serde(alias = "fpSignature")]
+    pub signature: String,
+    /// The functions concerned.
+    #[serde(alias = "fpAffectedFns")]
+    pub affected_fns: Vec<String>,
+    /// How they fail.
+    #[serde(alias = "fpCategory")]
+    pub category: FailureType,
+    /// In how many validation runs they were seen.
+    #[serde(alias = "fpOccurrences")]
+    pub occurrences: u32,
+}

@@ -1,0 +1,52 @@
+//! The protocol's vocabulary.
+//!
+//! In reading order: the task ([`StackSpec`]), the contract ([`FunctionSpec`]), what each agent reports
+//! ([`TypesAgentOutput`], [`TypeAdversaryOutput`], [`TestsAgentOutput`], [`ImplAgentOutput`],
+//! [`FixAgentOutput`], [`MutationAdversaryOutput`]), what the program works out by itself
+//! ([`StructuredFailure`], [`UnderstandingState`], the verdicts), and what prompts are rendered from.
+//!
+//! # On the wire
+//!
+//! One form is written: the Rust field's name in camelCase, without any prefix (`edge_case` is `edgeCase`);
+//! an enum's variant as it is spelt in Rust (`"Inverse"`, `{"Other": "distributive"}`). On input the
+//! protocol's original names, which carry a prefix per type (`fnName`, `ceEdgeCase`), are understood as well
+//! (HY-70). Only what an agent has to produce has a JSON schema.
+
+mod blocker;
+mod contexts;
+mod contract;
+mod design;
+mod failures;
+mod fixes;
+mod holes;
+mod identifier;
+mod implementation;
+mod mutation;
+mod non_empty;
+mod properties;
+mod task;
+mod understanding;
+mod witness;
+
+pub use blocker::MayBeBlocked;
+pub use contexts::{
+    EchoChannel, FixTemplateCtx, HardeningHint, ImplTemplateCtx, MutationTemplateCtx, TestsTemplateCtx,
+    TrivialTestsFeedback,
+};
+pub use contract::{ConcreteExample, FunctionSpec, PropertySketch, PropertyType};
+pub use design::TypesAgentOutput;
+pub use failures::{FailurePattern, FailureType, StructuredFailure};
+pub use fixes::{FixAgentOutput, FixApplied, FixType};
+pub use holes::{
+    HoleType, PriorTypeFix, Severity, TypeAdversaryOutput, TypeAdversaryResult, TypeHole, TypeHolesFound,
+    TypeSystemVerdict,
+};
+pub(crate) use identifier::is_identifier;
+pub use identifier::{Identifier, NotAnIdentifier};
+pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOutput};
+pub use mutation::{MutationAdversaryOutput, MutationAdversaryResult, MutationType, SurvivingMutant, TestSuiteVerdict};
+pub use non_empty::{EmptyList, NonEmpty};
+pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};
+pub use task::{StackSpec, StrictnessConfig};
+pub use understanding::UnderstandingState;
+pub use witness::{NodeObservation, WitnessReport};
