@@ -76,7 +76,7 @@ struct EffectList {
     commits: Vec<Commit>,
 }
 
-type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send>;
+type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
 
 /// A commit that an execution made: what a resumed run puts the workspace back to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -323,7 +323,7 @@ impl<N: Remembers> Cx<'_, N> {
     /// Until then only this execution sees the change; if it fails, times out or is cancelled, nobody does. Updates of
     /// concurrent nodes are applied one after the other, each to the value the last one left, so `change` may be called
     /// more than once and should depend on nothing but what it is given.
-    pub fn update_memory(&mut self, change: impl Fn(&mut N::Memory) + Send + 'static) {
+    pub fn update_memory(&mut self, change: impl Fn(&mut N::Memory) + Send + Sync + 'static) {
         self.effects.list().updates.push(Box::new(move |value| {
             if let Some(value) = value.downcast_mut::<N::Memory>() {
                 change(value);

@@ -105,7 +105,7 @@ pub trait Node: Sized + Send + 'static {
     /// The graph it is a node of.
     type Graph: Graph;
     /// What it takes: its input, or the tuple of its slots.
-    type Input: Send + 'static;
+    type Input: Send + Sync + 'static;
     /// Its position in the table.
     const INDEX: NodeIndex;
 

@@ -1,1 +1,39 @@
-//! interlocking-runtime
+//! Runs graphs: the in-process executor of [Interlocking](https://docs.rs/interlocking), and what it runs with.
+//!
+//! ```text
+//! Run::new(graph).with_agent("writer", agent).start(draft).await?   →   Report { outcome, usage, … }
+//! ```
+//!
+//! In reading order:
+//!
+//! - [`run`]: a run's settings, and [`Run::start`](run::Run::start).
+//! - [`outcome`]: what came of it.
+//! - [`llm`]: the node kind whose work an agent does, and its handler's four parts.
+//! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work.
+//! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
+//! - [`journal`]: one record a node outcome, appended before any successor starts.
+//!
+//! **Invariant:** there is no superstep. A node starts the moment its input is complete, and waits for nobody else.
+//!
+//! **Invariant:** what a node execution asked for (its tokens, memory updates, commits) takes effect together, or not at
+//! all; an execution that failed or was cancelled leaves nothing but its cost.
+
+pub mod run;
+pub mod outcome;
+pub mod llm;
+pub mod roles;
+pub mod workspaces;
+pub mod event;
+pub mod cancel;
+pub mod journal;
+
+mod driver;
+mod perform;
+mod services;
+
+pub use cancel::Cancel;
+pub use event::{Event, EventKind, EventSink};
+pub use journal::{Journal, MemoryJournal};
+pub use outcome::{Outcome, Report};
+pub use run::{Run, StartError};
+pub use workspaces::{Workspaces, WorkspaceError};

@@ -8,3 +8,10 @@ pub use interlocking_core::route::Route;
 pub use interlocking_core::run_id::RunId;
 pub use interlocking_core::{fork, goto};
 pub use interlocking_macros::Graph;
+
+#[cfg(feature = "runtime")]
+pub use interlocking_agents::{SessionId, SessionOp, Slug};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::llm::{Ask, LLMHandler, LLMNode, Reply};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::{Outcome, Report, Run};

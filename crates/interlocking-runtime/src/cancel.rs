@@ -1,0 +1,48 @@
+//! Stopping a run from outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
+
+/// Stops every run that was given a clone of it, once and for good.
+///
+/// Running nodes are dropped where they wait; agents kill what they started. The run ends as
+/// [`Outcome::Cancelled`](crate::Outcome::Cancelled).
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    requested: AtomicBool,
+    notify: Notify,
+}
+
+impl Cancel {
+    /// Not requested yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks for the stop.
+    pub fn request(&self) {
+        self.0.requested.store(true, Ordering::Release);
+        self.0.notify.notify_waiters();
+    }
+
+    /// Whether somebody asked.
+    #[inline]
+    pub fn is_requested(&self) -> bool {
+        self.0.requested.load(Ordering::Acquire)
+    }
+
+    /// Resolves when somebody asks; at once if that has happened.
+    pub async fn requested(&self) {
+        let notified = self.0.notify.notified();
+        let mut notified = std::pin::pin!(notified);
+        // Registered before the flag is read, so that no request falls between the two.
+        notified.as_mut().enable();
+        if !self.is_requested() {
+            notified.await;
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Drives one run's frontier: starts what is due, absorbs outcomes, journals them, stops what is cancelled.
+
+use crate::cancel::Cancel;
+use crate::event::{EventKind, Onward};
+use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
+use crate::outcome::Outcome;
+use crate::perform::{Stop, failure, kind_of, perform};
+use crate::services::RunServices;
+use interlocking_core::context::Effects;
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Payload, Violation};
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::route::Step;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
+
+/// One run under way.
+pub(crate) struct Driver<G: Graph> {
+    graph: Arc<G>,
+    services: Arc<RunServices<G>>,
+    frontier: Frontier<'static, G::Token>,
+    journal: Option<Arc<dyn Journal>>,
+    /// How many records the journal has.
+    sequence: u64,
+    /// By place: the payload that arrived last; empty where there is no journal.
+    arrived: Vec<Option<Encoded>>,
+    /// Executions that run as tasks of their own, because others run beside them.
+    flight: JoinSet<Landed<G>>,
+    /// By node: how to stop its task; empty while no task was started.
+    aborts: Vec<Option<AbortHandle>>,
+    cancel: Cancel,
+}
+
+struct Landed<G: Graph> {
+    execution: Execution,
+    result: Result<Done<G>, Stop>,
+    took: Duration,
+}
+
+/// What ends a run early.
+enum End {
+    Failed(Box<Failure>),
+    Cancelled,
+}
+
+impl<G: Graph> Driver<G> {
+    pub(crate) fn new(
+        graph: Arc<G>,
+        services: RunServices<G>,
+        token: G::Token,
+        journal: Option<Arc<dyn Journal>>,
+        cancel: Cancel,
+    ) -> Self {
+        let net = G::net();
+        let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
+        Self {
+            graph,
+            services: Arc::new(services),
+            frontier: Frontier::new(net, token),
+            journal,
+            sequence: 0,
+            arrived,
+            flight: JoinSet::new(),
+            aborts: Vec::new(),
+            cancel,
+        }
+    }
+
+    /// Runs to the end.
+    pub(crate) async fn run(mut self, entry: Option<Encoded>) -> (Outcome<G::Output>, Vec<(&'static str, u32)>) {
+        let end = match self.begin(entry).await {
+            Ok(()) => self.drive().await,
+            Err(end) => Err(end),
+        };
+        self.flight.shutdown().await;
+        let outcome = match end {
+            Ok(output) => Outcome::Finished(output),
+            Err(End::Failed(failure)) => Outcome::Failed(*failure),
+            Err(End::Cancelled) => Outcome::Cancelled,
+        };
+        let outcome = self.finish(outcome).await;
+        let net = G::net();
+        let visits = (0..net.nodes().len() as u16).map(|node| (net.name(node), self.frontier.visits(node)));
+        (outcome, visits.filter(|(_, visits)| *visits > 0).collect())
+    }
+
+    pub(crate) fn services(&self) -> Arc<RunServices<G>> {
+        self.services.clone()
+    }
+
+    async fn begin(&mut self, entry: Option<Encoded>) -> Result<(), End> {
+        let net = G::net();
+        if let Some(input) = entry {
+            self.arrived[usize::from(net.entry())] = Some(input.clone());
+            let table = Box::new(net.table().clone());
+            self.append(Entry::Started { table, input }).await.map_err(|error| {
+                let node = net.name(net.place(net.entry()).node).to_owned();
+                End::failed(Failure {
+                    node,
+                    visit: 0,
+                    attempt: 0,
+                    kind: FailureKind::Journal,
+                    message: error.to_string(),
+                    causes: Vec::new(),
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn drive(&mut self) -> Result<G::Output, End> {
+        loop {
+            self.start_due().await?;
+            if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
+                return Ok(output);
+            }
+            if let Some(violation) = self.frontier.stuck() {
+                return Err(self.unsound(None, violation));
+            }
+            let landed = {
+                let mut cancelled = std::pin::pin!(self.cancel.requested());
+                let flight = &mut self.flight;
+                std::future::poll_fn(|context| {
+                    use std::task::Poll;
+                    if let Poll::Ready(landed) = flight.poll_join_next(context) {
+                        return Poll::Ready(Ok(landed));
+                    }
+                    cancelled.as_mut().poll(context).map(Err)
+                })
+                .await
+            };
+            match landed {
+                // An aborted task was discarded by the frontier before it was aborted.
+                Ok(Some(Err(_))) | Ok(None) => {}
+                Ok(Some(Ok(Landed { execution, result, took }))) => self.absorb(execution, result, took).await?,
+                Err(()) => return Err(End::Cancelled),
+            }
+        }
+    }
+
+    /// Starts everything that is due. An execution that is alone runs right here, and so do its successors while they
+    /// are alone: a chain of nodes costs no task.
+    async fn start_due(&mut self) -> Result<(), End> {
+        while let Some(due) = self.frontier.next_due() {
+            let (execution, input) = (due.execution, self.take_input(due)?);
+            let Some(input) = input else { continue };
+            if self.frontier.running() == 1 && !self.frontier.has_due() {
+                self.run_here(execution, input).await?;
+            } else {
+                self.spawn(execution, input);
+            }
+        }
+        Ok(())
+    }
+
+    /// The token that a handler takes; `None` if the entry took the exhausted route instead.
+    fn take_input(&mut self, due: Due<G::Token>) -> Result<Option<G::Token>, End> {
+        let Due { execution, input, exhausted } = due;
+        let token = match input {
+            Input::One(token) => Some(token),
+            Input::Slots(slots) => G::join(execution.node, slots),
+        };
+        let Some(token) = token else {
+            let from = G::net().name(execution.node).to_owned();
+            return Err(self.unsound(Some(execution), Violation::NotInTable { from }));
+        };
+        if let Some(limit) = exhausted {
+            self.exhaust(execution, limit, token)?;
+            return Ok(None);
+        }
+        if self.journal.is_some() {
+            self.services.keep_input(execution.node, &self.arrived);
+        }
+        Ok(Some(token))
+    }
+
+    fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {
+        let node = self.services.backstage.node(execution);
+        self.services.backstage.emit(|| EventKind::NodeExhausted(node));
+        let Some(step) = G::exhausted(execution.node, limit, token) else {
+            let message = format!("may not be entered again: its table says `{limit}`");
+            let kind = FailureKind::Exhausted(limit);
+            return Err(End::failed(failure(&self.services, execution, kind, message, Vec::new())));
+        };
+        self.complete(execution, step)
+    }
+
+    async fn run_here(&mut self, mut execution: Execution, mut input: G::Token) -> Result<(), End> {
+        let mut started = Instant::now();
+        loop {
+            self.emit_started(execution);
+            let result = perform(&*self.graph, &self.services, execution, input, &self.cancel).await;
+            let now = Instant::now();
+            let took = now - started;
+            let relayed = match &result {
+                Ok(Done { route: Ok(step), effects }) if self.journal.is_none() && effects.is_empty() => {
+                    self.frontier.relay(execution, step)
+                }
+                _ => None,
+            };
+            let (Some(next), Ok(Done { route: Ok(step), .. })) = (relayed, &result) else {
+                return self.absorb(execution, result, took).await;
+            };
+            self.emit_finished(execution, step, took);
+            let Ok(Done { route: Ok(Step::One(_, token)), .. }) = result else { return Ok(()) };
+            (execution, input, started) = (next, token, now);
+        }
+    }
+
+    fn spawn(&mut self, execution: Execution, input: G::Token) {
+        self.emit_started(execution);
+        let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
+        let started = Instant::now();
+        let handle = self.flight.spawn(async move {
+            let result = perform(&*graph, &services, execution, input, &cancel).await;
+            Landed { execution, result, took: started.elapsed() }
+        });
+        if self.aborts.is_empty() {
+            self.aborts.resize_with(G::net().nodes().len(), || None);
+        }
+        self.aborts[usize::from(execution.node)] = Some(handle);
+    }
+
+    /// Takes an outcome in: journal first, then the frontier.
+    async fn absorb(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        took: Duration,
+    ) -> Result<(), End> {
+        if !self.frontier.is_current(execution) {
+            return Ok(());
+        }
+        let failed = match result {
+            Ok(Done { route: Ok(step), effects }) => return self.accept(execution, step, &effects, took).await,
+            Ok(Done { route: Err(error), .. }) => {
+                let causes = Failure::causes_of(&*error);
+                failure(&self.services, execution, kind_of(&error), error.to_string(), causes)
+            }
+            Err(Stop::Failed(failure)) => *failure,
+            Err(Stop::Cancelled) => return Err(End::Cancelled),
+        };
+        let node = self.services.backstage.node(execution);
+        self.services.backstage.emit(|| EventKind::NodeFailed { node, message: failed.message.clone(), took });
+        Err(End::failed(failed))
+    }
+
+    async fn accept(
+        &mut self,
+        execution: Execution,
+        step: Step<G::Token>,
+        effects: &Effects,
+        took: Duration,
+    ) -> Result<(), End> {
+        let group = G::net().node(execution.node).memory.map(usize::from);
+        let updated = group.filter(|&group| self.services.memories[group].apply(effects));
+        if self.journal.is_some() {
+            let recorded = match self.record(execution, &step, effects, updated, took) {
+                Ok(outcome) => self.append(Entry::Outcome(outcome)).await,
+                Err(error) => Err(error),
+            };
+            recorded.map_err(|error| {
+                let message = error.to_string();
+                End::failed(failure(&self.services, execution, FailureKind::Journal, message, Vec::new()))
+            })?;
+        }
+        self.emit_finished(execution, &step, took);
+        self.complete(execution, step)
+    }
+
+    fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
+        match self.frontier.complete(execution, step) {
+            Ok(completed) => {
+                for cancelled in completed.cancelled {
+                    if let Some(abort) = self.aborts.get(usize::from(cancelled.node)).and_then(Option::as_ref) {
+                        abort.abort();
+                    }
+                    let node = self.services.backstage.node(cancelled);
+                    self.services.backstage.emit(|| EventKind::NodeCancelled(node));
+                }
+                Ok(())
+            }
+            Err(Violation::Stale) => Ok(()),
+            Err(violation) => Err(self.unsound(Some(execution), violation)),
+        }
+    }
+
+    /// The outcome as its journal entry; also remembers the payloads, for `input_of`.
+    fn record(
+        &mut self,
+        execution: Execution,
+        step: &Step<G::Token>,
+        effects: &Effects,
+        updated: Option<usize>,
+        took: Duration,
+    ) -> Result<NodeOutcome, JournalError> {
+        let net = G::net();
+        let encoding = |what: &str, error: serde_json::Error| JournalError::Encoding {
+            what: what.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut tokens = Vec::with_capacity(step.tokens().len());
+        for token in step.tokens() {
+            let place = self.services.place_name(token);
+            let what = || format!("the payload for `{place}`");
+            let payload = RunServices::<G>::encode(token).map_err(|error| encoding(&what(), error))?;
+            self.arrived[usize::from(token.place())] = Some(payload.clone());
+            tokens.push(TokenRecord { place: place.to_owned(), payload });
+        }
+        let memory = updated.map(|group| {
+            let name = net.memory_groups()[group].clone();
+            match self.services.memories[group].encode() {
+                Ok(value) => Ok(MemoryRecord { group: name, value }),
+                Err(error) => Err(encoding(&format!("memory `{name}`"), error)),
+            }
+        });
+        Ok(NodeOutcome {
+            node: net.name(execution.node).to_owned(),
+            visit: execution.visit,
+            attempt: execution.attempt,
+            alternative: step.alternative(),
+            tokens,
+            memory: memory.transpose()?,
+            calls: self.services.backstage.calls_of(execution),
+            commits: effects.commits().to_vec(),
+            took_ms: took.as_millis().try_into().unwrap_or(u64::MAX),
+        })
+    }
+
+    async fn append(&mut self, entry: Entry) -> Result<(), JournalError> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let record = Record { run: self.services.backstage.run.clone(), sequence: self.sequence, entry };
+        journal.append(record).await?;
+        self.sequence += 1;
+        Ok(())
+    }
+
+    /// Records the end. An end that cannot be recorded is a failure, for nobody would find it again.
+    async fn finish(&mut self, outcome: Outcome<G::Output>) -> Outcome<G::Output> {
+        for stopped in self.frontier.abandon() {
+            let node = self.services.backstage.node(stopped);
+            self.services.backstage.emit(|| EventKind::NodeCancelled(node));
+        }
+        let (failure, cancelled) = match &outcome {
+            Outcome::Failed(failure) => (Some(failure.clone()), false),
+            Outcome::Finished(_) => (None, false),
+            Outcome::Cancelled => (None, true),
+        };
+        let recorded = self.append(Entry::Ended { failure, cancelled }).await;
+        let outcome = match (recorded, outcome) {
+            (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(Failure {
+                node: interlocking_core::table::EXIT.to_owned(),
+                visit: 0,
+                attempt: 0,
+                kind: FailureKind::Journal,
+                message: error.to_string(),
+                causes: Vec::new(),
+            }),
+            (_, outcome) => outcome,
+        };
+        let usage = self.services.backstage.ledger().total();
+        self.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
+        outcome
+    }
+
+    fn unsound(&self, execution: Option<Execution>, violation: Violation) -> End {
+        let message = violation.to_string();
+        let kind = FailureKind::Unsound(violation);
+        match execution {
+            Some(execution) => End::failed(failure(&self.services, execution, kind, message, Vec::new())),
+            None => {
+                let node = interlocking_core::table::EXIT.to_owned();
+                End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
+            }
+        }
+    }
+
+    #[inline]
+    fn emit_started(&self, execution: Execution) {
+        self.services.backstage.emit(|| EventKind::NodeStarted(self.services.backstage.node(execution)));
+    }
+
+    #[inline]
+    fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, took: Duration) {
+        self.services.backstage.emit(|| {
+            let to = match step {
+                Step::One(_, token) => Onward::One(self.services.place_name(token)),
+                Step::All(_, tokens) => Onward::All(tokens.iter().map(|t| self.services.place_name(t)).collect()),
+            };
+            EventKind::NodeFinished { node: self.services.backstage.node(execution), to, took }
+        });
+    }
+}
+
+impl End {
+    fn failed(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}

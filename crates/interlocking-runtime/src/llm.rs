@@ -1,0 +1,183 @@
+//! The node kind whose work an agent does.
+//!
+//! A handler has four parts: the system prompt, the user prompt's context and session (`before`), the way the prompt is
+//! rendered (its askama template), and the way on (`after`):
+//!
+//! ```ignore
+//! impl LLMHandler<newsroom::write> for Write {
+//!     async fn before<'a>(&'a self, draft: &'a Draft, cx: &mut Cx<'_, newsroom::write>) -> Ask<WritePrompt<'a>> {
+//!         Ok((WritePrompt { draft }, SessionOp::StartFresh(Slug::new("write")?)))
+//!     }
+//!     async fn after(&self, draft: Draft, reply: Reply<Article>, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+//!         goto!(cx, newsroom::review, reply.output)
+//!     }
+//! }
+//! ```
+
+use crate::services::Backstage;
+use interlocking_agents::{Conversation, Schema, SessionId, SessionOp, Turn, Usage};
+use interlocking_core::context::{ContextError, Cx};
+use interlocking_core::failure::NodeError;
+use interlocking_core::graph::{Graph, Node};
+use interlocking_core::kind::Kind;
+use interlocking_core::route::Route;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::future::Future;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A node whose work an agent does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LLMNode<H>(pub H);
+
+/// The row of an [`LLMNode`]: what its prompt is made of and what its agent returns. Written by `#[derive(Graph)]`.
+pub trait LLM: Node {
+    /// The context of the prompt's template.
+    type Prompt<'a>: Prompt;
+    /// The structured output.
+    type Output: AgentOutput;
+}
+
+/// What is rendered into an agent's prompt. Every askama template is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a prompt",
+    label = "derive `askama::Template` for it",
+    note = "with the feature `askama`, every type with `#[derive(Template)]` is a prompt"
+)]
+pub trait Prompt {
+    /// The prompt's text.
+    ///
+    /// # Errors
+    ///
+    /// What the template engine reports.
+    fn render(&self) -> Result<String, NodeError>;
+}
+
+/// What an agent returns: data with a JSON schema.
+///
+/// Implemented for every type that qualifies.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an agent's structured output",
+    label = "needs `JsonSchema` and `Deserialize`",
+    note = "derive them: `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait AgentOutput: DeserializeOwned + JsonSchema + Send + 'static {}
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> AgentOutput for T {}
+
+/// What `before` returns: the prompt's context, and the session that the turn runs in.
+pub type Ask<P> = Result<(P, SessionOp), NodeError>;
+
+/// What an agent answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply<T> {
+    /// The structured output, valid under its schema. Claims, not facts: what can be checked should be.
+    pub output: T,
+    /// The session, to continue or to fork.
+    pub session: SessionId,
+    /// What the turn used up, correction rounds included.
+    pub usage: Usage,
+    /// How many correction rounds it took.
+    pub corrections: u32,
+}
+
+/// The handler of an [`LLMNode`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle LLM node `{N}`",
+    label = "missing `impl LLMHandler<{N}> for {Self}`"
+)]
+pub trait LLMHandler<N: LLM>: Send + Sync {
+    /// What the agent is told about itself, beside its own system prompt.
+    fn system(&self) -> Option<String> {
+        None
+    }
+
+    /// Makes the prompt's context, and says which session the turn runs in.
+    fn before<'a>(
+        &'a self,
+        input: &'a N::Input,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Ask<N::Prompt<'a>>> + Send;
+
+    /// Takes the agent's answer, and says where to go next. The input comes back as `before` saw it.
+    fn after(&self, input: N::Input, reply: Reply<N::Output>, cx: &mut Cx<'_, N>)
+    -> impl Future<Output = Route<N>> + Send;
+}
+
+/// The agent's answer fits its schema but not the Rust type.
+#[derive(Debug, Error)]
+#[error("the output fits its schema but does not parse as `{expected}`: {reason}")]
+pub struct OutputMismatch {
+    /// The type.
+    pub expected: &'static str,
+    /// The parser's words.
+    pub reason: String,
+}
+
+#[diagnostic::do_not_recommend]
+impl<N: LLM, H: LLMHandler<N>> Kind<N> for LLMNode<H> {
+    fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
+        // Boxed: beside an agent's turn the allocation is nothing, and the graph's own future stays small.
+        Box::pin(async move {
+            let (prompt, session) = {
+                let (context, session) = self.0.before(&input, cx).await?;
+                (context.render()?, session)
+            };
+            let reply = converse::<N>(cx, self.0.system(), prompt, session).await?;
+            self.0.after(input, reply, cx).await
+        })
+    }
+}
+
+async fn converse<N: LLM>(
+    cx: &Cx<'_, N>,
+    system: Option<String>,
+    prompt: String,
+    session: SessionOp,
+) -> Result<Reply<N::Output>, NodeError> {
+    let backstage = cx
+        .extension()
+        .downcast_ref::<Backstage>()
+        .ok_or_else(|| ContextError::NoSupport { what: "it offers no agents".into() })?;
+    let row = N::Graph::net().row(N::INDEX);
+    let role = row.agent.as_deref().unwrap_or(&row.name);
+    let player = backstage.roles.player(role).ok_or_else(|| ContextError::NoSupport {
+        what: format!("no agent plays role `{role}`"),
+    })?;
+    let turn = Turn {
+        system,
+        schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
+        workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
+        read_only: row.read_only,
+        model: player.model.clone(),
+        role: Some(role.to_owned()),
+        ..Turn::new(session, prompt)
+    };
+    let execution = cx.execution();
+    let events = |event| backstage.agent_event(cx.node(), execution, event);
+    let outcome = Conversation::new(&*player.agent).run(turn, &events).await;
+    let (spent, session) = match &outcome {
+        Ok(completion) => (completion.usage, Some(completion.session.clone())),
+        Err(error) => (error.usage, error.session.clone()),
+    };
+    backstage.spent(execution, player.agent.name(), role, session, spent);
+    let completion = outcome?;
+    let output = serde_json::from_value(completion.output).map_err(|error| OutputMismatch {
+        expected: std::any::type_name::<N::Output>(),
+        reason: error.to_string(),
+    })?;
+    Ok(Reply { output, session: completion.session, usage: completion.usage, corrections: completion.corrections })
+}
+
+fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {
+    Ok(Arc::new(Schema::new(schemars::schema_for!(T).to_value())?))
+}
+
+#[cfg(feature = "askama")]
+#[diagnostic::do_not_recommend]
+impl<T: askama::Template> Prompt for T {
+    fn render(&self) -> Result<String, NodeError> {
+        askama::Template::render(self).map_err(Into::into)
+    }
+}

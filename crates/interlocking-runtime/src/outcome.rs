@@ -1,0 +1,80 @@
+//! What came of a run.
+
+use interlocking_agents::{Ledger, Usage};
+use interlocking_core::failure::Failure;
+use interlocking_core::run_id::RunId;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How a run ended.
+///
+/// "Finished" is said only of a run that reached its exit with nothing else left to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", content = "value", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome<O> {
+    /// The run reached its exit.
+    Finished(O),
+    /// A node failed, and no route of the table takes that up.
+    Failed(Failure),
+    /// The run was stopped from outside.
+    Cancelled,
+}
+
+/// What came of a run, and what it took.
+#[derive(Clone, Debug)]
+pub struct Report<O> {
+    /// The run.
+    pub run: RunId,
+    /// How it ended.
+    pub outcome: Outcome<O>,
+    /// Every agent call, in the order in which they ended, those of failed and cancelled nodes included.
+    pub ledger: Ledger,
+    /// How often each node was entered, in table order; nodes that never ran are left out.
+    pub visits: Vec<(&'static str, u32)>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl<O> Outcome<O> {
+    /// `finished`, `failed` or `cancelled`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Finished(_) => "finished",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The output, if the run finished.
+    pub fn finished(self) -> Option<O> {
+        match self {
+            Self::Finished(output) => Some(output),
+            Self::Failed(_) | Self::Cancelled => None,
+        }
+    }
+
+    /// The output: the run's own, or the one that its failure becomes; `None` if it was cancelled.
+    pub fn into_output(self) -> Option<O>
+    where
+        O: From<Failure>,
+    {
+        match self {
+            Self::Finished(output) => Some(output),
+            Self::Failed(failure) => Some(failure.into()),
+            Self::Cancelled => None,
+        }
+    }
+}
+
+impl<O> Report<O> {
+    /// What all agent calls used up.
+    pub fn usage(&self) -> Usage {
+        self.ledger.total()
+    }
+
+    /// How often the node called `name` was entered.
+    pub fn visits_of(&self, name: &str) -> u32 {
+        self.visits.iter().find(|(node, _)| *node == name).map_or(0, |(_, visits)| *visits)
+    }
+}

@@ -1,0 +1,159 @@
+//! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
+
+use crate::cancel::Cancel;
+use crate::services::RunServices;
+use crate::workspaces::WorkspaceError;
+use interlocking_core::context::{ContextError, Entered};
+use interlocking_core::failure::{Failure, FailureKind, NodeError};
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{Done, Graph};
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tracing::Instrument;
+
+/// Why an execution has no outcome.
+pub(crate) enum Stop {
+    /// It failed.
+    Failed(Box<Failure>),
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// Runs one execution.
+#[inline]
+pub(crate) async fn perform<G: Graph>(
+    graph: &G,
+    services: &RunServices<G>,
+    execution: Execution,
+    input: G::Token,
+    cancel: &Cancel,
+) -> Result<Done<G>, Stop> {
+    if cancel.is_requested() {
+        return Err(Stop::Cancelled);
+    }
+    let net = services.backstage.net;
+    let step = graph.step(input, Entered { services, execution });
+    let limit = net.node(execution.node).timeout;
+    let done = if net.row(execution.node).read_only {
+        // Boxed, so that the common path does not carry this one's state.
+        Box::pin(read_only(services, execution, guard(step, limit, cancel))).await
+    } else if tracing::enabled!(tracing::Level::INFO) {
+        let name = net.name(execution.node);
+        let span = tracing::info_span!("node", node = name, visit = execution.visit, attempt = execution.attempt);
+        Box::pin(guard(step, limit, cancel).instrument(span)).await
+    } else {
+        guard(step, limit, cancel).await
+    };
+    done.map_err(|interruption| interruption.into_stop(services, execution))
+}
+
+/// Why a guarded future did not come to its end.
+enum Interruption {
+    Panicked(Box<dyn Any + Send>),
+    TimedOut(Duration),
+    Cancelled,
+    Workspace(WorkspaceError),
+}
+
+/// Polls `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
+///
+/// What it waits with is made only if `step` is not ready at once: a node that does not wait costs no timer.
+async fn guard<T>(
+    step: impl Future<Output = T>,
+    limit: Option<Duration>,
+    cancel: &Cancel,
+) -> Result<T, Interruption> {
+    let mut step = pin!(step);
+    let mut waiting: Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> = None;
+    std::future::poll_fn(move |context: &mut Context<'_>| {
+        match catch_unwind(AssertUnwindSafe(|| step.as_mut().poll(context))) {
+            Ok(Poll::Ready(value)) => return Poll::Ready(Ok(value)),
+            Ok(Poll::Pending) => {}
+            Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+        }
+        let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit, cancel)));
+        waiting.as_mut().poll(context).map(Err)
+    })
+    .await
+}
+
+async fn interruption(limit: Option<Duration>, cancel: &Cancel) -> Interruption {
+    let cancelled = cancel.requested();
+    let Some(limit) = limit else {
+        cancelled.await;
+        return Interruption::Cancelled;
+    };
+    match tokio::time::timeout(limit, cancelled).await {
+        Ok(()) => Interruption::Cancelled,
+        Err(_) => Interruption::TimedOut(limit),
+    }
+}
+
+/// Runs a node that may only read its workspace, and compares the workspace before and after.
+async fn read_only<G: Graph>(
+    services: &RunServices<G>,
+    execution: Execution,
+    guarded: impl Future<Output = Result<Done<G>, Interruption>>,
+) -> Result<Done<G>, Interruption> {
+    let name = services.backstage.net.row(execution.node).workspace.as_deref().unwrap_or_default();
+    let before = services.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let done = guarded.await?;
+    let after = services.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    if before == after {
+        return Ok(done);
+    }
+    let changes = after.into_iter().filter(|change| !before.contains(change)).collect();
+    Err(Interruption::Workspace(WorkspaceError::Changed { changes }))
+}
+
+impl Interruption {
+    fn into_stop<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Stop {
+        let (kind, message) = match self {
+            Self::Cancelled => return Stop::Cancelled,
+            Self::Panicked(panic) => (FailureKind::Panic, panic_message(&*panic)),
+            Self::TimedOut(limit) => {
+                let limit_ms = limit.as_millis().try_into().unwrap_or(u64::MAX);
+                (FailureKind::Timeout { limit_ms }, format!("took longer than its timeout of {limit:?}"))
+            }
+            Self::Workspace(error) => {
+                let name = services.backstage.net.row(execution.node).workspace.clone().unwrap_or_default();
+                (FailureKind::Workspace, format!("workspace `{name}`: {error}"))
+            }
+        };
+        Stop::Failed(Box::new(failure(services, execution, kind, message, Vec::new())))
+    }
+}
+
+/// The failure of an execution.
+pub(crate) fn failure<G: Graph>(
+    services: &RunServices<G>,
+    execution: Execution,
+    kind: FailureKind,
+    message: String,
+    causes: Vec<String>,
+) -> Failure {
+    let node = services.backstage.net.name(execution.node).to_owned();
+    Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
+}
+
+/// What sort of failure a handler's error is.
+pub(crate) fn kind_of(error: &NodeError) -> FailureKind {
+    if error.is::<interlocking_agents::AgentError>() || error.is::<crate::llm::OutputMismatch>() {
+        FailureKind::Agent
+    } else if error.is::<ContextError>() {
+        FailureKind::Configuration
+    } else if error.is::<WorkspaceError>() {
+        FailureKind::Workspace
+    } else {
+        FailureKind::Handler
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
+}

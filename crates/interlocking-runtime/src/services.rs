@@ -1,0 +1,216 @@
+//! What handlers reach through their context.
+
+use crate::event::{Event, EventKind, EventSink, NodeRef};
+use crate::journal::Encoded;
+use crate::roles::Roles;
+use crate::workspaces::Workspaces;
+use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
+use interlocking_core::context::{ContextError, MemoryCell, Services, Workspace};
+use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::{Execution, Payload};
+use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Token};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::run_id::RunId;
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
+
+/// A run's services, for handlers of graph `G`.
+pub(crate) struct RunServices<G: Graph> {
+    pub(crate) backstage: Backstage,
+    pub(crate) entry: G::Entry,
+    /// The last input of each place, as its node took it; `None` where the run has no journal.
+    pub(crate) inputs: Option<Mutex<Vec<Option<Encoded>>>>,
+    pub(crate) memories: Vec<Box<dyn MemoryStore>>,
+    pub(crate) workspaces: Arc<dyn Workspaces>,
+}
+
+/// The part of a run's services that depends on no graph type: what node kinds of this crate use.
+pub(crate) struct Backstage {
+    pub(crate) run: RunId,
+    pub(crate) net: &'static Net,
+    pub(crate) roles: Roles,
+    pub(crate) sink: Option<Arc<dyn EventSink>>,
+    pub(crate) started: Instant,
+    calls: Mutex<Vec<(Execution, LedgerEntry)>>,
+    schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
+}
+
+/// A memory group's cell, without its type.
+pub(crate) trait MemoryStore: Send + Sync {
+    /// The [`MemoryCell`].
+    fn cell(&self) -> &(dyn Any + Send + Sync);
+    /// Applies updates; true if there were any.
+    fn apply(&self, effects: &interlocking_core::context::Effects) -> bool;
+    /// The value now.
+    fn encode(&self) -> Result<Encoded, serde_json::Error>;
+}
+
+impl<M: Memory> MemoryStore for MemoryCell<M> {
+    fn cell(&self) -> &(dyn Any + Send + Sync) {
+        self
+    }
+
+    fn apply(&self, effects: &interlocking_core::context::Effects) -> bool {
+        effects.apply(self)
+    }
+
+    fn encode(&self) -> Result<Encoded, serde_json::Error> {
+        serde_json::to_string(&*self.lock()).map(Into::into)
+    }
+}
+
+/// Makes the cell of a memory group.
+struct NewCell;
+
+impl MemoryVisitor for NewCell {
+    type Output = Box<dyn MemoryStore>;
+
+    fn visit<M: Memory>(self) -> Box<dyn MemoryStore> {
+        Box::new(MemoryCell::new(M::default()))
+    }
+}
+
+/// The cells of all memory groups, in order.
+pub(crate) fn memories<G: Graph>() -> Vec<Box<dyn MemoryStore>> {
+    (0..).map_while(|group| G::memory(group, NewCell)).collect()
+}
+
+impl<G: Graph> Services<G> for RunServices<G> {
+    fn run_id(&self) -> &RunId {
+        &self.backstage.run
+    }
+
+    fn entry(&self) -> Result<&G::Entry, ContextError> {
+        Ok(&self.entry)
+    }
+
+    fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError> {
+        let net = self.backstage.net;
+        let name = || net.name(node).to_owned();
+        let inputs = self.inputs.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
+        let row = net.node(node);
+        let payloads = lock(inputs)[row.places()].to_vec();
+        let mut tokens = Vec::with_capacity(payloads.len());
+        for (payload, place) in payloads.into_iter().zip(row.first_place..) {
+            let payload = payload.ok_or_else(|| ContextError::NeverEntered { node: name() })?;
+            let token = G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&payload));
+            tokens.push(token.map_err(|error| ContextError::Unreadable {
+                what: format!("the stored input of `{}`", net.place(place).name),
+                reason: error.to_string(),
+            })?);
+        }
+        let token = if row.is_join { G::join(node, tokens) } else { tokens.pop() };
+        token.ok_or_else(|| ContextError::NeverEntered { node: name() })
+    }
+
+    fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)> {
+        self.memories.get(usize::from(group)).map(|store| store.cell())
+    }
+
+    fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError> {
+        let row = self.backstage.net.row(node);
+        let name = row.workspace.clone().unwrap_or_default();
+        match self.workspaces.locate(&name) {
+            Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
+            Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
+        }
+    }
+
+    fn note(&self, execution: Execution, text: String) {
+        let node = self.backstage.node(execution);
+        self.backstage.emit(|| EventKind::Note { node, text });
+    }
+
+    fn extension(&self) -> &(dyn Any + Send + Sync) {
+        &self.backstage
+    }
+}
+
+impl<G: Graph> RunServices<G> {
+    /// Keeps the payloads that a node takes as its last input.
+    pub(crate) fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
+        if let Some(inputs) = &self.inputs {
+            let places = self.backstage.net.node(node).places();
+            lock(inputs)[places.clone()].clone_from_slice(&arrived[places]);
+        }
+    }
+
+    /// The token's payload as JSON.
+    pub(crate) fn encode(token: &G::Token) -> Result<Encoded, serde_json::Error> {
+        let mut json = Vec::with_capacity(128);
+        Token::serialize(token, &mut serde_json::Serializer::new(&mut json))?;
+        let text = String::from_utf8(json).map_err(serde::ser::Error::custom)?;
+        Ok(text.into())
+    }
+
+    /// The name of the place that the token lies in.
+    pub(crate) fn place_name(&self, token: &G::Token) -> &'static str {
+        &self.backstage.net.place(token.place()).name
+    }
+}
+
+impl Backstage {
+    pub(crate) fn new(run: RunId, net: &'static Net, roles: Roles, sink: Option<Arc<dyn EventSink>>) -> Self {
+        let (calls, schemas) = (Mutex::default(), Mutex::default());
+        Self { run, net, roles, sink, started: Instant::now(), calls, schemas }
+    }
+
+    /// How events name an execution.
+    pub(crate) fn node(&self, execution: Execution) -> NodeRef {
+        let Execution { node, visit, attempt, .. } = execution;
+        NodeRef { node: self.net.name(node), visit, attempt }
+    }
+
+    /// Tells the sink, if there is one; the event is made only then.
+    #[inline]
+    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        if let Some(sink) = &self.sink {
+            sink.emit(&Event { at: self.started.elapsed(), kind: kind() });
+        }
+    }
+
+    /// Tells the sink what an agent did.
+    pub(crate) fn agent_event(&self, node: &'static str, execution: Execution, agent: AgentEvent) {
+        let node = NodeRef { node, visit: execution.visit, attempt: execution.attempt };
+        self.emit(|| EventKind::Agent { node, agent });
+    }
+
+    /// Books an agent call.
+    pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
+        let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
+        lock(&self.calls).push((by, entry));
+    }
+
+    /// The agent calls of one execution.
+    pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
+        lock(&self.calls).iter().filter(|(by, _)| *by == execution).map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// Every agent call so far.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let mut ledger = Ledger::default();
+        lock(&self.calls).iter().for_each(|(_, entry)| ledger.record(entry.clone()));
+        ledger
+    }
+
+    /// The schema of a node's output, made once a run.
+    pub(crate) fn schema(
+        &self,
+        node: NodeIndex,
+        make: fn() -> Result<Arc<Schema>, NodeError>,
+    ) -> Result<Arc<Schema>, NodeError> {
+        if let Some(schema) = lock(&self.schemas).get(&node) {
+            return Ok(schema.clone());
+        }
+        let schema = make()?;
+        lock(&self.schemas).insert(node, schema.clone());
+        Ok(schema)
+    }
+}
+
+/// What these locks guard is whole between two statements, whoever panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
