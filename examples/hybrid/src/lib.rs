@@ -2,7 +2,10 @@
 
 pub mod types;
 
+pub mod spec;
+
 pub mod harness;
+pub mod paths;
 pub mod source;
 pub mod toolchain;
 

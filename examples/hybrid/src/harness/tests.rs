@@ -38,7 +38,9 @@ fn check(test: &str, expected: Expect) {
 /// HY-99, HY-100, TC-09: a property that does not hold, with its smallest counterexample and both sides.
 #[test]
 fn a_failed_property() {
-    check("prop_half_is_half", expect![[r#"
+    check(
+        "prop_half_is_half",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_half_is_half",
             failure_type: PropertyFailed,
@@ -53,8 +55,11 @@ fn a_failed_property() {
             ),
             message: "assertion failed: `(left == right)`",
         }
-    "#]]);
-    check("prop_half_in_words", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_half_in_words",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_half_in_words",
             failure_type: PropertyFailed,
@@ -65,13 +70,16 @@ fn a_failed_property() {
             actual: None,
             message: "4 is more than half of 7",
         }
-    "#]]);
+    "#]],
+    );
 }
 
 /// HY-100: an assertion is an assertion, whichever macro made it.
 #[test]
 fn a_failed_plain_assertion() {
-    check("prop_half_by_plain_assert", expect![[r#"
+    check(
+        "prop_half_by_plain_assert",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_half_by_plain_assert",
             failure_type: PropertyFailed,
@@ -86,8 +94,11 @@ fn a_failed_plain_assertion() {
             ),
             message: "assertion `left == right` failed: half of 7",
         }
-    "#]]);
-    check("prop_plain_assert", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_plain_assert",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_plain_assert",
             failure_type: PropertyFailed,
@@ -100,8 +111,11 @@ fn a_failed_plain_assertion() {
             ),
             message: "assertion `left == right` failed",
         }
-    "#]]);
-    check("prop_plain_condition", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_plain_condition",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_plain_condition",
             failure_type: PropertyFailed,
@@ -110,8 +124,11 @@ fn a_failed_plain_assertion() {
             actual: None,
             message: "seven halves to three",
         }
-    "#]]);
-    check("prop_prints_and_fails", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_prints_and_fails",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_prints_and_fails",
             failure_type: PropertyFailed,
@@ -120,13 +137,16 @@ fn a_failed_plain_assertion() {
             actual: None,
             message: "assertion failed: half(7) < 3",
         }
-    "#]]);
+    "#]],
+    );
 }
 
 /// HY-100: panics that are neither an assertion's nor a stub's, and returned errors.
 #[test]
 fn a_thrown_exception() {
-    check("prop_first_of_many", expect![[r#"
+    check(
+        "prop_first_of_many",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_first_of_many",
             failure_type: ExceptionThrown,
@@ -137,8 +157,11 @@ fn a_thrown_exception() {
             actual: None,
             message: "index out of bounds: the len is 0 but the index is 0",
         }
-    "#]]);
-    check("prop_plain_unwrap", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_plain_unwrap",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_plain_unwrap",
             failure_type: ExceptionThrown,
@@ -147,8 +170,11 @@ fn a_thrown_exception() {
             actual: None,
             message: "called `Result::unwrap()` on an `Err` value: ParseIntError { kind: InvalidDigit }",
         }
-    "#]]);
-    check("prop_returns_an_error", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_returns_an_error",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_returns_an_error",
             failure_type: ExceptionThrown,
@@ -157,13 +183,16 @@ fn a_thrown_exception() {
             actual: None,
             message: "\"half of 7 is 4\"",
         }
-    "#]]);
+    "#]],
+    );
 }
 
 /// HY-100, TC-10: a stub was reached, inside proptest and outside.
 #[test]
 fn a_stub() {
-    check("prop_later", expect![[r#"
+    check(
+        "prop_later",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_later",
             failure_type: UndefinedHit,
@@ -174,8 +203,11 @@ fn a_stub() {
             actual: None,
             message: "not yet implemented",
         }
-    "#]]);
-    check("prop_never", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_never",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_never",
             failure_type: UndefinedHit,
@@ -186,8 +218,11 @@ fn a_stub() {
             actual: None,
             message: "not implemented: not in this version",
         }
-    "#]]);
-    check("prop_plain_stub", expect![[r#"
+    "#]],
+    );
+    check(
+        "prop_plain_stub",
+        expect![[r#"
         StructuredFailure {
             property_name: "prop_plain_stub",
             failure_type: UndefinedHit,
@@ -196,7 +231,8 @@ fn a_stub() {
             actual: None,
             message: "not yet implemented",
         }
-    "#]]);
+    "#]],
+    );
 }
 
 /// HY-180: every verdict of the run is accounted for, and what tests print is not taken for verdicts.

@@ -1,6 +1,6 @@
 //! What prompts are rendered from. None of these is a schema, and none holds a worktree path, a session or a cost (HY-106).
 
-use super::{FunctionSpec, Identifier, StructuredFailure, UnderstandingState};
+use super::{CratePath, FunctionSpec, Identifier, StructuredFailure, UnderstandingState};
 use serde::{Deserialize, Serialize};
 
 /// What the tests agent is told (HY-103).
@@ -18,7 +18,7 @@ pub struct TestsTemplateCtx {
     pub functions: Vec<FunctionSpec>,
     /// The file to write, relative to the crate.
     #[serde(alias = "ttcTestPath")]
-    pub test_path: String,
+    pub test_path: CratePath,
     /// Why the previous tests were refused, if they were.
     #[serde(alias = "ttcPriorFeedback", default)]
     pub prior_feedback: Option<TrivialTestsFeedback>,
@@ -45,7 +45,7 @@ pub struct ImplTemplateCtx {
     pub functions: Vec<FunctionSpec>,
     /// The file to write, relative to the crate.
     #[serde(alias = "itcImplPath")]
-    pub impl_path: String,
+    pub impl_path: CratePath,
     /// Names the other side has published, if it has.
     #[serde(alias = "itcEchoes", default)]
     pub echoes: Option<EchoChannel>,
@@ -60,10 +60,10 @@ pub struct ImplTemplateCtx {
 pub struct MutationTemplateCtx {
     /// The implementation, relative to the crate.
     #[serde(alias = "mtcImplPath")]
-    pub impl_path: String,
+    pub impl_path: CratePath,
     /// The tests, relative to the crate.
     #[serde(alias = "mtcTestPath")]
-    pub test_path: String,
+    pub test_path: CratePath,
     /// The contract.
     #[serde(alias = "mtcFunctions")]
     pub functions: Vec<FunctionSpec>,
@@ -80,7 +80,7 @@ pub struct FixTemplateCtx {
     /// The contract.
     pub functions: Vec<FunctionSpec>,
     /// The file to repair, relative to the crate.
-    pub impl_path: String,
+    pub impl_path: CratePath,
 }
 
 /// What the tests agent is told after its tests were refused (HY-114).

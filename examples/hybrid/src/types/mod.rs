@@ -15,6 +15,7 @@
 mod blocker;
 mod contexts;
 mod contract;
+mod crate_path;
 mod design;
 mod failures;
 mod fixes;
@@ -34,6 +35,7 @@ pub use contexts::{
     TrivialTestsFeedback,
 };
 pub use contract::{ConcreteExample, FunctionSpec, PropertySketch, PropertyType};
+pub use crate_path::{CratePath, NotInsideTheCrate};
 pub use design::TypesAgentOutput;
 pub use failures::{FailurePattern, FailureType, StructuredFailure};
 pub use fixes::{FixAgentOutput, FixApplied, FixType};

@@ -1,5 +1,6 @@
 //! What the run is asked to build, and how strict it is to be about it.
 
+use super::CratePath;
 use serde::{Deserialize, Serialize};
 
 /// The task: the entry value of the graph (HY-71).
@@ -17,10 +18,10 @@ pub struct StackSpec {
     pub acceptance_criteria: Vec<String>,
     /// The file that holds types, stubs and later the implementation, relative to the crate.
     #[serde(alias = "specImplPath", alias = "impl_path")]
-    pub impl_path: String,
+    pub impl_path: CratePath,
     /// The file that holds the properties, relative to the crate.
     #[serde(alias = "specTestPath", alias = "test_path")]
-    pub test_path: String,
+    pub test_path: CratePath,
     /// How strict this one task is.
     #[serde(alias = "specStrictness")]
     pub strictness: StrictnessConfig,

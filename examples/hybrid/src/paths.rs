@@ -1,0 +1,207 @@
+//! Who may change which files: the barrier between the blind agents, as paths.
+//!
+//! Every path belongs to one [`Territory`]. The test file and everything below `tests/` and
+//! `proptest-regressions/` is the tests'; the implementation file and everything else below its first directory
+//! (`src/`) is the implementation's. What defines the build (`Cargo.toml`, `Cargo.lock`, `build.rs`, `.cargo/`, the
+//! toolchain file) belongs to neither: both blind agents start from the same build and the merge must not have to
+//! choose between two, and a build script could carry what the barrier keeps apart. Only the types agent and the
+//! skeleton may change the manifest and its lock, before the fork. All other files are nobody's.
+
+use crate::types::{CratePath, StackSpec};
+
+/// What a path belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Territory {
+    /// Written by the tests agent.
+    Tests,
+    /// Written by the types agent, then by the implementation and fix agents.
+    Implementation,
+    /// The manifest or its lock.
+    Manifest,
+    /// Anything else that decides how the crate is built.
+    BuildDefinition,
+    /// Everything else, and every path that leads out of the crate.
+    Outside,
+}
+
+/// Who changed the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The types agent and the types fix agent.
+    Types,
+    /// The step that makes the skeleton complete.
+    Skeleton,
+    /// The tests agent, and the mutation fix agent: it strengthens tests (CON-69).
+    Tests,
+    /// The implementation agent.
+    Implementation,
+    /// The fix agent: verified tests are gospel (HY-191).
+    Fix,
+    /// An adversary: it only analyses (HY-24).
+    Adversary,
+}
+
+/// A change that the role may not make.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} may not change `{path}`, which {}", role.name(), territory.belongs())]
+pub struct PathViolation {
+    /// Who changed it.
+    pub role: Role,
+    /// What was changed.
+    pub path: String,
+    /// What that belongs to.
+    pub territory: Territory,
+}
+
+impl Territory {
+    /// What a path belongs to in this task. Where both could claim it, it is the tests'.
+    pub fn of(path: &str, spec: &StackSpec) -> Self {
+        let Ok(path) = CratePath::new(path) else {
+            return Self::Outside;
+        };
+        if path == spec.test_path {
+            return Self::Tests;
+        }
+        if path == spec.impl_path {
+            return Self::Implementation;
+        }
+        let text = path.as_str();
+        match text.split('/').next_back() {
+            Some("Cargo.toml" | "Cargo.lock") => return Self::Manifest,
+            _ if defines_the_build(&path) => return Self::BuildDefinition,
+            _ => {}
+        }
+        let Some((top, _)) = text.split_once('/') else {
+            return Self::Outside;
+        };
+        let implementation_top = spec.impl_path.as_str().split_once('/').map(|(top, _)| top);
+        if matches!(top, "tests" | "proptest-regressions") || text.split('/').any(|part| part == "proptest-regressions")
+        {
+            Self::Tests
+        } else if Some(top) == implementation_top {
+            Self::Implementation
+        } else {
+            Self::Outside
+        }
+    }
+
+    fn belongs(self) -> &'static str {
+        match self {
+            Self::Tests => "belongs to the tests",
+            Self::Implementation => "belongs to the implementation",
+            Self::Manifest => "is part of the manifest, the same for both sides",
+            Self::BuildDefinition => "defines the build",
+            Self::Outside => "is no part of this task",
+        }
+    }
+}
+
+impl Role {
+    /// Whether this role may change files of that territory.
+    pub fn may_change(self, territory: Territory) -> bool {
+        match self {
+            Self::Types => matches!(territory, Territory::Implementation | Territory::Manifest),
+            Self::Skeleton => {
+                matches!(territory, Territory::Implementation | Territory::Tests | Territory::Manifest)
+            }
+            Self::Tests => territory == Territory::Tests,
+            Self::Implementation | Self::Fix => territory == Territory::Implementation,
+            Self::Adversary => false,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Types => "the types agent",
+            Self::Skeleton => "the skeleton step",
+            Self::Tests => "the tests agent",
+            Self::Implementation => "the implementation agent",
+            Self::Fix => "the fix agent",
+            Self::Adversary => "an adversary",
+        }
+    }
+}
+
+/// The changes that the role may not make, in the order given (HY-34, HY-259). Paths are git's: relative to the
+/// crate, with `/` between their parts.
+pub fn violations<'p>(role: Role, changed: impl IntoIterator<Item = &'p str>, spec: &StackSpec) -> Vec<PathViolation> {
+    let mut violations = Vec::new();
+    for path in changed {
+        let territory = Territory::of(path, spec);
+        if !role.may_change(territory) {
+            violations.push(PathViolation { role, path: path.to_owned(), territory });
+        }
+    }
+    violations
+}
+
+/// Whether the file decides how the crate is built.
+pub fn defines_the_build(path: &CratePath) -> bool {
+    let mut parts = path.as_str().split('/').rev();
+    let name = parts.next().unwrap_or_default();
+    matches!(name, "Cargo.toml" | "Cargo.lock" | "build.rs" | "rust-toolchain" | "rust-toolchain.toml")
+        || parts.any(|part| part == ".cargo")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::StrictnessConfig;
+
+    fn spec(implementation: &str, tests: &str) -> StackSpec {
+        StackSpec {
+            module_name: "stack".to_owned(),
+            description: "A stack.".to_owned(),
+            acceptance_criteria: vec!["It stacks.".to_owned()],
+            impl_path: CratePath::new(implementation).unwrap(),
+            test_path: CratePath::new(tests).unwrap(),
+            strictness: StrictnessConfig::default(),
+        }
+    }
+
+    /// HY-34, HY-191, HY-259: each role and each kind of file, one by one.
+    #[test]
+    fn every_role_has_its_own_ground() {
+        let spec = spec("src/lib.rs", "tests/properties.rs");
+        let all = [
+            "src/lib.rs",
+            "src/detail/heap.rs",
+            "tests/properties.rs",
+            "tests/common/mod.rs",
+            "proptest-regressions/properties.txt",
+            "Cargo.toml",
+            "Cargo.lock",
+            "build.rs",
+            ".cargo/config.toml",
+            "README.md",
+            "../elsewhere",
+        ];
+        let allowed = |role| -> Vec<&str> {
+            let refused = violations(role, all, &spec);
+            all.into_iter().filter(|path| !refused.iter().any(|violation| violation.path == *path)).collect()
+        };
+        let tests = ["tests/properties.rs", "tests/common/mod.rs", "proptest-regressions/properties.txt"];
+        assert_eq!(allowed(Role::Tests), tests);
+        assert_eq!(allowed(Role::Implementation), ["src/lib.rs", "src/detail/heap.rs"]);
+        assert_eq!(allowed(Role::Fix), ["src/lib.rs", "src/detail/heap.rs"]);
+        assert_eq!(allowed(Role::Types), ["src/lib.rs", "src/detail/heap.rs", "Cargo.toml", "Cargo.lock"]);
+        assert_eq!(allowed(Role::Skeleton).len(), 7);
+        assert_eq!(allowed(Role::Adversary), [""; 0]);
+    }
+
+    /// HY-34: tests that live beside the implementation are the tests' all the same.
+    #[test]
+    fn a_test_file_among_the_sources_is_the_tests() {
+        let spec = spec("src/stack.rs", "src/stack_properties.rs");
+        assert_eq!(violations(Role::Tests, ["src/stack_properties.rs"], &spec), []);
+        assert_eq!(violations(Role::Implementation, ["src/stack_properties.rs"], &spec).len(), 1);
+    }
+
+    #[test]
+    fn a_violation_says_who_and_why() {
+        let spec = spec("src/lib.rs", "tests/properties.rs");
+        let [violation] = &violations(Role::Fix, ["tests/properties.rs"], &spec)[..] else { panic!() };
+        let text = "the fix agent may not change `tests/properties.rs`, which belongs to the tests";
+        assert_eq!(violation.to_string(), text);
+    }
+}

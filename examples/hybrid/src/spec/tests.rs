@@ -1,0 +1,138 @@
+//! Specifications, good and bad.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::toolchain::{CommandLine, Harness};
+
+const GOOD: &str = r#"
+moduleName = "bounded_stack"
+description = "A stack."
+acceptanceCriteria = ["It stacks."]
+implPath = "src/lib.rs"
+testPath = "tests/properties.rs"
+"#;
+
+#[track_caller]
+fn check(text: &str, format: SpecFormat, expected: Expect) {
+    let name = if format == SpecFormat::Toml { "spec.toml" } else { "spec.json" };
+    let shown = match Task::parse(name, text, format) {
+        Ok(task) => format!("{task:#?}"),
+        Err(error) => error.to_string(),
+    };
+    expected.assert_eq(&shown);
+}
+
+/// HY-71, HY-73, TC-01, TC-02: what is left out has its default.
+#[test]
+fn defaults_fill_what_is_left_out() {
+    let task = Task::parse("spec.toml", GOOD, SpecFormat::Toml).unwrap();
+    assert_eq!(
+        task.spec.strictness,
+        StrictnessConfig { mutation_blocking: false, max_fix_attempts: 5, require_coverage: true }
+    );
+    assert_eq!(task.toolchain, Toolchain::default());
+    assert_eq!(task.toolchain.build_command.to_string(), "cargo build --all-targets");
+    assert!(task.toolchain.test_command.to_string().starts_with("cargo test"));
+}
+
+/// HY-74: the strict preset is one word.
+#[test]
+fn strict_is_a_preset() {
+    let strict = format!("{GOOD}strictness = \"strict\"\n");
+    let task = Task::parse("spec.toml", &strict, SpecFormat::Toml).unwrap();
+    assert_eq!(
+        task.spec.strictness,
+        StrictnessConfig { mutation_blocking: true, max_fix_attempts: 5, require_coverage: true }
+    );
+}
+
+/// TC-01, TC-02, TC-05, TC-12, TC-25: nothing in the file ties it to cargo.
+#[test]
+fn the_toolchain_is_configurable() {
+    let text = format!(
+        "{GOOD}[toolchain]\nbuildCommand = [\"true\"]\ntest_command = [\"sh\", \"check.sh\"]\nharness = \"exitCode\"\n\
+         stubMarkers = [\"undefined()\"]\npropertyPrefix = \"law_\"\n"
+    );
+    let task = Task::parse("spec.toml", &text, SpecFormat::Toml).unwrap();
+    assert_eq!(task.toolchain.build_command, CommandLine::new("true", &[]));
+    assert_eq!(task.toolchain.test_command, CommandLine::new("sh", &["check.sh"]));
+    assert_eq!(task.toolchain.harness, Harness::ExitCode);
+    assert_eq!(task.toolchain.property_prefix, "law_");
+}
+
+/// HY-70: the protocol's original names and snake_case are understood, in TOML and JSON.
+#[test]
+fn original_names_are_understood() {
+    let json = r#"{"specModuleName": "stack", "specDescription": "A stack.", "specAcceptanceCriteria": ["It stacks."],
+        "specImplPath": "src/lib.rs", "specTestPath": "tests/p.rs",
+        "specStrictness": {"scMutationBlocking": true, "scMaxFixAttempts": 3, "scRequireCoverage": false}}"#;
+    let task = Task::parse("spec.json", json, SpecFormat::Json).unwrap();
+    let snake = "module_name = 'stack'\ndescription = 'A stack.'\nacceptance_criteria = ['It stacks.']\n\
+        impl_path = 'src/lib.rs'\ntest_path = 'tests/p.rs'\n\
+        [strictness]\nmutation_blocking = true\nmax_fix_attempts = 3\nrequire_coverage = false\n";
+    assert_eq!(Task::parse("spec.toml", snake, SpecFormat::Toml).unwrap(), task);
+    assert_eq!(task.spec.strictness.max_fix_attempts, 3);
+}
+
+/// Every problem is told, with its place and what to do.
+#[test]
+fn every_problem_is_told_at_once() {
+    let text = r#"
+moduleName = "bounded-stack"
+acceptanceCriteria = []
+implPath = "../lib.rs"
+testPath = "Cargo.toml"
+modulName = "x"
+
+[strictness]
+maxFixAttempts = 11
+requireCoverage = "yes"
+
+[toolchain]
+testCommand = []
+stubMarkers = ["todo!("]
+testTimeoutSeconds = 0
+"#;
+    check(text, SpecFormat::Toml, expect![[r#"
+        spec.toml:2:1: `moduleName`: not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`
+        spec.toml:3:1: `acceptanceCriteria`: give at least one criterion, and none that is blank
+        spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
+        spec.toml:5:1: `testPath`: a file that defines the build; agents may not write it
+        spec.toml:6:1: `modulName`: not a field here; the fields are moduleName, description, acceptanceCriteria, implPath, testPath, strictness, toolchain
+        spec.toml:9:1: `strictness.maxFixAttempts`: out of range; use 1 to 10
+        spec.toml:10:1: `strictness.requireCoverage`: invalid type: string "yes", expected a boolean
+        spec.toml:13:1: `toolchain.testCommand`: the command is empty; give the program and its arguments as a list, such as ["cargo", "test"]
+        spec.toml:14:1: `toolchain.stubMarkers`: the stub marker `todo!(` is not a Rust expression: cannot parse string into token stream; write it as it stands in a body, such as `todo!()`
+        spec.toml:15:1: `toolchain.testTimeoutSeconds`: nothing finishes in no time; use at least 1
+        spec.toml: `description`: missing; add it"#]]);
+}
+
+/// The same for JSON, whose parser keeps no places.
+#[test]
+fn json_problems_have_places_too() {
+    let text = "{\n  \"moduleName\": \"stack\", \"description\": \"\\\"implPath\\\": \",\n  \"acceptanceCriteria\": [\"a\", \" \"],\n  \"implPath\": \"src/lib.rs\",\n  \"testPath\": \"src/lib.rs\",\n  \"strictness\": {\"maxFixAttempts\": 0}\n}";
+    check(text, SpecFormat::Json, expect![[r#"
+        spec.json:3:3: `acceptanceCriteria`: give at least one criterion, and none that is blank
+        spec.json:5:3: `testPath`: the same file as `implPath`; tests and implementation are written by agents that must not see each other's file
+        spec.json:6:18: `strictness.maxFixAttempts`: out of range; use 1 to 10"#]]);
+}
+
+#[test]
+fn what_is_not_well_formed_is_told_with_its_place() {
+    check("moduleName = \n[a\ndescription = 'x'\n", SpecFormat::Toml, expect![[r#"
+        spec.toml:1:14: not TOML: string values must be quoted, expected literal string
+        spec.toml:2:3: not TOML: unclosed table, expected `]`"#]]);
+    check("{\n  \"moduleName\": }", SpecFormat::Json, expect!["spec.json:2:17: not a JSON object: expected value at line 2 column 17"]);
+    check("[]", SpecFormat::Json, expect!["spec.json:1:1: not a JSON object: invalid type: sequence, expected a map at line 1 column 0"]);
+}
+
+#[test]
+fn files_are_told_by_their_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("spec.toml");
+    std::fs::write(&path, GOOD).unwrap();
+    assert_eq!(Task::read(&path).unwrap().spec.module_name, "bounded_stack");
+    assert!(matches!(Task::read(&directory.path().join("none.toml")), Err(SpecError::Unreadable { .. })));
+    assert!(matches!(Task::read(&directory.path().join("spec.yaml")), Err(SpecError::UnknownFormat { .. })));
+}
