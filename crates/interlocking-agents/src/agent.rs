@@ -48,6 +48,12 @@ impl TurnContext<'_> {
         self.events.emit(event);
     }
 
+    /// The same turn with other ears: for an agent that wraps another one and wants to hear, change or keep back its
+    /// events.
+    pub fn with_events<'b>(&'b self, events: &'b dyn AgentEvents) -> TurnContext<'b> {
+        TurnContext { hold: self.hold, events, interrupt: self.interrupt }
+    }
+
     /// Resolves when the turn shall end by itself; see [`Interrupt`].
     pub async fn interrupted(&self) {
         self.interrupt.requested().await;

@@ -1,15 +1,15 @@
 //! A command and everything it starts, killed as one.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::Stdio;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
 /// How much of the end of an output stream is kept, in bytes.
-const KEPT_OUTPUT: usize = 4096;
+const KEPT_OUTPUT: u64 = 4096;
 
 /// How a command ended.
 #[derive(Debug)]
@@ -21,7 +21,10 @@ pub(crate) struct Ended {
 }
 
 /// Runs a command to its end in its own process group. When it ends, and when the future is dropped before that,
-/// whatever is left of the group is killed: a command that was cancelled leaves no children behind.
+/// whatever is left of the group is killed: a command leaves no children behind, unless they make a group of their
+/// own.
+///
+/// Output goes to anonymous files, not to pipes: a child that lives on would keep a pipe open, and the reader waiting.
 pub(crate) async fn run(
     command: &[String],
     directory: &Path,
@@ -30,46 +33,35 @@ pub(crate) async fn run(
     let Some((program, arguments)) = command.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty command"));
     };
+    let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut building = Command::new(program);
     building
         .args(arguments)
         .current_dir(directory)
         .envs(environment.iter().map(|(key, value)| (key, value)))
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(Stdio::from(stdout.try_clone()?))
+        .stderr(Stdio::from(stderr.try_clone()?))
         .kill_on_drop(true);
     #[cfg(unix)]
     building.process_group(0);
     let mut child = building.spawn()?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // After `child`, so that it is dropped first: the leader is not reaped yet and its id still means this group.
     let group = ProcessGroup::of(&child);
+    let status = child.wait().await?;
+    drop(group);
 
-    let waiting = async {
-        let status = child.wait().await;
-        // A survivor would hold the pipes open for as long as it lives.
-        drop(group);
-        status
-    };
-    let (status, stdout, stderr) = tokio::join!(waiting, tail(stdout), tail(stderr));
-    let (stdout, stderr) = (stdout?, stderr?);
+    let (stdout, stderr) = (tail(stdout)?, tail(stderr)?);
     let last_words = if stderr.trim().is_empty() { stdout } else { stderr };
-    Ok(Ended { exit: status?.code(), last_words: last_words.trim().to_owned() })
+    Ok(Ended { exit: status.code(), last_words: last_words.trim().to_owned() })
 }
 
-/// Reads to the end, keeping only the last [`KEPT_OUTPUT`] bytes.
-async fn tail(stream: Option<impl AsyncRead + Unpin>) -> io::Result<String> {
-    let Some(mut stream) = stream else { return Ok(String::new()) };
+fn tail(mut file: File) -> io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(KEPT_OUTPUT)))?;
     let mut kept = Vec::new();
-    let mut chunk = [0; KEPT_OUTPUT];
-    loop {
-        let read = stream.read(&mut chunk).await?;
-        if read == 0 {
-            return Ok(String::from_utf8_lossy(&kept).into_owned());
-        }
-        kept.extend_from_slice(&chunk[..read]);
-        kept.drain(..kept.len().saturating_sub(KEPT_OUTPUT));
-    }
+    file.take(KEPT_OUTPUT).read_to_end(&mut kept)?;
+    Ok(String::from_utf8_lossy(&kept).into_owned())
 }
 
 /// Kills a process group when dropped. Where there are none (not Unix), `kill_on_drop` kills the process alone.

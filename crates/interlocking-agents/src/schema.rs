@@ -73,9 +73,11 @@ impl Schema {
         &self.value
     }
 
-    /// Everything that is wrong with `output`; empty when it is valid.
+    /// Everything that is wrong with `output`, by place; empty when it is valid.
     pub fn violations(&self, output: &Value) -> Vec<Violation> {
-        self.validator.iter_errors(output).map(|error| Violation::of(&error)).collect()
+        let mut violations: Vec<_> = self.validator.iter_errors(output).map(|error| Violation::of(&error)).collect();
+        violations.sort_by(|one, other| one.path.cmp(&other.path));
+        violations
     }
 }
 

@@ -32,6 +32,12 @@ pub enum ActionProblem {
     /// The turn has no workspace to do it in.
     #[error("the turn has no workspace to do this in")]
     NoWorkspace,
+    /// The turn's workspace does not exist.
+    #[error("the workspace {} is not a directory", workspace.display())]
+    WorkspaceMissing {
+        /// The turn's workspace.
+        workspace: PathBuf,
+    },
     /// A symbolic link on the way could lead out of the workspace.
     #[error("`{}` leads through the symbolic link `{}`, which may leave the workspace", path.display(), link.display())]
     ThroughLink {
@@ -90,13 +96,16 @@ pub(super) async fn act(
     environment: &[(OsString, OsString)],
 ) -> Result<(), ActionProblem> {
     let workspace = workspace.ok_or(ActionProblem::NoWorkspace)?;
+    if !workspace.is_dir() {
+        return Err(ActionProblem::WorkspaceMissing { workspace: workspace.to_owned() });
+    }
     let event = match &action.deed {
         Deed::Write(write) => on_file(workspace, &write.path, |file| write.perform(file))?,
         Deed::Append(append) => on_file(workspace, &append.path, |file| append.perform(file))?,
         Deed::Replace(replace) => {
             let count = on_text(workspace, replace)?;
             if count != 1 {
-                let (path, find) = (replace.path.as_path().to_owned(), replace.find.clone());
+                let (path, find) = (replace.path.as_path().to_owned(), replace.find.as_str().to_owned());
                 return Err(ActionProblem::NotOnce { path, find, count });
             }
             written(&replace.path)
@@ -133,9 +142,9 @@ fn on_text(workspace: &Path, replace: &Replace) -> Result<usize, ActionProblem> 
     refuse_links(workspace, replace.path.as_path(), replace.path.as_path())?;
     let file = workspace.join(replace.path.as_path());
     let text = fs::read_to_string(&file).map_err(|error| file_problem(&replace.path, &error))?;
-    let count = text.matches(&replace.find).count();
+    let count = text.matches(replace.find.as_str()).count();
     if count == 1 {
-        fs::write(&file, text.replacen(&replace.find, &replace.with, 1))
+        fs::write(&file, text.replacen(replace.find.as_str(), &replace.with, 1))
             .map_err(|error| file_problem(&replace.path, &error))?;
     }
     Ok(count)

@@ -1,13 +1,44 @@
 //! An agent that plays a script, for tests and demonstrations.
+//!
+//! A script is TOML: a list of `[[turn]]`s. A prompt gets the first turn that fits it and is not used up. The crate's
+//! README has an annotated example.
+//!
+//! | field of a turn | meaning |
+//! |---|---|
+//! | `agent = "writer"` | fits only this [role](crate::Turn::role) |
+//! | `contains = ["…", "…"]` | fits only prompts with all of these texts in them |
+//! | `session = "fresh"` | fits only this operation: `fresh`, `continue` or `fork` |
+//! | `times = 2` | how often it may be used: 1 unless said otherwise, or `"any"` |
+//! | `delay = "300ms"` | waits first; a whole number of `ms`, `s`, `m` or `h` |
+//! | `write`, `append`, `replace`, `remove`, `run` | [actions](#actions), done for real, in the order of the script |
+//! | `output = { … }`, `output_json = '…'` | the structured output, in TOML or in JSON |
+//! | `text = "…"` | what the agent says; the reason, in a turn that fails |
+//! | `cost = 0.0123`, `tokens = { input = 1, output = 1 }` | what it uses up; dollars |
+//! | `fail = "crash"` | ends in an error: `rate_limited`, `overloaded`, `connection`, `refused`, `prompt_too_long`, `step_limit`, `budget_limit` or `crash` |
+//!
+//! # Actions
+//!
+//! Paths are relative to the workspace; a path that leaves it, by `..` or by a link, is an error. Commands run in the
+//! workspace, without a shell, with the process's environment and [`ScriptedAgent::with_env`].
+//!
+//! | | fields |
+//! |---|---|
+//! | `[[turn.write]]` | `path`, `content`, `executable` (false) |
+//! | `[[turn.append]]` | `path`, `content`; makes the file if it is missing |
+//! | `[[turn.replace]]` | `path`, `find`, `with`; `find` must be there exactly once |
+//! | `[[turn.remove]]` | `path` of a file, or of a directory with all that is in it |
+//! | `[[turn.run]]` | `command = ["program", "argument"]`, `exit` (0) or `"any"` |
 
 mod act;
 mod duration;
 mod matching;
+mod memory;
 mod parse;
 mod script;
 mod stage;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -15,6 +46,7 @@ use async_trait::async_trait;
 pub use act::{ActionError, ActionProblem};
 pub(crate) use duration::shown;
 pub use matching::{NoMatch, Unfit, UnfitTurn};
+pub use memory::MemoryError;
 pub use parse::{ScriptError, ScriptProblem};
 pub use script::Script;
 pub use stage::Exchange;
@@ -26,7 +58,7 @@ use crate::session::SessionId;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
 use crate::usage::Usage;
-use script::{Failure, ScriptTurn, Times};
+use script::{Failure, ScriptTurn, Times, Tokens};
 use stage::Stage;
 
 /// An agent that does what a [`Script`] says, whatever it is asked. The [module](self) describes it.
@@ -35,6 +67,7 @@ pub struct ScriptedAgent {
     environment: Vec<(OsString, OsString)>,
     sessions: Sessions,
     stage: Mutex<Stage>,
+    memory: Option<PathBuf>,
 }
 
 /// A turn of a script that could have been used (again).
@@ -52,13 +85,23 @@ impl ScriptedAgent {
     /// An agent at the beginning of the script, without any session.
     pub fn new(script: Script) -> Self {
         let stage = Mutex::new(Stage::new(script.turns.len()));
-        Self { script, environment: Vec::new(), sessions: Sessions::new(), stage }
+        Self { script, environment: Vec::new(), sessions: Sessions::new(), stage, memory: None }
     }
 
     /// The same with one more environment variable for the commands it runs; they inherit all others.
     pub fn with_env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), value.into()));
         self
+    }
+
+    /// The same with a memory: sessions, their histories and the turns that were played to the end are kept in this
+    /// file, and recalled if it is there already. So a run that is resumed in another process finds its sessions
+    /// again, and a turn that was cut off by the end of the first process is played again. For one process at a time.
+    pub fn with_memory(mut self, file: impl Into<PathBuf>) -> Result<Self, MemoryError> {
+        let file = file.into();
+        self.stage = Mutex::new(memory::recall(&file, self.script.turns.len())?);
+        self.memory = Some(file);
+        Ok(self)
     }
 
     /// Everything asked and answered in a session, what it inherited by a fork included. None if there is no such
@@ -84,16 +127,35 @@ impl ScriptedAgent {
             .collect()
     }
 
-    /// Finds the turn to play and the session to play it in; both are settled at once, so that concurrent prompts
-    /// never get the same turn.
-    fn enter(&self, turn: &Turn) -> Result<(&ScriptTurn, SessionId), AgentErrorKind> {
+    /// Finds the turn to play (its index) and the session to play it in; both are settled at once, so that concurrent
+    /// prompts never get the same turn.
+    fn enter(&self, turn: &Turn) -> Result<(usize, SessionId), AgentErrorKind> {
         let mut stage = self.stage();
         stage.require(&turn.session)?;
         let index = matching::choose(&self.script, &stage.used, turn)?;
         let session = stage.open(&turn.session)?;
         stage.used[index] += 1;
         stage.ask(&session, &turn.prompt);
-        Ok((&self.script.turns[index], session))
+        self.remember(&stage)?;
+        Ok((index, session))
+    }
+
+    fn leave(&self, index: usize, session: &SessionId, reply: Option<&Reply>) -> Result<(), AgentErrorKind> {
+        let mut stage = self.stage();
+        stage.finish(index);
+        if let Some(reply) = reply {
+            stage.answer(session, reply.output.clone(), reply.text.clone());
+        }
+        self.remember(&stage)
+    }
+
+    fn remember(&self, stage: &Stage) -> Result<(), AgentErrorKind> {
+        match &self.memory {
+            Some(file) => {
+                memory::keep(file, stage).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
+            }
+            None => Ok(()),
+        }
     }
 
     async fn play(&self, context: &TurnContext<'_>, turn: &Turn, played: &ScriptTurn) -> Result<(), AgentErrorKind> {
@@ -127,7 +189,8 @@ impl Agent for ScriptedAgent {
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        let (played, session) = self.enter(turn)?;
+        let (index, session) = self.enter(turn)?;
+        let played = &self.script.turns[index];
         tracing::debug!(script = self.script.name, line = played.line, %session, "playing a turn");
         context.started(&session)?;
         let outcome = tokio::select! {
@@ -135,20 +198,23 @@ impl Agent for ScriptedAgent {
             () = context.interrupted() => Err(AgentErrorKind::Cancelled),
             outcome = self.play(context, turn, played) => outcome,
         };
-        let usage = Usage {
-            calls: 1,
-            input_tokens: played.tokens.input,
-            output_tokens: played.tokens.output,
-            cost: played.cost,
-            unpriced_calls: 0,
-        };
-        outcome.map_err(|kind| AgentError::new(kind).in_session(session.clone(), usage))?;
-        if let Some(text) = &played.text {
+        let usage = played.usage();
+        let outcome = outcome.map(|()| {
+            let (output, text) = (played.output.clone(), played.text.clone());
+            Reply { session: session.clone(), output, text, usage }
+        });
+        if let Ok(Reply { text: Some(text), .. }) = &outcome {
             context.emit(AgentEvent::Text { text: text.clone() });
         }
-        let (output, text) = (played.output.clone(), played.text.clone());
-        self.stage().answer(&session, output.clone(), text.clone());
-        Ok(Reply { session, output, text, usage })
+        let left = self.leave(index, &session, outcome.as_ref().ok());
+        outcome.and_then(|reply| left.map(|()| reply)).map_err(|kind| AgentError::new(kind).in_session(session, usage))
+    }
+}
+
+impl ScriptTurn {
+    fn usage(&self) -> Usage {
+        let Tokens { input, output } = self.tokens;
+        Usage { calls: 1, input_tokens: input, output_tokens: output, cost: self.cost, unpriced_calls: 0 }
     }
 }
 

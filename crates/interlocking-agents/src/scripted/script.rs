@@ -80,7 +80,7 @@ pub(super) struct Append {
 #[serde(deny_unknown_fields)]
 pub(super) struct Replace {
     pub(super) path: ScriptPath,
-    pub(super) find: String,
+    pub(super) find: Findable,
     pub(super) with: String,
 }
 
@@ -97,6 +97,11 @@ pub(super) struct Run {
     #[serde(default)]
     pub(super) exit: ExpectedExit,
 }
+
+/// A text to look for; never empty.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Findable(String);
 
 /// Program and arguments; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -160,6 +165,20 @@ impl TryFrom<String> for ScriptPath {
         } else {
             Err(format!("{text:?} is not a path inside the workspace: write it relative, with `/` and without `..`"))
         }
+    }
+}
+
+impl Findable {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Findable {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.is_empty() { Err("there is nothing to find in an empty text".to_owned()) } else { Ok(Self(text)) }
     }
 }
 

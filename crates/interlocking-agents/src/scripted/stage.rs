@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::AgentErrorKind;
@@ -9,7 +10,7 @@ use crate::session::{SessionId, SessionOp, Slug};
 use crate::sessions::SessionError;
 
 /// One prompt in a session's history, and what the agent answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// The prompt.
     pub prompt: String,
@@ -19,17 +20,36 @@ pub struct Exchange {
     pub text: Option<String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stage {
-    /// How often each turn of the script has been used.
+    /// How often each turn of the script has been taken. Not remembered across processes: a turn that was cut off by
+    /// the end of one is to be played again.
+    #[serde(skip)]
     pub(super) used: Vec<u32>,
+    /// How often each turn of the script has been played to its end.
+    finished: Vec<u32>,
     named: HashMap<Slug, u32>,
     histories: HashMap<SessionId, Vec<Exchange>>,
 }
 
 impl Stage {
     pub(super) fn new(turns: usize) -> Self {
-        Self { used: vec![0; turns], ..Self::default() }
+        Self { used: vec![0; turns], finished: vec![0; turns], ..Self::default() }
+    }
+
+    /// As it is at the beginning of another process.
+    pub(super) fn reopened(self) -> Self {
+        Self { used: self.finished.clone(), ..self }
+    }
+
+    /// How many turns the script has.
+    pub(super) fn turns(&self) -> usize {
+        self.finished.len()
+    }
+
+    /// The turn was played to its end, good or bad.
+    pub(super) fn finish(&mut self, index: usize) {
+        self.finished[index] += 1;
     }
 
     /// Fails if the operation needs a session that does not exist.

@@ -1,0 +1,80 @@
+//! A scripted agent's memory in a file, so that sessions outlive the process as real agents' do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::stage::Stage;
+
+/// Why a memory file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MemoryError {
+    /// It cannot be read or written.
+    #[error("the memory file {}: {reason}", file.display())]
+    File {
+        /// The memory file.
+        file: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// It is not a memory file.
+    #[error("{} is not a scripted agent's memory: {reason}", file.display())]
+    Malformed {
+        /// The memory file.
+        file: PathBuf,
+        /// The parser's words.
+        reason: String,
+    },
+    /// It was made while playing another script.
+    #[error("{} remembers a script of {remembered} turns, this one has {turns}; remove the file to start over", file.display())]
+    OtherScript {
+        /// The memory file.
+        file: PathBuf,
+        /// Turns of the script that was played.
+        remembered: usize,
+        /// Turns of this script.
+        turns: usize,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Contents<S> {
+    turns: usize,
+    stage: S,
+}
+
+/// What the file remembers; a new stage if there is no file yet.
+pub(super) fn recall(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let stage = Stage::new(turns);
+            keep(file, &stage)?;
+            return Ok(stage);
+        }
+        Err(error) => return Err(unusable(file, &error)),
+    };
+    let contents: Contents<Stage> = serde_json::from_str(&text)
+        .map_err(|error| MemoryError::Malformed { file: file.to_owned(), reason: error.to_string() })?;
+    let remembered = contents.turns;
+    if remembered != turns || contents.stage.turns() != turns {
+        return Err(MemoryError::OtherScript { file: file.to_owned(), remembered, turns });
+    }
+    Ok(contents.stage.reopened())
+}
+
+/// Replaces the file as a whole, so that a process that is killed meanwhile leaves the old one.
+pub(super) fn keep(file: &Path, stage: &Stage) -> Result<(), MemoryError> {
+    let contents = serde_json::to_vec(&Contents { turns: stage.turns(), stage })
+        .map_err(|error| MemoryError::Malformed { file: file.to_owned(), reason: error.to_string() })?;
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let beside = file.with_file_name(name);
+    fs::write(&beside, contents).and_then(|()| fs::rename(&beside, file)).map_err(|error| unusable(file, &error))
+}
+
+fn unusable(file: &Path, error: &std::io::Error) -> MemoryError {
+    MemoryError::File { file: file.to_owned(), reason: error.to_string() }
+}

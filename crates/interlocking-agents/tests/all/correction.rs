@@ -1,0 +1,178 @@
+use interlocking_agents::{AgentErrorKind, AgentEvent, Conversation, Disposition, NoEvents, Schema, Turn, Violation};
+use serde_json::json;
+
+use crate::common::{Recorded, agent, article_schema, fresh, id, run};
+
+fn article(prompt: &str) -> Turn {
+    Turn { schema: Some(article_schema()), ..fresh(prompt) }
+}
+
+fn violation(path: &str, message: &str) -> Violation {
+    Violation { path: path.to_owned(), message: message.to_owned() }
+}
+
+#[tokio::test]
+async fn an_invalid_output_is_corrected_in_the_same_session() {
+    let agent = agent(
+        r#"
+        [[turn]]
+        contains = ["Write"]
+        session = "fresh"
+        output = { words = -1 }
+        cost = 0.01
+        tokens = { input = 100, output = 10 }
+
+        [[turn]]
+        contains = ["does not fit the JSON schema"]
+        session = "continue"
+        text = "Sorry."
+        output = { title = "Borrowing", words = 5 }
+        cost = 0.002
+        tokens = { input = 20, output = 8 }
+        "#,
+    );
+    let recorded = Recorded::default();
+    let completion = Conversation::new(&agent).run(article("Write."), &recorded.sink()).await.unwrap();
+
+    assert_eq!(completion.output, json!({ "title": "Borrowing", "words": 5 }));
+    assert_eq!(completion.text.as_deref(), Some("Sorry."));
+    assert_eq!((completion.session, completion.corrections), (id("write-1"), 1));
+    assert_eq!(completion.usage.to_string(), "$0.012 in 2 calls, 120 tokens in, 18 tokens out");
+    assert_eq!(agent.unused(), []);
+
+    let history = agent.history(&id("write-1")).unwrap();
+    assert_eq!(
+        history[1].prompt,
+        "Your last answer does not fit the JSON schema it was asked for.\n\n\
+         - at the root: \"title\" is a required property\n\
+         - at `/words`: -1 is less than the minimum of 0\n\n\
+         Answer again with the complete output, corrected. The work itself need not be done again.\n"
+    );
+
+    let kinds: Vec<String> = recorded
+        .events()
+        .iter()
+        .map(|event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(kinds, ["started", "finished", "correction", "started", "text", "finished"]);
+    let AgentEvent::Correction { round: 1, violations } = &recorded.events()[2] else { panic!("no correction") };
+    assert_eq!(violations.len(), 2);
+    let AgentEvent::Finished { session, usage } = &recorded.events()[1] else { panic!("no end") };
+    assert_eq!((session.as_ref(), usage.cost.to_string()), (Some(&id("write-1")), "$0.01".to_owned()), "one call's");
+}
+
+#[tokio::test]
+async fn corrections_are_bounded_and_what_they_cost_is_known() {
+    let agent = agent("[[turn]]\ntimes = \"any\"\ncost = 0.5\ntext = \"my best\"\noutput = { title = 3, words = 1 }");
+    for (corrections, calls) in [(0, 1), (2, 3), (4, 5)] {
+        let conversation = Conversation::new(&agent).with_corrections(corrections);
+        let error = conversation.run(article("Write."), &NoEvents).await.unwrap_err();
+        assert_eq!(error.usage.calls, calls);
+        assert_eq!(error.usage.cost.micro_dollars(), u64::from(calls) * 500_000);
+        assert!(error.session.is_some());
+        assert_eq!(error.disposition(), Disposition::GiveUp);
+        assert_eq!(
+            *error.kind,
+            AgentErrorKind::OutputInvalid {
+                corrections,
+                violations: vec![violation("/title", "3 is not of type \"string\"")],
+                output: Some(json!({ "title": 3, "words": 1 })),
+                text: Some("my best".to_owned()),
+            }
+        );
+    }
+    let error = run(&agent, article("Write.")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the output is still invalid after 2 correction rounds: at `/title`: 3 is not of type \"string\"",
+        "two rounds unless said otherwise"
+    );
+    let stored = serde_json::to_string(&error).unwrap();
+    assert_eq!(serde_json::from_str::<interlocking_agents::AgentError>(&stored).unwrap(), error, "it can be stored");
+}
+
+#[tokio::test]
+async fn text_instead_of_structured_output_is_corrected_too() {
+    let agent = agent(
+        r#"
+        [[turn]]
+        contains = ["Write"]
+        text = "Here you are."
+        [[turn]]
+        contains = ["there is no structured output, only text"]
+        output = { title = "t", words = 1 }
+        "#,
+    );
+    assert_eq!(run(&agent, article("Write.")).await.unwrap().corrections, 1);
+}
+
+#[tokio::test]
+async fn without_a_schema_any_answer_will_do() {
+    let agent = agent("[[turn]]\noutput = [1, 2]\n[[turn]]\ntext = \"just text\"");
+    assert_eq!(run(&agent, fresh("x")).await.unwrap().output, json!([1, 2]));
+    let completion = run(&agent, fresh("x")).await.unwrap();
+    assert_eq!((completion.output, completion.text.as_deref()), (json!(null), Some("just text")));
+}
+
+#[tokio::test]
+async fn a_failure_in_a_correction_round_counts_the_rounds_before_it() {
+    let agent = agent("[[turn]]\ncontains = [\"Write\"]\noutput = 1\ncost = 0.25");
+    let error = run(&agent, article("Write.")).await.unwrap_err();
+    assert!(matches!(*error.kind, AgentErrorKind::NoMatch(_)));
+    assert_eq!(error.usage.to_string(), "$0.25 in 1 call, 0 tokens in, 0 tokens out");
+    assert_eq!(error.session, Some(id("write-1")));
+}
+
+#[derive(schemars::JsonSchema)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Review {
+    Approved { score: u8 },
+    Rejected { reasons: Vec<String> },
+}
+
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Step {
+    Done { at: u8 },
+    Next { reasons: Vec<String> },
+}
+
+/// The schemas that schemars makes of Rust types are understood as they are, and an invalid variant is explained by
+/// the variant that was meant, not by "none of them".
+#[test]
+fn schemas_of_rust_enums_explain_what_is_wrong_with_the_variant_that_was_meant() {
+    let tagged = Schema::new(schemars::schema_for!(Review).to_value()).unwrap();
+    assert_eq!(tagged.violations(&json!({ "verdict": "approved", "score": 200 })), []);
+    let found = tagged.violations(&json!({ "verdict": "rejected", "reasons": "bad" }));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.ends_with("; at `/reasons`: \"bad\" is not of type \"array\""), "{found:?}");
+    let found = tagged.violations(&json!({ "verdict": "approved" }));
+    assert!(found[0].message.ends_with("; at the root: \"score\" is a required property"), "{found:?}");
+    let found = tagged.violations(&json!({ "verdict": "neither" }));
+    assert!(!found[0].message.contains(';'), "nothing is guessed: {found:?}");
+
+    let plain = Schema::new(schemars::schema_for!(Step).to_value()).unwrap();
+    let found = plain.violations(&json!({ "Next": { "reasons": [1] } }));
+    assert!(found[0].message.ends_with("; at `/Next/reasons/0`: 1 is not of type \"string\""), "{found:?}");
+}
+
+#[test]
+fn what_is_not_a_schema_is_refused() {
+    let not_json = Schema::from_text("{").unwrap_err().to_string();
+    assert!(not_json.starts_with("the schema is not JSON: EOF"), "{not_json}");
+    let wrong = Schema::from_text(r#"{"type": "strnig"}"#).unwrap_err().to_string();
+    assert!(wrong.starts_with("not a JSON schema, at `/type`: \"strnig\" is not"), "{wrong}");
+    let outside = Schema::from_text(r#"{"$ref": "https://example.com/other.json"}"#);
+    assert!(outside.is_err(), "nothing is fetched");
+    let kept = Schema::from_text(r#"{"type": "string"}"#).unwrap();
+    assert_eq!(kept.as_value(), &json!({ "type": "string" }));
+}
+
+#[test]
+fn long_values_do_not_flood_a_violation() {
+    let schema = Schema::new(json!({ "type": "integer" })).unwrap();
+    let found = schema.violations(&json!("ä".repeat(10_000)));
+    assert!(found[0].message.chars().count() < 500);
+    assert!(found[0].message.ends_with("is not of type \"integer\""), "{}", found[0].message);
+}

@@ -1,0 +1,77 @@
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::common::{agent, fresh_in, run};
+
+/// Writes down every field of every span and event, at every level.
+#[derive(Clone, Default)]
+struct Everything(Arc<Mutex<String>>);
+
+impl Visit for Everything {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
+    }
+}
+
+impl Subscriber for Everything {
+    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut self.clone());
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, values: &Record<'_>) {
+        values.record(&mut self.clone());
+    }
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
+
+#[tokio::test]
+async fn neither_prompts_nor_answers_nor_environment_values_are_logged() {
+    let workspace = tempfile::tempdir().unwrap();
+    let everything = Everything::default();
+    let script = "
+        [[turn]]
+        text = \"classified answer\"
+        run = [{ command = [\"true\"] }]
+        output = 1
+        [[turn]]
+        contains = [\"does not fit\"]
+        output = { title = \"classified\", words = 1 }
+    ";
+    let agent = agent(script).with_env("TOKEN", "classified value");
+    // While only one dispatcher exists, a thread without it (another test) decides for all that nobody listens.
+    let _second = tracing::Dispatch::new(Everything::default());
+    let guard = tracing::subscriber::set_default(everything.clone());
+    let turn = interlocking_agents::Turn {
+        schema: Some(crate::common::article_schema()),
+        system: Some("classified rules".to_owned()),
+        role: Some("writer".to_owned()),
+        ..fresh_in(workspace.path(), "classified prompt")
+    };
+    run(&agent, turn).await.unwrap();
+    drop(guard);
+
+    let logged = everything.0.lock().unwrap().clone();
+    for shown in ["agent=\"scripted\"", "role=\"writer\"", "operation=\"fresh\"", "prompt_bytes=17", "session=write-1"]
+    {
+        assert!(logged.contains(shown), "{shown} in\n{logged}");
+    }
+    assert!(!logged.contains("classified"), "{logged}");
+}

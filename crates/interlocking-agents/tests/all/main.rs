@@ -1,0 +1,18 @@
+//! Integration tests of the crate, in one binary. Every file here is a module below (`runner` checks it).
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
+
+mod actions;
+mod bad_scripts;
+mod cancelling;
+mod common;
+mod correction;
+mod events;
+mod failures;
+mod logging;
+mod matching;
+mod memory;
+mod own_agent;
+mod readme;
+mod runner;
+mod sessions;

@@ -1,0 +1,58 @@
+use interlocking_agents::{Script, ScriptedAgent, scripted::MemoryError};
+
+use crate::common::{fork, fresh, go_on, id, run};
+
+const SCRIPT: &str = "
+    [[turn]]
+    contains = [\"one\"]
+    text = \"first\"
+    [[turn]]
+    contains = [\"two\"]
+    delay = \"1h\"
+    [[turn]]
+    session = \"fork\"
+";
+
+fn agent(text: &str, file: &std::path::Path) -> Result<ScriptedAgent, MemoryError> {
+    ScriptedAgent::new(Script::parse("script.toml", text).unwrap()).with_memory(file)
+}
+
+/// What a run needs that is resumed in another process: the sessions are there, what was played to the end is not
+/// played again, and what was cut off is.
+#[tokio::test(start_paused = true)]
+async fn an_agent_with_a_memory_goes_on_in_another_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    let first = agent(SCRIPT, &file).unwrap();
+    run(&first, fresh("one")).await.unwrap();
+    let cut_off = tokio::time::timeout(std::time::Duration::from_secs(1), run(&first, go_on("write-1", "two"))).await;
+    assert!(cut_off.is_err());
+    drop(first);
+
+    let second = agent(SCRIPT, &file).unwrap();
+    assert_eq!(second.unused().iter().map(|turn| turn.line).collect::<Vec<_>>(), [5, 8]);
+    run(&second, go_on("write-1", "two")).await.unwrap();
+    run(&second, fork("write-1", "x")).await.unwrap();
+    assert_eq!(second.unused(), []);
+    let history = second.history(&id("fork-1")).unwrap();
+    assert_eq!(history.iter().map(|exchange| exchange.prompt.as_str()).collect::<Vec<_>>(), ["one", "two", "two", "x"]);
+    assert_eq!(history[0].text.as_deref(), Some("first"));
+
+    let third = agent(SCRIPT, &file).unwrap();
+    assert!(run(&third, fresh("one")).await.is_err(), "it was played in the first process");
+}
+
+#[test]
+fn a_memory_of_something_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    drop(agent(SCRIPT, &file).unwrap());
+    let shown = file.display();
+    assert_eq!(
+        agent("[[turn]]", &file).err().unwrap().to_string(),
+        format!("{shown} remembers a script of 3 turns, this one has 1; remove the file to start over")
+    );
+    std::fs::write(&file, "{}").unwrap();
+    assert!(matches!(agent(SCRIPT, &file), Err(MemoryError::Malformed { .. })));
+    assert!(matches!(agent(SCRIPT, &folder.path().join("no/such/folder")), Err(MemoryError::File { .. })));
+}
