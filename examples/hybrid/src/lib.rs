@@ -9,4 +9,6 @@ pub mod paths;
 pub mod source;
 pub mod toolchain;
 
+pub mod demo;
+
 mod text;

@@ -94,7 +94,10 @@ testCommand = []
 stubMarkers = ["todo!("]
 testTimeoutSeconds = 0
 "#;
-    check(text, SpecFormat::Toml, expect![[r#"
+    check(
+        text,
+        SpecFormat::Toml,
+        expect![[r#"
         spec.toml:2:1: `moduleName`: not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`
         spec.toml:3:1: `acceptanceCriteria`: give at least one criterion, and none that is blank
         spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
@@ -105,26 +108,43 @@ testTimeoutSeconds = 0
         spec.toml:13:1: `toolchain.testCommand`: the command is empty; give the program and its arguments as a list, such as ["cargo", "test"]
         spec.toml:14:1: `toolchain.stubMarkers`: the stub marker `todo!(` is not a Rust expression: cannot parse string into token stream; write it as it stands in a body, such as `todo!()`
         spec.toml:15:1: `toolchain.testTimeoutSeconds`: nothing finishes in no time; use at least 1
-        spec.toml: `description`: missing; add it"#]]);
+        spec.toml: `description`: missing; add it"#]],
+    );
 }
 
 /// The same for JSON, whose parser keeps no places.
 #[test]
 fn json_problems_have_places_too() {
     let text = "{\n  \"moduleName\": \"stack\", \"description\": \"\\\"implPath\\\": \",\n  \"acceptanceCriteria\": [\"a\", \" \"],\n  \"implPath\": \"src/lib.rs\",\n  \"testPath\": \"src/lib.rs\",\n  \"strictness\": {\"maxFixAttempts\": 0}\n}";
-    check(text, SpecFormat::Json, expect![[r#"
+    check(
+        text,
+        SpecFormat::Json,
+        expect![[r#"
         spec.json:3:3: `acceptanceCriteria`: give at least one criterion, and none that is blank
         spec.json:5:3: `testPath`: the same file as `implPath`; tests and implementation are written by agents that must not see each other's file
-        spec.json:6:18: `strictness.maxFixAttempts`: out of range; use 1 to 10"#]]);
+        spec.json:6:18: `strictness.maxFixAttempts`: out of range; use 1 to 10"#]],
+    );
 }
 
 #[test]
 fn what_is_not_well_formed_is_told_with_its_place() {
-    check("moduleName = \n[a\ndescription = 'x'\n", SpecFormat::Toml, expect![[r#"
+    check(
+        "moduleName = \n[a\ndescription = 'x'\n",
+        SpecFormat::Toml,
+        expect![[r#"
         spec.toml:1:14: not TOML: string values must be quoted, expected literal string
-        spec.toml:2:3: not TOML: unclosed table, expected `]`"#]]);
-    check("{\n  \"moduleName\": }", SpecFormat::Json, expect!["spec.json:2:17: not a JSON object: expected value at line 2 column 17"]);
-    check("[]", SpecFormat::Json, expect!["spec.json:1:1: not a JSON object: invalid type: sequence, expected a map at line 1 column 0"]);
+        spec.toml:2:3: not TOML: unclosed table, expected `]`"#]],
+    );
+    check(
+        "{\n  \"moduleName\": }",
+        SpecFormat::Json,
+        expect!["spec.json:2:17: not a JSON object: expected value at line 2 column 17"],
+    );
+    check(
+        "[]",
+        SpecFormat::Json,
+        expect!["spec.json:1:1: not a JSON object: invalid type: sequence, expected a map at line 1 column 0"],
+    );
 }
 
 #[test]

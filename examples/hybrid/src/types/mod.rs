@@ -52,3 +52,6 @@ pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutp
 pub use task::{StackSpec, StrictnessConfig};
 pub use understanding::UnderstandingState;
 pub use witness::{NodeObservation, WitnessReport};
+
+#[cfg(test)]
+mod tests;

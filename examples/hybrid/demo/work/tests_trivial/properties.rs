@@ -69,11 +69,15 @@ proptest! {
 
 #[test]
 fn prop_examples() {
+    assert_eq!(BoundedStack::with_capacity(3).height(), 0);
+    assert_eq!(BoundedStack::with_capacity(0).height(), 0);
+    assert_eq!(BoundedStack::with_capacity(0).push(1), Err(Full(1)));
     let mut stack = BoundedStack::with_capacity(1);
     assert_eq!(stack.pop(), None);
+    assert_eq!(stack.peek(), None);
     assert_eq!(stack.push(4), Ok(()));
     assert_eq!(stack.push(5), Err(Full(5)));
     assert_eq!(stack.peek(), Some(4));
     assert_eq!(stack.height(), 1);
-    assert_eq!(BoundedStack::with_capacity(0).push(1), Err(Full(1)));
+    assert_eq!(stack.pop(), Some(4));
 }

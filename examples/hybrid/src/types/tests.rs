@@ -1,0 +1,323 @@
+//! The wire form of every type: what is written, what is understood, what is refused.
+
+use expect_test::expect_file;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The canonical form is what comes out again, and the prefixed form of its own fields means the same.
+#[track_caller]
+fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(prefix: &str, canonical: Value) {
+    let parsed: T = serde_json::from_value(canonical.clone()).expect("the canonical form parses");
+    assert_eq!(serde_json::to_value(&parsed).unwrap(), canonical);
+    if let (false, Value::Object(fields)) = (prefix.is_empty(), canonical) {
+        let prefixed = fields.into_iter().map(|(name, value)| {
+            let name = format!("{prefix}{}{}", name[..1].to_ascii_uppercase(), &name[1..]);
+            (name, value)
+        });
+        let understood: T = serde_json::from_value(prefixed.collect()).expect("the prefixed form parses");
+        assert_eq!(understood, parsed);
+    }
+}
+
+fn example() -> Value {
+    json!({"description": "d", "input": "i", "expected": "e", "edgeCase": true})
+}
+
+fn sketch() -> Value {
+    json!({"name": "p", "description": "d", "invariant": "i", "type": {"Other": "distributive"}})
+}
+
+fn function() -> Value {
+    json!({"name": "push", "signature": "s", "brief": "b", "behavior": "b", "examples": [example()],
+        "properties": [sketch()], "priority": 1})
+}
+
+fn types_output() -> Value {
+    json!({"typeName": "Stack", "typeKind": "struct", "typeDescription": "d", "constructors": ["new"],
+        "functions": [function()], "imports": [], "designNotes": "n", "blocker": null})
+}
+
+fn hole() -> Value {
+    json!({"holeType": "RepresentableInvalid", "description": "d", "invariantBroken": "i", "exploitSketch": "e",
+        "severity": "Major", "suggestedFix": "f"})
+}
+
+fn fix_applied() -> Value {
+    json!({"function": "push", "whatChanged": "w", "whyFailed": "y", "fixType": {"OtherFix": "o"}})
+}
+
+fn failure() -> Value {
+    json!({"propertyName": "p", "failureType": "Timeout", "counterexample": "c", "expected": "e", "actual": null,
+        "message": "m"})
+}
+
+fn pattern() -> Value {
+    json!({"signature": "s", "affectedFns": ["push"], "category": "UndefinedHit", "occurrences": 2})
+}
+
+fn understanding() -> Value {
+    json!({"failuresSeen": [pattern()], "fixesApplied": [fix_applied()], "learnings": ["l"], "converging": false})
+}
+
+fn survivor() -> Value {
+    json!({"function": "push", "mutationType": "OffByOne", "description": "d", "whyDangerous": "w",
+        "missingTest": "m", "suggestedProp": sketch()})
+}
+
+/// HY-70, HY-71, HY-72, CON-63: the task.
+#[test]
+fn the_task_has_one_form() {
+    let strictness = json!({"mutationBlocking": true, "maxFixAttempts": 3, "requireCoverage": false});
+    check::<StrictnessConfig>("sc", strictness.clone());
+    check::<StackSpec>(
+        "spec",
+        json!({"moduleName": "m", "description": "d", "acceptanceCriteria": ["a"],
+        "implPath": "src/lib.rs", "testPath": "tests/p.rs", "strictness": strictness}),
+    );
+}
+
+/// HY-76, HY-77, HY-79: the contract.
+#[test]
+fn the_contract_has_one_form() {
+    check::<ConcreteExample>("ce", example());
+    check::<PropertySketch>("ps", sketch());
+    check::<FunctionSpec>("fn", function());
+}
+
+/// HY-70: a contract in the protocol's original names parses, and comes out in the canonical form.
+#[test]
+fn a_contract_in_original_names_parses() {
+    let seed = r#"{
+  "fnName": "push", "fnSignature": "pub fn push(&mut self, value: i64)", "fnBrief": "Puts a value on top.",
+  "fnBehavior": "The value becomes the top.",
+  "fnExamples": [{"ceDescription": "d", "ceInput": "push 1", "ceExpected": "top is 1", "ceEdgeCase": false}],
+  "fnProperties": [{"psName": "p", "psDescription": "d", "psInvariant": "i", "psType": "Inverse"}],
+  "fnPriority": 2
+}"#;
+    let function: FunctionSpec = serde_json::from_str(seed).unwrap();
+    assert_eq!(function.examples[0].expected, "top is 1");
+    let written = serde_json::to_string(&function).unwrap();
+    assert!(written.contains(r#""edgeCase":false"#) && !written.contains("fnName"), "{written}");
+}
+
+/// HY-78, HY-84, HY-85, HY-93, HY-95, HY-100, HY-118, HY-131: every variant of every enum.
+#[test]
+fn every_variant_keeps_its_name() {
+    fn names<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(names: &[&str], open: Option<&str>) {
+        for name in names {
+            check::<T>("", json!(name));
+        }
+        if let Some(open) = open {
+            check::<T>("", json!({open: "something else"}));
+        }
+        assert!(serde_json::from_value::<T>(json!("Nothing")).is_err());
+    }
+    names::<PropertyType>(
+        &["Inverse", "Idempotent", "Commutative", "Associative", "Identity", "Preservation", "Boundary", "Monotonic"],
+        Some("Other"),
+    );
+    names::<HoleType>(&["RepresentableInvalid", "LeakyAbstraction", "PartialFunction", "TypeConfusion"], None);
+    names::<Severity>(&["Critical", "Major", "Minor", "Informational"], None);
+    names::<FixType>(&["EdgeCaseFix", "LogicFix", "TypeFix", "BoundaryFix", "InitializationFix"], Some("OtherFix"));
+    names::<MutationType>(
+        &[
+            "BoundaryMutation",
+            "ConditionFlip",
+            "OffByOne",
+            "SwappedArgs",
+            "RemovedCheck",
+            "ChangedOperator",
+            "ReturnedWrongBranch",
+        ],
+        Some("OtherMutation"),
+    );
+    names::<FailureType>(&["PropertyFailed", "ExceptionThrown", "Timeout", "UndefinedHit", "ParseError"], None);
+    names::<TypeSystemVerdict>(&["TypeSystemSound", "TypeSystemMinorHoles", "TypeSystemHasHoles"], None);
+    names::<TestSuiteVerdict>(&["TestSuiteRobust", "TestSuiteHasGaps", "TestSuiteWeak"], None);
+}
+
+/// HY-80: without an example or a property a function does not parse.
+#[test]
+fn a_function_needs_an_example_and_a_property() {
+    for list in ["examples", "properties"] {
+        let mut without = function();
+        without[list] = json!([]);
+        let error = serde_json::from_value::<FunctionSpec>(without).unwrap_err();
+        assert!(error.to_string().contains("the list is empty"), "{error}");
+    }
+}
+
+/// HY-82, HY-83, HY-86, HY-87, HY-88, HY-89, HY-90, HY-91, HY-92, HY-94, HY-96, HY-97, HY-251: what agents answer.
+#[test]
+fn answers_have_one_form() {
+    check::<TypesAgentOutput>("tao", types_output());
+    check::<TypeHole>("th", hole());
+    check::<TypeAdversaryOutput>("tao", json!({"holes": [hole()], "analysis": "a", "confident": true}));
+    let written = json!({"name": "p", "targetFunctions": ["push"], "propertyType": "Inverse", "description": "d",
+        "coversExamples": [{"function": "push", "index": 0}], "coversSketch": "p"});
+    let coverage = json!({"functionsCovered": ["push"], "functionsUncovered": [], "examplesCovered": 1,
+        "examplesTotal": 2, "sketchesCovered": [], "sketchesUncovered": ["p"]});
+    check::<PropertyWritten>("pw", written.clone());
+    check::<CoverageReport>("cr", coverage.clone());
+    check::<TestsAgentOutput>(
+        "tests",
+        json!({"properties": [written], "coverage": coverage, "selfVerified": true,
+        "commitMsg": "c", "strategy": "s", "blocker": "b"}),
+    );
+    let implemented = json!({"name": "push", "approach": "a", "complexity": null, "handlesEdges": ["e"]});
+    check::<FunctionImplemented>("fi", implemented.clone());
+    check::<ImplAgentOutput>(
+        "impl",
+        json!({"functions": [implemented], "dataRepr": "d", "designNotes": "n",
+        "buildPassed": true, "commitMsg": "c", "blocker": null}),
+    );
+    check::<FixApplied>("fa", fix_applied());
+    check::<FixAgentOutput>(
+        "fix",
+        json!({"changes": [fix_applied()], "buildPassed": false, "commitMsg": "c",
+        "blocker": null}),
+    );
+    check::<SurvivingMutant>("sm", survivor());
+    check::<MutationAdversaryOutput>("mut", json!({"mutantsTried": 3, "survivors": [survivor()], "analysis": "a"}));
+    check::<ConflictResolveOutput>("", json!({"filesResolved": ["f"], "resolutionNotes": "n", "blocker": null}));
+}
+
+/// HY-99, HY-102, HY-114, HY-127, HY-132, HY-133: what the program works out.
+#[test]
+fn findings_have_one_form() {
+    check::<StructuredFailure>("sf", failure());
+    check::<FailurePattern>("fp", pattern());
+    check::<UnderstandingState>("us", understanding());
+    check::<HardeningHint>("hh", json!({"context": "c", "guidance": "g", "source": "typeAdversary"}));
+    check::<TrivialTestsFeedback>("ttf", json!({"whyRejected": "w", "propertiesWrote": ["p"], "suggestion": "s"}));
+    let observation = json!({"node": "tests", "phase": "blind", "progress": "wrote 3", "concerns": []});
+    check::<NodeObservation>("no", observation.clone());
+    check::<WitnessReport>(
+        "wr",
+        json!({"observations": [observation], "narrative": "n", "concerns": [],
+        "suggestions": []}),
+    );
+    check::<TypeHolesFound>(
+        "thf",
+        json!({"originalTypes": types_output(), "holes": [hole()], "attempt": 1,
+        "maxAttempts": 5, "priorFixes": [{"attempt": 1, "holes": [hole()], "designNotes": "n"}]}),
+    );
+}
+
+/// HY-103, HY-104, HY-105, HY-106: contexts, field by field: no worktree path, no session, no cost.
+#[test]
+fn contexts_hold_only_what_prompts_need() {
+    let echoes = json!({"fromImpl": ["Stack::push"], "fromTests": ["prop_push"]});
+    let hint = json!({"context": "c", "guidance": "g", "source": "typeAdversary"});
+    let feedback = json!({"whyRejected": "w", "propertiesWrote": ["p"], "suggestion": "s"});
+    check::<TestsTemplateCtx>(
+        "ttc",
+        json!({"typeName": "Stack", "constructors": ["new"], "functions": [function()],
+        "testPath": "tests/p.rs", "priorFeedback": feedback, "echoes": echoes, "hardeningHints": [hint]}),
+    );
+    check::<ImplTemplateCtx>(
+        "itc",
+        json!({"typeName": "Stack", "constructors": ["new"], "functions": [function()],
+        "implPath": "src/lib.rs", "echoes": null, "hardeningHints": []}),
+    );
+    check::<MutationTemplateCtx>(
+        "mtc",
+        json!({"implPath": "src/lib.rs", "testPath": "tests/p.rs",
+        "functions": [function()]}),
+    );
+    check::<FixTemplateCtx>(
+        "",
+        json!({"failures": [failure()], "understanding": understanding(),
+        "functions": [function()], "implPath": "src/lib.rs"}),
+    );
+}
+
+/// HY-11, HY-101: an echo is a name; prose and code are refused.
+#[test]
+fn echoes_are_names_only() {
+    for good in ["push", "BoundedStack::push", "prop_push_pop", "r#type"] {
+        assert!(Identifier::new(good).is_ok(), "{good}");
+    }
+    let long = "a".repeat(129);
+    for bad in ["", "a b", "push()", "::push", "push::", "fn", "1st", "a-b", "a\nb", "a:b", long.as_str()] {
+        assert!(Identifier::new(bad).is_err(), "{bad:?}");
+        assert!(serde_json::from_value::<EchoChannel>(json!({"fromImpl": [bad], "fromTests": []})).is_err());
+    }
+}
+
+/// HY-98, CON-84: a blocker counts when it says something.
+#[test]
+fn a_blank_blocker_blocks_nothing() {
+    let output = |blocker: Value| -> FixAgentOutput {
+        let output = json!({"changes": [], "buildPassed": true, "commitMsg": "c", "blocker": blocker});
+        serde_json::from_value(output).unwrap()
+    };
+    assert_eq!(output(json!(null)).blocked_by(), None);
+    assert_eq!(output(json!(" \n")).blocked_by(), None);
+    assert_eq!(output(json!(" no disk ")).blocked_by(), Some("no disk"));
+    let missing: FixAgentOutput =
+        serde_json::from_value(json!({"changes": [], "buildPassed": true, "commitMsg": "c"})).unwrap();
+    assert_eq!(missing.blocked_by(), None);
+}
+
+/// HY-73, HY-74, HY-126: starting values.
+#[test]
+fn starting_values() {
+    let default = StrictnessConfig { mutation_blocking: false, max_fix_attempts: 5, require_coverage: true };
+    assert_eq!(StrictnessConfig::default(), default);
+    assert_eq!(StrictnessConfig::strict(), StrictnessConfig { mutation_blocking: true, ..default });
+    let start = UnderstandingState::default();
+    assert!(start.failures_seen.is_empty() && start.fixes_applied.is_empty() && start.learnings.is_empty());
+    assert!(start.converging);
+}
+
+/// HY-188: which survivors are critical, for every kind.
+#[test]
+fn critical_kinds_of_mutants() {
+    use MutationType::*;
+    let kinds = [
+        BoundaryMutation,
+        ConditionFlip,
+        OffByOne,
+        SwappedArgs,
+        RemovedCheck,
+        ChangedOperator,
+        ReturnedWrongBranch,
+        OtherMutation("x".to_owned()),
+    ];
+    let critical: Vec<_> = kinds.into_iter().filter(MutationType::is_critical).collect();
+    assert_eq!(critical, [ConditionFlip, RemovedCheck]);
+}
+
+/// HY-08, HY-82, HY-86, HY-89, HY-91, HY-94, HY-97: the schemas that agents are given.
+#[test]
+fn schemas_stay_as_they_are() {
+    fn check<T: JsonSchema>(name: &str) {
+        let schema = serde_json::to_string_pretty(&schemars::schema_for!(T)).unwrap();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/");
+        expect_file![format!("{path}{name}.json")].assert_eq(&format!("{schema}\n"));
+    }
+    check::<TypesAgentOutput>("types_agent_output");
+    check::<TypeAdversaryOutput>("type_adversary_output");
+    check::<TestsAgentOutput>("tests_agent_output");
+    check::<ImplAgentOutput>("impl_agent_output");
+    check::<FixAgentOutput>("fix_agent_output");
+    check::<MutationAdversaryOutput>("mutation_adversary_output");
+    check::<ConflictResolveOutput>("conflict_resolve_output");
+}
+
+/// HY-80, HY-86, HY-265: the schema demands examples and properties, and asks nobody for a verdict or a ranking.
+#[test]
+fn schemas_demand_and_leave_out_what_they_should() {
+    let types = serde_json::to_value(schemars::schema_for!(TypesAgentOutput)).unwrap();
+    for list in ["examples", "properties"] {
+        assert_eq!(types["$defs"]["FunctionSpec"]["properties"][list]["minItems"], 1);
+    }
+    let adversary = serde_json::to_value(schemars::schema_for!(TypeAdversaryOutput)).unwrap();
+    let fields: Vec<_> = adversary["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["analysis", "confident", "holes"]);
+}
