@@ -32,7 +32,10 @@ pub struct Conversation<'a> {
     agent: &'a dyn Agent,
     corrections: u32,
     interrupt: Interrupt,
+    check: Option<Check<'a>>,
 }
+
+type Check<'a> = Box<dyn Fn(&Value) -> Vec<Violation> + Send + Sync + 'a>;
 
 impl<'a> Conversation<'a> {
     /// How often an invalid output may be corrected, unless [said otherwise](Self::with_corrections).
@@ -43,12 +46,18 @@ impl<'a> Conversation<'a> {
 
     /// Conversations with this agent.
     pub fn new(agent: &'a dyn Agent) -> Self {
-        Self { agent, corrections: Self::DEFAULT_CORRECTIONS, interrupt: Interrupt::new() }
+        Self { agent, corrections: Self::DEFAULT_CORRECTIONS, interrupt: Interrupt::new(), check: None }
     }
 
     /// The same with at most this many correction rounds; 0 for none.
     pub fn with_corrections(self, corrections: u32) -> Self {
         Self { corrections, ..self }
+    }
+
+    /// The same with a check of outputs that fit the schema; what it finds is corrected just so. See
+    /// [`deserializes_as`](crate::deserializes_as).
+    pub fn with_check(self, check: impl Fn(&Value) -> Vec<Violation> + Send + Sync + 'a) -> Self {
+        Self { check: Some(Box::new(check)), ..self }
     }
 
     /// The same, ending by itself when `interrupt` is requested.
@@ -76,7 +85,10 @@ impl<'a> Conversation<'a> {
         let mut corrections = 0;
         loop {
             let reply = self.call(&context, &turn, &mut usage).await?;
-            let violations = violations(&turn, &reply);
+            let mut violations = broken_rules(&turn, &reply);
+            if let (true, Some(check)) = (violations.is_empty(), &self.check) {
+                violations = check(reply.output.as_ref().unwrap_or(&Value::Null));
+            }
             if violations.is_empty() {
                 let output = reply.output.unwrap_or(Value::Null);
                 return Ok(Completion { session: reply.session, output, text: reply.text, usage, corrections });
@@ -118,7 +130,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-fn violations(turn: &Turn, reply: &Reply) -> Vec<Violation> {
+fn broken_rules(turn: &Turn, reply: &Reply) -> Vec<Violation> {
     match (&turn.schema, &reply.output) {
         (None, _) => Vec::new(),
         (Some(schema), Some(output)) => schema.violations(output),

@@ -7,7 +7,7 @@
 //! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each.
 //! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
 //!   knows what to do next ([`AgentError::disposition`]) and what was spent.
-//! - [`Schema`]: what the output must look like, checked by a real validator.
+//! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
 //!
@@ -26,6 +26,7 @@ pub mod scripted;
 mod session;
 mod sessions;
 mod turn;
+mod typed;
 mod usage;
 
 pub use agent::{Agent, TurnContext};
@@ -38,6 +39,7 @@ pub use scripted::{Script, ScriptError, ScriptedAgent};
 pub use session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};
 pub use sessions::{SessionError, SessionHold, SessionUse, Sessions};
 pub use turn::{Completion, Reply, Turn};
+pub use typed::deserializes_as;
 pub use usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
 
 #[cfg(doctest)]

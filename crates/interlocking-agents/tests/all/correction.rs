@@ -123,6 +123,25 @@ async fn a_failure_in_a_correction_round_counts_the_rounds_before_it() {
     assert_eq!(error.session, Some(id("write-1")));
 }
 
+#[derive(serde::Deserialize)]
+#[expect(dead_code, reason = "only what it refuses is used")]
+struct Named {
+    slugs: Vec<interlocking_agents::Slug>,
+}
+
+/// A type may refuse what its schema allows; that is corrected like everything else.
+#[tokio::test]
+async fn what_the_type_refuses_is_corrected_too() {
+    let agent = agent("[[turn]]\noutput = { slugs = [\"fine\", \"Not Fine\"] }\n[[turn]]\noutput = { slugs = [] }");
+    let schema = Schema::new(json!({ "properties": { "slugs": { "items": { "type": "string" } } } })).unwrap();
+    let turn = Turn { schema: Some(std::sync::Arc::new(schema)), ..fresh("x") };
+    let conversation = Conversation::new(&agent).with_check(interlocking_agents::deserializes_as::<Named>);
+    let completion = conversation.run(turn, &NoEvents).await.unwrap();
+    assert_eq!((completion.output, completion.corrections), (json!({ "slugs": [] }), 1));
+    let asked = &agent.history(&id("write-1")).unwrap()[1].prompt;
+    assert!(asked.contains("- at `/slugs/1`: \"Not Fine\" is not a slug: use 1 to 64"), "{asked}");
+}
+
 #[derive(schemars::JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is used")]
