@@ -18,7 +18,7 @@
 //! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
 
 use crate::bits::Bits;
-use crate::net::{Net, NodeIndex, PlaceIndex};
+use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
 use crate::route::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -34,7 +34,6 @@ pub trait Payload: Sized {
 }
 
 /// The tokens, half-filled joins and counts of one run.
-#[derive(Debug)]
 pub struct Frontier<'n, P> {
     net: &'n Net,
     marked: Bits,
@@ -177,10 +176,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let state = &mut self.nodes[usize::from(node)];
         let mut exhausted = None;
         if state.again {
-            state.attempt += 1;
+            state.attempt = state.attempt.saturating_add(1);
             exhausted = row.attempts.filter(|&limit| state.attempt > limit).map(Limit::Attempts);
         } else {
-            state.visits += 1;
+            state.visits = state.visits.saturating_add(1);
             state.attempt = 1;
             if state.visits > row.visits {
                 exhausted = Some(Limit::Visits(row.visits));
@@ -202,32 +201,32 @@ impl<'n, P: Payload> Frontier<'n, P> {
     ///
     /// # Errors
     ///
-    /// [`Violation::Stale`] where the execution was cancelled meanwhile: nothing changes. Any other violation means
-    /// that the graph is unsound or the step is not the node's: the run cannot go on.
+    /// [`Violation::Stale`] where the execution was cancelled meanwhile or reported before, and
+    /// [`Violation::NotInTable`] where the step is not the node's: nothing changes. Any other violation means that the
+    /// graph is unsound: the run cannot go on.
     pub fn complete(&mut self, execution: Execution, step: Step<P>) -> Result<Completed, Violation> {
         if !self.is_current(execution) {
             return Err(Violation::Stale);
         }
         let net = self.net;
-        let Some(alternative) = net.alternative(step.alternative()).filter(|found| found.source == execution.node)
+        let alternative = net.alternative(step.alternative());
+        let Some(alternative) = alternative.filter(|found| found.source == execution.node && found.allows(&step))
         else {
-            return Err(self.not_in_table(execution));
+            return Err(Violation::NotInTable { from: self.net.name(execution.node).to_owned() });
         };
         self.release(execution.node);
         let mut completed = Completed::default();
         if let Some(region) = &alternative.cancels {
             completed.cancelled = self.clear(&region.places, &region.nodes);
         }
-        let tokens = match step {
-            Step::One(_, token) => {
-                self.send(execution, &alternative.branches[0], token)?;
-                return Ok(completed);
+        match step {
+            Step::One(_, token) => self.send(execution, token)?,
+            Step::All(_, tokens) => {
+                // The exit last: whichever branch it stands in, it is legal only if the others left nothing live.
+                let (exits, others): (Vec<_>, Vec<_>) =
+                    tokens.into_iter().partition(|token| token.place() == net.exit());
+                others.into_iter().chain(exits).try_for_each(|token| self.send(execution, token))?;
             }
-            Step::All(_, tokens) if tokens.len() == alternative.branches.len() => tokens,
-            Step::All(..) => return Err(self.not_in_table(execution)),
-        };
-        for (token, allowed) in tokens.into_iter().zip(&alternative.branches) {
-            self.send(execution, allowed, token)?;
         }
         Ok(completed)
     }
@@ -252,9 +251,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let state = self.nodes[usize::from(target)];
         let again = target == execution.node && row.attempts.is_some();
         let moved = if again {
-            Execution { attempt: execution.attempt + 1, ..execution }
+            Execution { attempt: execution.attempt.saturating_add(1), ..execution }
         } else {
-            Execution { node: target, visit: state.visits + 1, attempt: 1, epoch: state.epoch }
+            Execution { node: target, visit: state.visits.saturating_add(1), attempt: 1, epoch: state.epoch }
         };
         let within = if again { row.attempts >= Some(moved.attempt) } else { moved.visit <= row.visits };
         let from = self.net.node(execution.node);
@@ -279,8 +278,11 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Whether the outcome of `execution` still counts.
     #[inline]
     pub fn is_current(&self, execution: Execution) -> bool {
-        let state = &self.nodes[usize::from(execution.node)];
-        state.phase == Phase::Running && state.epoch == execution.epoch && !self.ended
+        let Some(state) = self.nodes.get(usize::from(execution.node)) else { return false };
+        let current =
+            Execution { node: execution.node, visit: state.visits, attempt: state.attempt, epoch: state.epoch };
+        // The counts too, not the epoch alone: an outcome that was reported before is not that of the next entry.
+        state.phase == Phase::Running && current == execution && !self.ended
     }
 
     /// Ends the run without an exit value, and gives the executions to stop.
@@ -335,16 +337,16 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Some(Violation::Deadlock { filled, missing })
     }
 
-    fn send(&mut self, execution: Execution, allowed: &[PlaceIndex], token: P) -> Result<(), Violation> {
+    fn send(&mut self, execution: Execution, token: P) -> Result<(), Violation> {
         let place = token.place();
-        if !allowed.contains(&place) {
-            return Err(self.not_in_table(execution));
-        }
         let from = || self.net.name(execution.node).to_owned();
         if place == self.net.exit() {
             if !self.marked.is_empty() {
                 let live = self.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
                 return Err(Violation::LiveAtExit { from: from(), live });
+            }
+            if self.ended {
+                return Err(Violation::DoubleToken { from: from(), place: self.net.place(place).name.clone() });
             }
             self.exit = Some(token);
             self.ended = true;
@@ -366,6 +368,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
             return;
         }
         let state = &mut self.nodes[usize::from(node)];
+        // A join that is due already, thanks to a remembered value, takes the new one instead.
+        if state.phase != Phase::Idle {
+            return;
+        }
         state.again = row.attempts.is_some() && from.is_some_and(|from| from.node == node);
         state.phase = Phase::Due;
         self.due.push_back(node);
@@ -425,20 +431,37 @@ impl<'n, P: Payload> Frontier<'n, P> {
     fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.nodes[index];
         let ran = state.phase == Phase::Running;
-        let execution = Execution {
-            node: index as NodeIndex,
-            visit: state.visits,
-            attempt: state.attempt,
-            epoch: state.epoch,
-        };
+        let execution =
+            Execution { node: index as NodeIndex, visit: state.visits, attempt: state.attempt, epoch: state.epoch };
         state.phase = Phase::Idle;
         state.epoch += u32::from(ran);
         self.running -= usize::from(ran);
         ran.then_some(execution)
     }
+}
 
-    fn not_in_table(&self, execution: Execution) -> Violation {
-        Violation::NotInTable { from: self.net.name(execution.node).to_owned() }
+impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
+    /// The whole state of the run, without the net it moves on.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frontier")
+            .field("marked", &self.marked)
+            .field("waiting", &self.waiting)
+            .field("remembered", &self.remembered)
+            .field("nodes", &self.nodes)
+            .field("due", &self.due)
+            .field("running", &self.running)
+            .field("exit", &self.exit)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Alternative {
+    /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
+    fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
+        let tokens = step.tokens();
+        tokens.len() == self.branches.len()
+            && tokens.iter().zip(&self.branches).all(|(token, allowed)| allowed.contains(&token.place()))
     }
 }
 
@@ -469,4 +492,3 @@ fn list(names: &[String]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
-

@@ -1,0 +1,17 @@
+//! The rules of runs, one module a rule, as the frontier carries them out.
+
+mod play;
+
+mod rule_01_double_token;
+mod rule_02_one_alternative;
+mod rule_03_branch_choice;
+mod rule_04_join;
+mod rule_05_latched_slot;
+mod rule_06_cancel;
+mod rule_07_exit;
+mod rule_08_failure;
+mod rule_09_visits;
+mod rule_10_attempts;
+mod not_in_table;
+mod stuck;
+mod relay;

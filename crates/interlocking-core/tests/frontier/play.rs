@@ -1,0 +1,167 @@
+//! A run played by hand: nodes start in the order in which they are due, and end when the test says so.
+
+use interlocking_core::frontier::{Execution, Frontier, Input, Limit, Payload, Violation};
+use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
+use interlocking_core::route::Step;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+
+/// A token: where it lies, and who sent it on which visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    place: PlaceIndex,
+    kept: bool,
+    value: String,
+}
+
+impl Payload for Token {
+    fn place(&self) -> PlaceIndex {
+        self.place
+    }
+
+    fn copy(&self) -> Option<Self> {
+        self.kept.then(|| self.clone())
+    }
+}
+
+/// One run, and what of it is in flight.
+#[derive(Debug)]
+pub(crate) struct Play<'n> {
+    net: &'n Net,
+    pub(crate) frontier: Frontier<'n, Token>,
+    flight: Vec<Execution>,
+}
+
+pub(crate) fn logic(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Logic)
+}
+
+/// A join whose slots take one source each; `!` before a source latches its slot.
+pub(crate) fn join(name: &str, slots: &[(&str, &str)]) -> NodeRow {
+    slots.iter().fold(NodeRow::new(name, NodeKind::Join), |row, (slot, source)| {
+        row.slot(slot, "T", &[source.trim_start_matches('!')], source.starts_with('!'))
+    })
+}
+
+/// The first node is the entry.
+pub(crate) fn net<const NODES: usize>(nodes: [NodeRow; NODES]) -> Net {
+    let mut table = Table::new("Test", "T");
+    table.nodes = nodes.into();
+    table.nodes[0].entry = true;
+    Net::new(table).unwrap()
+}
+
+impl<'n> Play<'n> {
+    /// A run that has its entry's token and has started nothing.
+    pub(crate) fn new(net: &'n Net) -> Self {
+        let entry = Token { place: net.entry(), kept: net.place(net.entry()).kept, value: "start".into() };
+        Self { net, frontier: Frontier::new(net, entry), flight: Vec::new() }
+    }
+
+    /// Starts all that is due: each node with what it got, from whom and from which of the sender's visits.
+    pub(crate) fn start(&mut self) -> String {
+        let mut started = Vec::new();
+        while self.frontier.has_due() {
+            started.push(self.start_one());
+        }
+        started.join(" ")
+    }
+
+    /// Starts what has been due longest.
+    pub(crate) fn start_one(&mut self) -> String {
+        let due = self.frontier.next_due().unwrap();
+        let input: Vec<String> = match due.input {
+            Input::One(token) => vec![token.value],
+            Input::Slots(tokens) => tokens.into_iter().map(|token| token.value).collect(),
+        };
+        let bound = match due.exhausted {
+            Some(Limit::Visits(limit)) => format!("!visits={limit}"),
+            Some(Limit::Attempts(limit)) => format!("!attempts={limit}"),
+            None => String::new(),
+        };
+        self.flight.push(due.execution);
+        format!("{}({}){bound}", self.label(due.execution), input.join(", "))
+    }
+
+    /// The execution of `node` that is in flight.
+    pub(crate) fn execution(&self, node: &str) -> Execution {
+        let found = self.flight.iter().rev().find(|execution| self.net.name(execution.node) == node);
+        *found.unwrap_or_else(|| panic!("`{node}` is not in flight"))
+    }
+
+    /// Ends `node` with the alternative that leads to `target`; gives the executions that this cancelled.
+    pub(crate) fn goto(&mut self, node: &str, target: &str) -> Result<String, Violation> {
+        let row = self.net.row(self.execution(node).node);
+        let nth = row.goto.iter().position(|goto| goto.to.to_string() == target);
+        let nth = nth.unwrap_or_else(|| panic!("`{node}` has no goto to `{target}`"));
+        let alternative = self.alternative(node, nth);
+        let place = self.net.alternatives()[usize::from(alternative)].branches[0][0];
+        self.end(node, Step::One(alternative, self.token(node, place)))
+    }
+
+    /// Ends `node` with its fork; one place a branch.
+    pub(crate) fn fork(&mut self, node: &str, places: &[&str]) -> Result<String, Violation> {
+        let fork = self.alternative(node, self.net.row(self.execution(node).node).goto.len());
+        let tokens = places.iter().map(|place| self.token(node, self.net.place_named(place).unwrap())).collect();
+        self.end(node, Step::All(fork, tokens))
+    }
+
+    /// Ends `node` along its exhausted route.
+    pub(crate) fn exhausted(&mut self, node: &str) -> Result<String, Violation> {
+        let alternative = self.net.node(self.execution(node).node).exhausted.unwrap();
+        let place = self.net.alternatives()[usize::from(alternative)].branches[0][0];
+        self.end(node, Step::One(alternative, self.token(node, place)))
+    }
+
+    /// Ends `node` with any step.
+    pub(crate) fn end(&mut self, node: &str, step: Step<Token>) -> Result<String, Violation> {
+        let execution = self.execution(node);
+        let completed = self.frontier.complete(execution, step)?;
+        self.flight.retain(|other| *other != execution && !completed.cancelled.contains(other));
+        Ok(completed.cancelled.into_iter().map(|other| self.label(other)).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The index of a node's alternative by its position in the row: gotos, fork, exhausted route.
+    pub(crate) fn alternative(&self, node: &str, nth: usize) -> AlternativeIndex {
+        let node = self.net.node_named(node).unwrap();
+        self.net.node(node).alternatives.start + AlternativeIndex::try_from(nth).unwrap()
+    }
+
+    /// A token from `node` in `place`.
+    pub(crate) fn token(&self, node: &str, place: PlaceIndex) -> Token {
+        Token { place, kept: self.net.place(place).kept, value: self.label(self.execution(node)) }
+    }
+
+    /// The same, by the place's name.
+    pub(crate) fn token_in(&self, node: &str, place: &str) -> Token {
+        self.token(node, self.net.place_named(place).unwrap())
+    }
+
+    /// The places that hold a token.
+    pub(crate) fn marking(&self) -> String {
+        let names: Vec<_> = self.frontier.marking().map(|place| self.net.places()[place].name.as_str()).collect();
+        names.join(" ")
+    }
+
+    /// Who sent the exit's token, if the run has come there.
+    pub(crate) fn exit(&mut self) -> Option<String> {
+        self.frontier.take_exit().map(|token| token.value)
+    }
+
+    /// `node`, `node#visit` or `node#visit/attempt`; ones are left out.
+    pub(crate) fn label(&self, execution: Execution) -> String {
+        let name = self.net.name(execution.node);
+        match (execution.visit, execution.attempt) {
+            (1, 1) => name.into(),
+            (visit, 1) => format!("{name}#{visit}"),
+            (visit, attempt) => format!("{name}#{visit}/{attempt}"),
+        }
+    }
+}
+
+pub(crate) fn double_token(from: &str, place: &str) -> Violation {
+    Violation::DoubleToken { from: from.into(), place: place.into() }
+}
+
+pub(crate) fn live_at_exit(from: &str, live: &[&str]) -> Violation {
+    Violation::LiveAtExit { from: from.into(), live: live.iter().map(|&name| name.into()).collect() }
+}
