@@ -1,8 +1,17 @@
 //! Ordinary functions that derived code calls, so that what it writes stays small.
 
-use crate::graph::Value;
+use crate::failure::Exhausted;
+use crate::frontier::{Limit, Payload};
+use crate::graph::{Graph, Place, Token, Value};
+use crate::net::{AlternativeIndex, Net, PlaceIndex};
+use crate::route::Step;
+use crate::table::{NodeRow, Table};
 use serde::de::Error as _;
+use serde::ser::Error as _;
 use serde::{Deserializer, Serializer};
+
+/// The place of what lies in none: the full set of a join, on its way to the handler.
+pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
 
 /// Writes a payload.
 ///
@@ -29,4 +38,109 @@ pub fn load<'de, T: Value, D: Deserializer<'de>>(deserializer: D) -> Result<T, D
 /// Always.
 pub fn unknown_place<'de, T, D: Deserializer<'de>>(place: u16) -> Result<T, D::Error> {
     Err(D::Error::custom(format_args!("the graph has no place {place}")))
+}
+
+/// A join's full set is never stored: its slots are.
+///
+/// # Errors
+///
+/// Always.
+pub fn not_stored<S: Serializer>() -> Result<S::Ok, S::Error> {
+    Err(S::Error::custom("the full set of a join is not stored; its slots are"))
+}
+
+/// The net of a table whose shape the derive has checked. Each row has a function of its own, so that the largest table
+/// needs no more stack than the largest row.
+///
+/// # Panics
+///
+/// If the derive checked less than [`Net::new`] does.
+#[expect(clippy::expect_used, reason = "the derive compiled the same table with the same function")]
+pub fn net(graph: &str, output: &str, rows: &[fn() -> NodeRow]) -> Net {
+    let mut table = Table::new(graph, output);
+    table.nodes = rows.iter().map(|row| row()).collect();
+    Net::new(table).expect("the derive checked the table")
+}
+
+/// The slots of a join, if there are as many as it has.
+pub fn slots<T, const N: usize>(slots: Vec<T>) -> Option<[T; N]> {
+    slots.try_into().ok()
+}
+
+/// The step along an exhausted route.
+pub fn exhausted<To: Place, I>(
+    alternative: AlternativeIndex,
+    node: &'static str,
+    limit: Limit,
+    input: I,
+) -> Step<<To::Graph as Graph>::Token>
+where
+    To::Payload: TakesExhausted<I>,
+{
+    Step::One(alternative, To::put(To::Payload::take_exhausted(Exhausted { node, limit, input })))
+}
+
+/// What the target of an exhausted route takes. Implemented for every type that is made from an [`Exhausted`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made from what an exhausted route carries",
+    label = "the target of this route takes `{Self}`",
+    note = "write `impl From<Exhausted<{I}>> for {Self}`"
+)]
+pub trait TakesExhausted<I>: Sized {
+    /// Makes the target's payload.
+    fn take_exhausted(exhausted: Exhausted<I>) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<I, T: From<Exhausted<I>>> TakesExhausted<I> for T {
+    fn take_exhausted(exhausted: Exhausted<I>) -> Self {
+        exhausted.into()
+    }
+}
+
+/// A copy of a value that a slot keeps for later rounds.
+pub fn keep<T: Kept>(value: &T) -> T {
+    value.copied()
+}
+
+/// What lies in a slot that keeps its value. Implemented for every type that is `Clone`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is kept by its slot, so it must be `Clone`",
+    label = "a join hands a copy to each round",
+    note = "derive it: `#[derive(Clone)]`"
+)]
+pub trait Kept: Sized {
+    /// A copy.
+    fn copied(&self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> Kept for T {
+    fn copied(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// The token of a graph whose shape is wrong: there is none, so that only the errors of the shape show.
+#[derive(Debug)]
+pub enum NoToken {}
+
+impl Payload for NoToken {
+    fn place(&self) -> PlaceIndex {
+        match *self {}
+    }
+
+    fn copy(&self) -> Option<Self> {
+        match *self {}
+    }
+}
+
+impl Token for NoToken {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match *self {}
+    }
+
+    fn deserialize<'de, D: Deserializer<'de>>(place: PlaceIndex, _: D) -> Result<Self, D::Error> {
+        unknown_place::<_, D>(place)
+    }
 }

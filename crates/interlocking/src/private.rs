@@ -1,6 +1,11 @@
 //! What derived code names, under names that keep it short.
 
-pub use interlocking_core::__private::{load, store, unknown_place};
+pub use core::option::Option::{self, None, Some};
+pub use core::primitive::{u16, usize};
+pub use core::result::Result;
+pub use interlocking_core::__private::{
+    NO_PLACE, NoToken, exhausted, keep, load, net, not_stored, slots, store, unknown_place,
+};
 pub use interlocking_core::context::{Entered, run};
 pub use interlocking_core::failure::Exhausted;
 pub use interlocking_core::frontier::{Limit, Payload};
@@ -14,3 +19,5 @@ pub use interlocking_core::serde::{Deserializer, Serializer};
 pub use interlocking_core::table::{NodeKind, NodeRow, Table};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::LLM;
+pub use std::sync::OnceLock;
+pub use std::vec::Vec;

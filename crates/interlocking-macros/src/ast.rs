@@ -1,0 +1,236 @@
+//! The struct as a graph: what its attributes say, each part with the tokens it was read from.
+//!
+//! A part that did not parse is missing here, and its node is [incomplete](Node::incomplete): rules about the whole
+//! graph then hold their tongue where the missing part could be what they miss.
+
+use interlocking_core::table::NodeKind;
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::{DeriveInput, Field, Ident, Type};
+
+/// The reserved name of the place where a run ends.
+pub(crate) const EXIT: &str = interlocking_core::table::EXIT;
+
+/// A struct with `#[derive(Graph)]`.
+pub(crate) struct GraphModel<'a> {
+    pub(crate) input: &'a DeriveInput,
+    /// The module of markers.
+    pub(crate) module: Ident,
+    pub(crate) output: Option<Type>,
+    pub(crate) nodes: Vec<Node<'a>>,
+}
+
+/// A field.
+pub(crate) struct Node<'a> {
+    pub(crate) field: &'a Field,
+    pub(crate) ident: &'a Ident,
+    /// The field's name without `r#`.
+    pub(crate) name: String,
+    /// From the field's type; `None` where that is no node kind, which is reported already.
+    pub(crate) kind: Option<NodeKind>,
+    pub(crate) attributes: Attributes,
+    /// Whether part of the attributes did not parse, which is reported already.
+    pub(crate) incomplete: bool,
+}
+
+/// What `#[node(…)]` says.
+#[derive(Default)]
+pub(crate) struct Attributes {
+    pub(crate) entry: Option<Ident>,
+    pub(crate) input: Option<Given<Type>>,
+    pub(crate) slots: Option<Given<Vec<Slot>>>,
+    pub(crate) goto: Vec<Given<Group>>,
+    pub(crate) fork: Option<Given<Fork>>,
+    pub(crate) exhausted: Option<Given<Group>>,
+    pub(crate) visits: Option<Given<Visits>>,
+    pub(crate) attempts: Option<Given<u32>>,
+    pub(crate) timeout: Option<Given<u64>>,
+    pub(crate) agent: Option<Given<String>>,
+    pub(crate) workspace: Option<Given<String>>,
+    pub(crate) read_only: Option<Ident>,
+    pub(crate) prompt: Option<Given<Type>>,
+    pub(crate) output: Option<Given<Type>>,
+    pub(crate) memory: Option<Given<Memory>>,
+}
+
+/// A value and the key it was given for.
+pub(crate) struct Given<T> {
+    pub(crate) key: Ident,
+    /// Where the value stands.
+    pub(crate) at: Span,
+    pub(crate) value: T,
+}
+
+/// One slot of a join.
+pub(crate) struct Slot {
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
+    /// The nodes of `from(…)`, or the one that the slot is named after.
+    pub(crate) sources: Vec<Ident>,
+    pub(crate) latched: Option<Ident>,
+}
+
+/// Targets that share what they cancel.
+pub(crate) struct Group {
+    pub(crate) targets: Vec<Target>,
+    pub(crate) cancels: Vec<Cancel>,
+}
+
+/// All branches of a fork, each with the targets among which it chooses.
+pub(crate) struct Fork {
+    pub(crate) branches: Vec<Vec<Target>>,
+    pub(crate) cancels: Vec<Cancel>,
+}
+
+/// `node`, `join`, `join.slot` or `exit`.
+pub(crate) struct Target {
+    pub(crate) node: Ident,
+    pub(crate) slot: Option<Ident>,
+}
+
+/// One name in `cancels(…)`.
+pub(crate) enum Cancel {
+    Everything(Span),
+    Named(Target),
+}
+
+/// A bound on entries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visits {
+    AtMost(u32),
+    Unbounded,
+}
+
+/// A memory and the group that shares it; without a group it is the node's own.
+pub(crate) struct Memory {
+    pub(crate) group: Option<Ident>,
+    pub(crate) ty: Type,
+}
+
+/// Where a target leads, by position in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Exit,
+    Node(usize),
+    Slot(usize, usize),
+}
+
+/// Why a target leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// No field has that name.
+    NoNode,
+    /// The node of this index is no join, or it is the exit.
+    NoJoin,
+    /// The join of this index has no such slot.
+    NoSlot(usize),
+    /// The source feeds no slot of the join of this index.
+    NoSource(usize),
+    /// The source feeds several slots of the join of this index.
+    SeveralSlots(usize, Vec<usize>),
+    /// The join's own slots are in doubt, which is reported already.
+    InDoubt,
+}
+
+impl GraphModel<'_> {
+    /// The node called `name`.
+    pub(crate) fn find(&self, name: &Ident) -> Option<usize> {
+        let name = name.unraw().to_string();
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// The place that `target` means in the row of the node at `source`.
+    pub(crate) fn resolve(&self, source: usize, target: &Target) -> Result<Place, Lost> {
+        if target.node == EXIT {
+            return if target.slot.is_none() { Ok(Place::Exit) } else { Err(Lost::NoJoin) };
+        }
+        let index = self.find(&target.node).ok_or(Lost::NoNode)?;
+        let node = &self.nodes[index];
+        let Some(kind) = node.kind else { return Err(Lost::InDoubt) };
+        if kind != NodeKind::Join {
+            return if target.slot.is_none() { Ok(Place::Node(index)) } else { Err(Lost::NoJoin) };
+        }
+        let slots = node.slots();
+        if let Some(name) = &target.slot {
+            let found = slots.iter().position(|slot| slot.name.unraw() == name.unraw());
+            let lost = if node.incomplete { Lost::InDoubt } else { Lost::NoSlot(index) };
+            return found.map(|slot| Place::Slot(index, slot)).ok_or(lost);
+        }
+        let name = &self.nodes[source].name;
+        let feeds = |slot: &Slot| slot.sources.iter().any(|found| found.unraw() == name);
+        let fed: Vec<usize> = (0..slots.len()).filter(|&slot| feeds(&slots[slot])).collect();
+        match fed[..] {
+            [slot] => Ok(Place::Slot(index, slot)),
+            [] if node.incomplete || slots.is_empty() => Err(Lost::InDoubt),
+            [] => Err(Lost::NoSource(index)),
+            _ => Err(Lost::SeveralSlots(index, fed)),
+        }
+    }
+}
+
+impl Node<'_> {
+    /// The slots of a join; none for every other kind.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        self.attributes.slots.as_ref().map_or(&[], |slots| &slots.value)
+    }
+
+    /// The targets of all `goto(…)` groups with what they cancel, in table order.
+    pub(crate) fn gotos(&self) -> impl Iterator<Item = (&Target, &[Cancel])> {
+        let groups = self.attributes.goto.iter().map(|group| &group.value);
+        groups.flat_map(|group| group.targets.iter().map(|target| (target, &group.cancels[..])))
+    }
+
+    /// The branches of the fork.
+    pub(crate) fn branches(&self) -> &[Vec<Target>] {
+        self.attributes.fork.as_ref().map_or(&[], |fork| &fork.value.branches)
+    }
+
+    /// The target of the exhausted route.
+    pub(crate) fn exhausted(&self) -> Option<&Target> {
+        self.attributes.exhausted.as_ref()?.value.targets.first()
+    }
+
+    /// Every target in the row, in table order: alternatives, branches, exhausted route.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.gotos().map(|(target, _)| target).chain(self.branches().iter().flatten()).chain(self.exhausted())
+    }
+
+    /// Every `cancels(…)` list in the row.
+    pub(crate) fn cancels(&self) -> impl Iterator<Item = &[Cancel]> {
+        let groups = self.attributes.goto.iter().chain(&self.attributes.exhausted).map(|group| &group.value.cancels);
+        groups.chain(self.attributes.fork.iter().map(|fork| &fork.value.cancels)).map(Vec::as_slice)
+    }
+
+    /// The name of its memory group.
+    pub(crate) fn memory_group(&self) -> Option<String> {
+        let memory = &self.attributes.memory.as_ref()?.value;
+        Some(memory.group.as_ref().map_or_else(|| self.name.clone(), |group| group.unraw().to_string()))
+    }
+}
+
+impl Slot {
+    /// Its name without `r#`.
+    pub(crate) fn name(&self) -> String {
+        self.name.unraw().to_string()
+    }
+}
+
+impl Target {
+    /// As it is spelled in the table.
+    pub(crate) fn spelled(&self) -> String {
+        match &self.slot {
+            Some(slot) => format!("{}.{}", self.node.unraw(), slot.unraw()),
+            None => self.node.unraw().to_string(),
+        }
+    }
+}
+
+impl Cancel {
+    /// As it is spelled in the table.
+    pub(crate) fn spelled(&self) -> String {
+        match self {
+            Self::Everything(_) => "*".to_owned(),
+            Self::Named(target) => target.spelled(),
+        }
+    }
+}

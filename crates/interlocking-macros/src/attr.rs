@@ -1,0 +1,374 @@
+//! Reads `#[graph(…)]` and `#[node(…)]`, node by node and item by item, so that one bad item hides no other.
+
+use crate::ast::{Attributes, Cancel, Fork, Given, Group, Memory, Slot, Target, Visits};
+use crate::duration;
+use crate::errors::Errors;
+use crate::suggest;
+use proc_macro2::TokenTree;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, LitInt, LitStr, Meta, Token, Type, parenthesized, token};
+
+/// What `#[graph(…)]` says.
+#[derive(Default)]
+pub(crate) struct GraphAttributes {
+    pub(crate) output: Option<Given<Type>>,
+    pub(crate) module: Option<Given<Ident>>,
+}
+
+const NODE_KEYS: [&str; 15] = [
+    "entry",
+    "input",
+    "join",
+    "goto",
+    "fork",
+    "exhausted",
+    "visits",
+    "attempts",
+    "timeout",
+    "agent",
+    "workspace",
+    "read_only",
+    "prompt",
+    "output",
+    "memory",
+];
+const GRAPH_KEYS: [&str; 2] = ["output", "module"];
+
+/// Reads a struct's `#[graph(…)]`; false if something in it did not parse.
+pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, errors: &Errors) -> bool {
+    items(attribute, errors, "graph(output = Type)", &GRAPH_KEYS, |key, input| {
+        match key.to_string().as_str() {
+            "output" => set(&mut into.output, key, value(key, input, "output = Article")?, errors),
+            "module" => set(&mut into.module, key, value(key, input, "module = name")?, errors),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })
+}
+
+/// Reads a field's `#[node(…)]`; false if something in it did not parse.
+pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, errors: &Errors) -> bool {
+    items(attribute, errors, "node(input = Type, goto(exit))", &NODE_KEYS, |key, input| {
+        match key.to_string().as_str() {
+            "entry" => flag(&mut into.entry, key, input, errors)?,
+            "read_only" => flag(&mut into.read_only, key, input, errors)?,
+            "input" => set(&mut into.input, key, value(key, input, "input = Draft")?, errors),
+            "prompt" => set(&mut into.prompt, key, value(key, input, "prompt = WritePrompt<'_>")?, errors),
+            "output" => set(&mut into.output, key, value(key, input, "output = Article")?, errors),
+            "join" => set(&mut into.slots, key, slots(key, input)?, errors),
+            "goto" => {
+                let group = group(key, input, "goto(review, exit)")?;
+                into.goto.push(Given { key: key.clone(), at: group.1, value: group.0 });
+            }
+            "fork" => set(&mut into.fork, key, fork(key, input)?, errors),
+            "exhausted" => set(&mut into.exhausted, key, exhausted(key, input)?, errors),
+            "visits" => set(&mut into.visits, key, visits(key, input)?, errors),
+            "attempts" => set(&mut into.attempts, key, count(key, input, "attempts = 3")?, errors),
+            "timeout" => set(&mut into.timeout, key, timeout(key, input)?, errors),
+            "agent" => set(&mut into.agent, key, text(key, input, "agent = \"writer\"")?, errors),
+            "workspace" => set(&mut into.workspace, key, text(key, input, "workspace = \"main\"")?, errors),
+            "memory" => set(&mut into.memory, key, memory(key, input)?, errors),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })
+}
+
+type Spanned2<T> = (T, proc_macro2::Span);
+
+/// Reads a comma-separated list of items; `item` says whether it knows the key. False if anything did not parse.
+fn items(
+    attribute: &Attribute,
+    errors: &Errors,
+    example: &str,
+    keys: &[&str],
+    mut item: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<bool>,
+) -> bool {
+    let mut complete = true;
+    let list = |input: ParseStream<'_>| {
+        // After an error the rest of its item is skipped up to the next comma. That comma may have been part of the
+        // item, so what follows is in doubt until a key is known again.
+        let mut in_doubt = false;
+        while !input.is_empty() {
+            let read = input.call(Ident::parse_any).and_then(|key| {
+                if item(&key, input)? {
+                    return Ok(());
+                }
+                if in_doubt {
+                    return Err(syn::Error::new(key.span(), ""));
+                }
+                let name = key.to_string();
+                let near = suggest::nearest(&name, keys.iter().copied());
+                let hint = near.map_or_else(
+                    || format!("known are `{}`", keys.join("`, `")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                Err(syn::Error::new(key.span(), format!("unknown attribute `{name}`: {hint}")))
+            });
+            let read = read.and_then(|()| if input.is_empty() { Ok(()) } else { comma(input) });
+            match read {
+                Ok(()) => in_doubt = false,
+                Err(error) => {
+                    if !in_doubt {
+                        errors.push(error);
+                    }
+                    (in_doubt, complete) = (true, false);
+                    while !input.is_empty() && !input.peek(Token![,]) {
+                        input.parse::<TokenTree>()?;
+                    }
+                    input.parse::<Option<Token![,]>>()?;
+                }
+            }
+        }
+        Ok(())
+    };
+    if !matches!(attribute.meta, Meta::List(_)) {
+        errors.over(&attribute.meta, format_args!("write `#[{example}]`"));
+        return false;
+    }
+    if let Err(error) = attribute.parse_args_with(list) {
+        errors.push(error);
+        return false;
+    }
+    complete
+}
+
+fn comma(input: ParseStream<'_>) -> syn::Result<()> {
+    match input.parse::<Token![,]>() {
+        Ok(_) => Ok(()),
+        Err(_) => Err(input.error("expected `,`")),
+    }
+}
+
+fn set<T>(slot: &mut Option<Given<T>>, key: &Ident, (value, at): Spanned2<T>, errors: &Errors) {
+    if slot.is_some() {
+        errors.at(key.span(), format_args!("`{key}` is given twice: keep one"));
+    } else {
+        *slot = Some(Given { key: key.clone(), at, value });
+    }
+}
+
+fn flag(slot: &mut Option<Ident>, key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+    if !input.is_empty() && !input.peek(Token![,]) {
+        return Err(input.error(format_args!("`{key}` stands alone: it takes no value")));
+    }
+    if slot.is_some() {
+        errors.at(key.span(), format_args!("`{key}` is given twice: keep one"));
+    }
+    slot.get_or_insert_with(|| key.clone());
+    Ok(())
+}
+
+fn equals(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
+    if input.peek(Token![=]) {
+        input.parse::<Token![=]>()?;
+        return Ok(());
+    }
+    Err(syn::Error::new(key.span(), format_args!("`{key}` takes a value: `{example}`")))
+}
+
+fn value<T: Parse + Spanned>(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<T>> {
+    equals(key, input, example)?;
+    let value: T = input.parse()?;
+    let at = value.span();
+    Ok((value, at))
+}
+
+fn text(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<String>> {
+    equals(key, input, example)?;
+    let literal: LitStr =
+        input.parse().map_err(|error| syn::Error::new(error.span(), format_args!("expected text: `{example}`")))?;
+    Ok((literal.value(), literal.span()))
+}
+
+fn timeout(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<u64>> {
+    let (text, at) = text(key, input, "timeout = \"90s\"")?;
+    let total = duration::milliseconds(&text).map_err(|message| syn::Error::new(at, message))?;
+    Ok((total, at))
+}
+
+fn count(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<u32>> {
+    equals(key, input, example)?;
+    let wrong = |span| syn::Error::new(span, format_args!("expected a whole number below 2³²: `{example}`"));
+    let literal: LitInt = input.parse().map_err(|error| wrong(error.span()))?;
+    let number = literal.base10_parse().map_err(|error| wrong(error.span()))?;
+    Ok((number, literal.span()))
+}
+
+fn visits(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Visits>> {
+    let ahead = input.fork();
+    let is_word = ahead.parse::<Token![=]>().is_ok() && ahead.peek(Ident);
+    if !is_word {
+        let (number, at) = count(key, input, "visits = 3` or `visits = unbounded")?;
+        return Ok((Visits::AtMost(number), at));
+    }
+    input.parse::<Token![=]>()?;
+    let word: Ident = input.parse()?;
+    if word == "unbounded" {
+        return Ok((Visits::Unbounded, word.span()));
+    }
+    Err(syn::Error::new(word.span(), format_args!("`visits` is a number or `unbounded`, not `{word}`")))
+}
+
+fn parentheses<'a>(key: &Ident, input: &'a ParseStream<'a>, example: &str) -> syn::Result<syn::parse::ParseBuffer<'a>> {
+    if !input.peek(token::Paren) {
+        return Err(syn::Error::new(key.span(), format_args!("`{key}` takes a list: `{example}`")));
+    }
+    let content;
+    parenthesized!(content in input);
+    Ok(content)
+}
+
+fn group(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<Group>> {
+    let content = parentheses(key, &input, example)?;
+    let mut group = Group { targets: Vec::new(), cancels: Vec::new() };
+    while !content.is_empty() {
+        if let Some(cancels) = cancels(&content)? {
+            group.cancels = cancels;
+            break;
+        }
+        group.targets.push(content.parse()?);
+        more(&content)?;
+    }
+    if group.targets.is_empty() {
+        return Err(syn::Error::new(key.span(), format_args!("`{key}` names no target: `{example}`")));
+    }
+    Ok((group, key.span()))
+}
+
+fn exhausted(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Group>> {
+    let (group, at) = group(key, input, "exhausted(exit)")?;
+    match group.targets.get(1) {
+        Some(second) => {
+            Err(syn::Error::new(second.node.span(), "an exhausted route has one target: nobody is there to choose"))
+        }
+        None => Ok((group, at)),
+    }
+}
+
+fn fork(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Fork>> {
+    let content = parentheses(key, &input, "fork(first, second)")?;
+    let mut fork = Fork { branches: Vec::new(), cancels: Vec::new() };
+    while !content.is_empty() {
+        if let Some(cancels) = cancels(&content)? {
+            fork.cancels = cancels;
+            break;
+        }
+        let mut branch = vec![content.parse()?];
+        while content.parse::<Option<Token![|]>>()?.is_some() {
+            branch.push(content.parse()?);
+        }
+        fork.branches.push(branch);
+        more(&content)?;
+    }
+    Ok((fork, key.span()))
+}
+
+/// `cancels(…)` at the end of a list, if it comes next.
+fn cancels(input: ParseStream<'_>) -> syn::Result<Option<Vec<Cancel>>> {
+    let ahead = input.fork();
+    let found = ahead.parse::<Ident>().is_ok_and(|word| word == "cancels") && ahead.peek(token::Paren);
+    if !found {
+        return Ok(None);
+    }
+    let key: Ident = input.parse()?;
+    let content = parentheses(&key, &input, "cancels(*)")?;
+    let mut cancels = Vec::new();
+    while !content.is_empty() {
+        cancels.push(content.parse()?);
+        more(&content)?;
+    }
+    if cancels.is_empty() {
+        return Err(syn::Error::new(
+            key.span(),
+            "`cancels` names nothing: `cancels(review)`, or `cancels(*)` for everything",
+        ));
+    }
+    input.parse::<Option<Token![,]>>()?;
+    if !input.is_empty() {
+        return Err(input.error("`cancels(…)` stands last: it belongs to every target before it"));
+    }
+    Ok(Some(cancels))
+}
+
+fn slots(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Vec<Slot>>> {
+    let content = parentheses(key, &input, "join(spelling: Article, facts: bool)")?;
+    let mut slots = Vec::new();
+    while !content.is_empty() {
+        slots.push(content.parse()?);
+        more(&content)?;
+    }
+    Ok((slots, key.span()))
+}
+
+fn memory(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Memory>> {
+    if !input.peek(token::Paren) {
+        let (ty, at) = value(key, input, "memory = Notes` or `memory(group: Notes)")?;
+        return Ok((Memory { group: None, ty }, at));
+    }
+    let content = parentheses(key, &input, "memory(group: Notes)")?;
+    let group = content.parse()?;
+    content.parse::<Token![:]>()?;
+    let ty: Type = content.parse()?;
+    content.parse::<Option<Token![,]>>()?;
+    if !content.is_empty() {
+        return Err(content.error("a node has one memory group"));
+    }
+    let at = ty.span();
+    Ok((Memory { group: Some(group), ty }, at))
+}
+
+/// A comma, unless the list ends here.
+fn more(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.is_empty() { Ok(()) } else { comma(input) }
+}
+
+impl Parse for Target {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let node = input.call(Ident::parse_any)?;
+        let slot = match input.parse::<Option<Token![.]>>()? {
+            Some(_) => Some(input.call(Ident::parse_any)?),
+            None => None,
+        };
+        Ok(Self { node, slot })
+    }
+}
+
+impl Parse for Cancel {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        match input.parse::<Option<Token![*]>>()? {
+            Some(star) => Ok(Self::Everything(star.span())),
+            None => input.parse().map(Self::Named),
+        }
+    }
+}
+
+impl Parse for Slot {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name: Ident = input.call(Ident::parse_any)?;
+        if !input.peek(Token![:]) {
+            let message = format_args!("slot `{name}` has no type: `{name}: Article`").to_string();
+            return Err(syn::Error::new(name.span(), message));
+        }
+        input.parse::<Token![:]>()?;
+        let mut slot = Self { sources: vec![name.clone()], name, ty: input.parse()?, latched: None };
+        while !input.is_empty() && !input.peek(Token![,]) {
+            let word = input.call(Ident::parse_any)?;
+            if word == "from" && slot.latched.is_none() {
+                let content = parentheses(&word, &input, "from(first, second)")?;
+                slot.sources.clear();
+                while !content.is_empty() {
+                    slot.sources.push(content.call(Ident::parse_any)?);
+                    more(&content)?;
+                }
+            } else if word == "latched" && slot.latched.is_none() {
+                slot.latched = Some(word);
+            } else {
+                return Err(syn::Error::new(word.span(), "after a slot's type come `from(…)` and then `latched`"));
+            }
+        }
+        Ok(slot)
+    }
+}

@@ -1,0 +1,442 @@
+//! A checked graph as code: markers beside the struct, everything else in one constant.
+//!
+//! Nothing here can fail. What is written is thin: each function that can be an ordinary one is called in
+//! `::interlocking::__private`, which the constant knows as `__p`. Names in it begin with two underscores, because the
+//! user's own types are spelled among them.
+
+use crate::ast::{GraphModel, Node, Place, Target};
+use crate::{markers, naming, row};
+use interlocking_core::net::Net;
+use interlocking_core::table::NodeKind;
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned;
+
+/// All that the derive writes for a graph.
+pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
+    let expansion = Expansion { graph, net };
+    let markers = markers::module(graph);
+    let nodes = (0..graph.nodes.len()).map(|index| expansion.node(index));
+    let exit = expansion.place_impl(Place::Exit, &graph.output);
+    let token = expansion.token();
+    let graph_impl = expansion.graph_impl();
+    let lints = silenced();
+    quote! {
+        #markers
+        #lints
+        const _: () = {
+            use ::interlocking::__private as __p;
+            #token
+            #(#nodes)*
+            #exit
+            #graph_impl
+        };
+    }
+}
+
+/// What lints may say of hand-written code, and not of this.
+pub(crate) fn silenced() -> TokenStream {
+    quote! {
+        #[allow(
+            non_camel_case_types, unreachable_pub, private_interfaces, private_bounds, non_local_definitions,
+            single_use_lifetimes, unused_qualifications, unused_lifetimes, dead_code, missing_docs,
+            missing_debug_implementations, missing_copy_implementations, elided_lifetimes_in_paths,
+            clippy::all, clippy::pedantic, clippy::nursery, clippy::allow_attributes,
+            clippy::allow_attributes_without_reason, clippy::absolute_paths
+        )]
+    }
+}
+
+struct Expansion<'m, 'a> {
+    graph: &'m GraphModel<'a>,
+    net: &'m Net,
+}
+
+impl Expansion<'_, '_> {
+    /// The impls of one node: itself, its places, its edges, and what else its row says.
+    fn node(&self, index: usize) -> TokenStream {
+        let node = &self.graph.nodes[index];
+        let span = at(node.ident.span());
+        let (name, marker, graph) = (node.ident, self.node_marker(index), &self.graph.input.ident);
+        let input = self.input(node);
+        let number = number(index);
+        let places: TokenStream = match node.slots() {
+            [] => self.place_impl(Place::Node(index), &input),
+            slots => {
+                slots.iter().enumerate().map(|(at, slot)| self.place_impl(Place::Slot(index, at), &slot.ty)).collect()
+            }
+        };
+        let edges: TokenStream =
+            node.gotos().enumerate().map(|(nth, (target, _))| self.edge(index, nth, target)).collect();
+        let forks = node.attributes.fork.as_ref().map(|_| self.forks(index));
+        let llm = node.attributes.prompt.as_ref().zip(node.attributes.output.as_ref()).map(|(prompt, output)| {
+            let (prompt, output) = (with_lifetime(&prompt.value), &output.value);
+            quote_spanned!(span=> impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; })
+        });
+        let memory = node.attributes.memory.as_ref().map(|memory| {
+            let ty = &memory.value.ty;
+            let group = number_of(self.net.nodes()[index].memory.unwrap_or_default());
+            quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = #group; })
+        });
+        let works = node.attributes.workspace.as_ref().map(|_| quote_spanned!(span=> impl __p::Works for #marker {}));
+        quote_spanned! {span=>
+            impl __p::Node for #marker {
+                type Graph = #graph;
+                type Input = #input;
+                const INDEX: __p::u16 = #number;
+                fn take(token: __Token) -> __p::Option<#input> {
+                    if let __Token::#name(it) = token { __p::Some(it) } else { __p::None }
+                }
+            }
+            #places #edges #forks #llm #memory #works
+        }
+    }
+
+    fn place_impl(&self, place: Place, payload: &impl ToTokens) -> TokenStream {
+        let (graph, module, variant) = (&self.graph.input.ident, &self.graph.module, naming::marker(self.graph, place));
+        quote_spanned! {at(variant.span())=>
+            impl __p::Place for #module::#variant {
+                type Graph = #graph;
+                type Payload = #payload;
+                fn put(it: #payload) -> __Token { __Token::#variant(it) }
+            }
+        }
+    }
+
+    /// The `nth` goto of a node.
+    fn edge(&self, source: usize, nth: usize, target: &Target) -> TokenStream {
+        let Ok(place) = self.graph.resolve(source, target) else { return TokenStream::new() };
+        let (marker, to, spelled) =
+            (self.node_marker(source), self.place_marker(place), self.spelled_marker(place, target));
+        let alternative = number(usize::from(self.net.nodes()[source].alternatives.start) + nth);
+        quote_spanned! {at(target.node.span())=>
+            impl __p::Edge<#spelled> for #marker { type To = #to; const ALTERNATIVE: __p::u16 = #alternative; }
+        }
+    }
+
+    /// The fork of a node: one payload a branch, a `Choice` where the branch has alternatives.
+    fn forks(&self, source: usize) -> TokenStream {
+        let node = &self.graph.nodes[source];
+        let span = at(node.attributes.fork.as_ref().map_or(node.ident.span(), |fork| fork.key.span()));
+        let marker = self.node_marker(source);
+        let (mut types, mut bindings, mut tokens, mut choices) =
+            (Vec::new(), Vec::new(), Vec::new(), TokenStream::new());
+        for (position, branch) in node.branches().iter().enumerate() {
+            let binding = format_ident!("b{position}", span = span);
+            let position = number(position);
+            let places: Vec<(Place, &Target)> =
+                branch.iter().filter_map(|target| Some((self.graph.resolve(source, target).ok()?, target))).collect();
+            if let [(place, _)] = places[..] {
+                let to = naming::marker(self.graph, place);
+                types.push(self.payload(place));
+                tokens.push(quote_spanned!(span=> __Token::#to(#binding)));
+            } else {
+                types.push(quote_spanned!(span=> __p::Choice<#marker, __p::Nth<#position>>));
+                tokens.push(quote_spanned!(span=> #binding.into_token()));
+                for (place, target) in places {
+                    let (to, spelled) = (self.place_marker(place), self.spelled_marker(place, target));
+                    choices.extend(quote_spanned! {at(target.node.span())=>
+                        impl __p::Branch<#spelled> for #marker { type To = #to; type Position = __p::Nth<#position>; }
+                    });
+                }
+            }
+            bindings.push(binding);
+        }
+        let alternative = number(usize::from(self.net.nodes()[source].alternatives.start) + node.gotos().count());
+        quote_spanned! {span=>
+            impl __p::Forks for #marker {
+                type Branches = (#(#types),*);
+                const ALTERNATIVE: __p::u16 = #alternative;
+                fn tokens((#(#bindings),*): Self::Branches) -> __p::Vec<__Token> {
+                    __p::Vec::from([#(#tokens),*])
+                }
+            }
+            #choices
+        }
+    }
+
+    /// The token: a variant a place, and one for the full set of each join, which lies in no place.
+    fn token(&self) -> TokenStream {
+        let (mut variants, mut places, mut copies, mut stores, mut loads) = Default::default();
+        let all: (&mut TokenStream, &mut TokenStream, &mut TokenStream, &mut TokenStream, &mut TokenStream) =
+            (&mut variants, &mut places, &mut copies, &mut stores, &mut loads);
+        for (index, place) in self.places().into_iter().enumerate() {
+            let (name, payload, index_text) = (naming::marker(self.graph, place), self.payload(place), number(index));
+            let span = at(name.span());
+            all.0.extend(quote_spanned!(span=> #name(#payload),));
+            all.1.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
+            if self.net.places()[index].kept {
+                let keep = keep(&payload, span);
+                all.2.extend(quote_spanned!(span=> Self::#name(it) => __p::Some(Self::#name(#keep)),));
+            }
+            all.3.extend(quote_spanned!(span=> Self::#name(it) => __p::store(it, serializer),));
+            all.4.extend(quote_spanned!(span=> #index_text => __p::load(deserializer).map(Self::#name),));
+        }
+        for join in self.graph.nodes.iter().filter(|node| !node.slots().is_empty()) {
+            let (name, input) = (join.ident, self.input(join));
+            all.0.extend(quote!(#name(#input),));
+            all.1.extend(quote!(Self::#name(_) => __p::NO_PLACE,));
+            all.3.extend(quote!(Self::#name(_) => __p::not_stored::<__S>(),));
+        }
+        let copies = if copies.is_empty() { quote!(__p::None) } else { quote!(match self { #copies _ => __p::None }) };
+        quote! {
+            pub enum __Token { #variants }
+            #[automatically_derived]
+            impl __p::Payload for __Token {
+                fn place(&self) -> __p::u16 { match self { #places } }
+                fn copy(&self) -> __p::Option<Self> { #copies }
+            }
+            #[automatically_derived]
+            impl __p::Token for __Token {
+                fn serialize<__S: __p::Serializer>(&self, serializer: __S) -> __p::Result<__S::Ok, __S::Error> {
+                    match self { #stores }
+                }
+                fn deserialize<'de, __D: __p::Deserializer<'de>>(
+                    place: __p::u16,
+                    deserializer: __D,
+                ) -> __p::Result<Self, __D::Error> {
+                    match place { #loads _ => __p::unknown_place::<_, __D>(place) }
+                }
+            }
+        }
+    }
+
+    fn graph_impl(&self) -> TokenStream {
+        let graph = &self.graph.input.ident;
+        let output = &self.graph.output;
+        let entry = self.graph.nodes.iter().find(|node| node.attributes.entry.is_some());
+        let entry_name = entry.map(|entry| entry.ident);
+        let entry_input = entry.and_then(|entry| entry.attributes.input.as_ref()).map(|input| &input.value);
+        let (nodes, edges) = (number(self.graph.nodes.len()), number(self.net.table().edge_count()));
+        let table = self.net.table();
+        let (graph_name, output_name) = (&table.graph, &table.output);
+        let rows =
+            table.nodes.iter().zip(&self.graph.nodes).map(|(row, node)| row::constructor(row, at(node.ident.span())));
+        let steps = (0..self.graph.nodes.len()).map(|index| self.step(index));
+        let join = self.join();
+        let exhausted = self.exhausted();
+        let memory = self.memory();
+        quote! {
+            #[automatically_derived]
+            impl __p::Graph for #graph {
+                type Entry = #entry_input;
+                type Output = #output;
+                type Token = __Token;
+                const NODES: __p::usize = #nodes;
+                const EDGES: __p::usize = #edges;
+                fn net() -> &'static __p::Net {
+                    static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
+                    NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(|| #rows),*]))
+                }
+                fn enter(entry: #entry_input) -> __Token { __Token::#entry_name(entry) }
+                fn leave(token: __Token) -> __p::Option<#output> {
+                    if let __Token::exit(it) = token { __p::Some(it) } else { __p::None }
+                }
+                #join
+                #exhausted
+                async fn step<'run>(&'run self, input: __Token, entered: __p::Entered<'run, Self>) -> __p::Done<Self> {
+                    match input { #(#steps)* _ => __p::Done::misplaced() }
+                }
+                #memory
+            }
+        }
+    }
+
+    /// The arm that runs a node. A missing handler is reported here, so the field's tokens carry its type's span.
+    fn step(&self, index: usize) -> TokenStream {
+        let node = &self.graph.nodes[index];
+        let span = at(node.ident.span());
+        let (name, marker) = (node.ident, self.node_marker(index));
+        let mut tokens = node.field.ty.to_token_stream().into_iter().map(|token| token.span());
+        let first = tokens.next().unwrap_or(node.ident.span());
+        let last = tokens.last().unwrap_or(first);
+        let mut field = node.ident.clone();
+        field.set_span(last.resolved_at(node.ident.span()));
+        let reference = quote_spanned!(first=> &);
+        quote_spanned! {span=>
+            __Token::#name(it) => __p::run::<#marker, _>(#reference self.#field, it, entered).await,
+        }
+    }
+
+    fn join(&self) -> TokenStream {
+        let joins = self.graph.nodes.iter().enumerate().filter(|(_, node)| !node.slots().is_empty());
+        let arms: Vec<TokenStream> = joins
+            .map(|(index, node)| {
+                let (name, index) = (node.ident, number(index));
+                let markers = node.slots().iter().map(|slot| naming::slot_marker(node, slot));
+                let bindings: Vec<Ident> = (0..node.slots().len()).map(|nth| format_ident!("s{nth}")).collect();
+                quote! {
+                    #index => match __p::slots(slots) {
+                        __p::Some([#(__Token::#markers(#bindings)),*]) => __p::Some(__Token::#name((#(#bindings),*))),
+                        _ => __p::None,
+                    },
+                }
+            })
+            .collect();
+        if arms.is_empty() {
+            return quote!(
+                fn join(_: __p::u16, _: __p::Vec<__Token>) -> __p::Option<__Token> {
+                    __p::None
+                }
+            );
+        }
+        quote! {
+            fn join(node: __p::u16, slots: __p::Vec<__Token>) -> __p::Option<__Token> {
+                match node { #(#arms)* _ => __p::None }
+            }
+        }
+    }
+
+    fn exhausted(&self) -> TokenStream {
+        let routes = self.graph.nodes.iter().enumerate().filter_map(|(index, node)| {
+            let target = node.exhausted()?;
+            let to = self.place_marker(self.graph.resolve(index, target).ok()?);
+            let (name, text) = (node.ident, &node.name);
+            let alternative = number_of(self.net.nodes()[index].exhausted?);
+            let span = at(target.node.span());
+            let route = quote_spanned!(target.node.span()=> __p::exhausted);
+            Some(quote_spanned! {span=>
+                __Token::#name(it) => __p::Some(#route::<#to, _>(#alternative, #text, limit, it)),
+            })
+        });
+        let routes: Vec<TokenStream> = routes.collect();
+        if routes.is_empty() {
+            return quote! {
+                fn exhausted(_: __p::u16, _: __p::Limit, _: __Token) -> __p::Option<__p::Step<__Token>> { __p::None }
+            };
+        }
+        quote! {
+            fn exhausted(_: __p::u16, limit: __p::Limit, input: __Token) -> __p::Option<__p::Step<__Token>> {
+                match input { #(#routes)* _ => __p::None }
+            }
+        }
+    }
+
+    fn memory(&self) -> TokenStream {
+        let groups = self.net.memory_groups().iter().enumerate().filter_map(|(index, group)| {
+            let of_group = |node: &&Node<'_>| node.memory_group().as_ref() == Some(group);
+            let ty = &self.graph.nodes.iter().find(of_group)?.attributes.memory.as_ref()?.value.ty;
+            let index = number(index);
+            Some(quote_spanned!(at(ty.span())=> #index => __p::Some(visitor.visit::<#ty>()),))
+        });
+        let groups: Vec<TokenStream> = groups.collect();
+        if groups.is_empty() {
+            return quote!(
+                fn memory<__V: __p::MemoryVisitor>(_: __p::u16, _: __V) -> __p::Option<__V::Output> {
+                    __p::None
+                }
+            );
+        }
+        quote! {
+            fn memory<__V: __p::MemoryVisitor>(group: __p::u16, visitor: __V) -> __p::Option<__V::Output> {
+                match group { #(#groups)* _ => __p::None }
+            }
+        }
+    }
+
+    /// The places in the net's order.
+    fn places(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (index, node) in self.graph.nodes.iter().enumerate() {
+            match node.slots().len() {
+                0 => places.push(Place::Node(index)),
+                slots => places.extend((0..slots).map(|slot| Place::Slot(index, slot))),
+            }
+        }
+        places.push(Place::Exit);
+        places
+    }
+
+    fn node_marker(&self, index: usize) -> TokenStream {
+        let (module, ident) = (&self.graph.module, self.graph.nodes[index].ident);
+        quote_spanned!(at(ident.span())=> #module::#ident)
+    }
+
+    fn place_marker(&self, place: Place) -> TokenStream {
+        let (module, ident) = (&self.graph.module, naming::marker(self.graph, place));
+        quote_spanned!(at(ident.span())=> #module::#ident)
+    }
+
+    /// The marker that handlers write for `target`: the join's where the table names the join alone.
+    fn spelled_marker(&self, place: Place, target: &Target) -> TokenStream {
+        match place {
+            Place::Slot(join, _) if target.slot.is_none() => self.node_marker(join),
+            _ => self.place_marker(place),
+        }
+    }
+
+    fn payload(&self, place: Place) -> TokenStream {
+        match place {
+            Place::Exit => self.graph.output.to_token_stream(),
+            Place::Node(node) => self.input(&self.graph.nodes[node]),
+            Place::Slot(join, slot) => self.graph.nodes[join].slots()[slot].ty.to_token_stream(),
+        }
+    }
+
+    fn input(&self, node: &Node<'_>) -> TokenStream {
+        if node.kind == Some(NodeKind::Join) {
+            let types = node.slots().iter().map(|slot| &slot.ty);
+            return quote!((#(#types),*));
+        }
+        node.attributes.input.as_ref().map(|input| input.value.to_token_stream()).unwrap_or_default()
+    }
+}
+
+/// Where `span` is, but resolved as the derive's own: its locals must not depend on where the user's tokens come from.
+pub(crate) fn at(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
+fn number(number: usize) -> Literal {
+    Literal::usize_unsuffixed(number)
+}
+
+fn number_of(number: u16) -> Literal {
+    Literal::u16_unsuffixed(number)
+}
+
+/// A copy of a value that its slot keeps; where the type cannot be copied, the error is at the type.
+fn keep(payload: &TokenStream, span: Span) -> TokenStream {
+    let of_type = payload.clone().into_iter().next().map_or(span, |token: TokenTree| token.span());
+    let it = quote_spanned!(of_type.resolved_at(span)=> it);
+    quote_spanned!(span=> __p::keep(#it))
+}
+
+/// The type with its elided lifetimes spelled `'a`.
+fn with_lifetime(ty: &Type) -> TokenStream {
+    let mut written = TokenStream::new();
+    let mut tokens = ty.to_token_stream().into_iter().peekable();
+    rewrite(&mut tokens, &mut written);
+    written
+}
+
+fn rewrite(tokens: &mut std::iter::Peekable<proc_macro2::token_stream::IntoIter>, written: &mut TokenStream) {
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => {
+                let mut inner = TokenStream::new();
+                rewrite(&mut group.stream().into_iter().peekable(), &mut inner);
+                let mut again = proc_macro2::Group::new(group.delimiter(), inner);
+                again.set_span(group.span());
+                TokenTree::Group(again).to_tokens(written);
+            }
+            TokenTree::Ident(ident) if ident == "_" && written_ends_lifetime(written) => {
+                Ident::new("a", ident.span()).to_tokens(written);
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '&' => {
+                let span = punct.span();
+                punct.to_tokens(written);
+                if !matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '\'') {
+                    quote_spanned!(span=> 'a).to_tokens(written);
+                }
+            }
+            token => token.to_tokens(written),
+        }
+    }
+}
+
+fn written_ends_lifetime(written: &TokenStream) -> bool {
+    let last = written.clone().into_iter().last();
+    matches!(last, Some(TokenTree::Punct(punct)) if punct.as_char() == '\'')
+}

@@ -1,0 +1,80 @@
+//! The module of markers: one uninhabited enum a node and a slot, and one for the exit.
+
+use crate::ast::{GraphModel, Node};
+use crate::naming;
+use crate::spelling;
+use interlocking_core::table::NodeKind;
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::Attribute;
+use syn::ext::IdentExt;
+
+/// `pub mod newsroom { pub(super) enum write {} … }`.
+pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
+    let (module, visibility) = (&graph.module, &graph.input.vis);
+    let nodes = graph.nodes.iter().map(node);
+    let exit_visibility = naming::one_module_deeper(visibility);
+    let summary = format!(" The nodes of [`{}`](super::{0}), as types.", graph.input.ident.unraw());
+    quote! {
+        #[doc = #summary]
+        #[allow(non_camel_case_types, missing_docs, unreachable_pub, dead_code, rustdoc::broken_intra_doc_links)]
+        #visibility mod #module {
+            #(#nodes)*
+            #[doc = " Where a run ends."]
+            #exit_visibility enum exit {}
+        }
+    }
+}
+
+fn node(node: &Node<'_>) -> TokenStream {
+    let span = node.ident.span();
+    let (ident, visibility) = (node.ident, naming::one_module_deeper(&node.field.vis));
+    let docs = node.field.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let edges = edges(node, node.field.attrs.iter().any(is_doc));
+    let slots = node.slots().iter().map(|slot| {
+        let marker = naming::slot_marker(node, slot);
+        let doc = format!(" Slot `{}` of `{}`: takes `{}`.", slot.name(), node.name, spelling::of(&slot.ty));
+        quote_spanned!(slot.name.span()=> #[doc = #doc] #visibility enum #marker {})
+    });
+    quote_spanned! {span=>
+        #(#docs)*
+        #[doc = #edges]
+        #visibility enum #ident {}
+        #(#slots)*
+    }
+}
+
+fn is_doc(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("doc")
+}
+
+/// The node's row of the table in one line, for its page in the documentation.
+fn edges(node: &Node<'_>, follows_text: bool) -> String {
+    let mut parts = Vec::new();
+    if node.attributes.entry.is_some() {
+        parts.push("Entry.".to_owned());
+    }
+    if let Some(input) = &node.attributes.input {
+        parts.push(format!("Takes `{}`.", spelling::of(&input.value)));
+    }
+    let gotos: Vec<String> = node.gotos().map(|(target, _)| format!("`{}`", target.spelled())).collect();
+    if !gotos.is_empty() {
+        parts.push(format!("Goes to {}.", gotos.join(", ")));
+    }
+    let branches = node.branches().iter().map(|branch| {
+        let targets: Vec<String> = branch.iter().map(|target| format!("`{}`", target.spelled())).collect();
+        targets.join(" or ")
+    });
+    let branches: Vec<String> = branches.collect();
+    if !branches.is_empty() {
+        parts.push(format!("Forks to {}.", branches.join(" and ")));
+    }
+    if let Some(target) = node.exhausted() {
+        parts.push(format!("Exhausted: `{}`.", target.spelled()));
+    }
+    if parts.is_empty() {
+        parts.push(node.kind.map_or_else(String::new, |kind: NodeKind| format!("A `{kind}`.")));
+    }
+    let paragraph = if follows_text { "\n " } else { " " };
+    format!("{paragraph}{}", parts.join(" "))
+}

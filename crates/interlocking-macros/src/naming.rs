@@ -1,0 +1,106 @@
+//! Names of what the derive writes: the module of markers, the markers, and how visible they are.
+
+use crate::ast::{GraphModel, Node, Place, Slot};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use syn::{Ident, Visibility};
+
+/// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`, `V3` → `v3`.
+pub(crate) fn snake_case(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (at, &letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let starts_word = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                let ends_capitals =
+                    before.is_uppercase() && letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+                before.is_lowercase() || before.is_ascii_digit() || ends_capitals
+            });
+        if starts_word {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+/// The module's name for a struct: snake case, raw if that is a keyword.
+pub(crate) fn module(graph: &Ident) -> Ident {
+    let name = snake_case(&graph.unraw().to_string());
+    let is_plain = syn::parse_str::<Ident>(&name).is_ok() || matches!(name.as_str(), "crate" | "self" | "super");
+    if is_plain { Ident::new(&name, graph.span()) } else { Ident::new_raw(&name, graph.span()) }
+}
+
+/// The marker of a join's slot: `desk_spell`.
+pub(crate) fn slot_marker(join: &Node<'_>, slot: &Slot) -> Ident {
+    format_ident!("{}_{}", join.name, slot.name(), span = slot.name.span())
+}
+
+/// The name of a place's marker.
+pub(crate) fn marker(graph: &GraphModel<'_>, place: Place) -> Ident {
+    match place {
+        Place::Exit => Ident::new(crate::ast::EXIT, Span::call_site()),
+        Place::Node(node) => graph.nodes[node].ident.clone(),
+        Place::Slot(join, slot) => slot_marker(&graph.nodes[join], &graph.nodes[join].slots()[slot]),
+    }
+}
+
+/// The visibility that means, one module deeper, what `visibility` means here.
+pub(crate) fn one_module_deeper(visibility: &Visibility) -> TokenStream {
+    let Visibility::Restricted(restricted) = visibility else {
+        return match visibility {
+            Visibility::Inherited => quote!(pub(super)),
+            _ => quote!(#visibility),
+        };
+    };
+    let path = &restricted.path;
+    match path.segments.first().map(|segment| segment.ident.to_string()).as_deref() {
+        Some("self") if path.segments.len() == 1 => quote!(pub(super)),
+        Some("self") => {
+            let rest = path.segments.iter().skip(1);
+            quote!(pub(in super #(::#rest)*))
+        }
+        Some("super") => quote!(pub(in super::#path)),
+        _ => quote!(#visibility),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{module, one_module_deeper, snake_case};
+    use syn::parse_str;
+
+    #[test]
+    fn structs_name_their_module_in_snake_case() {
+        for (camel, snake) in [
+            ("Newsroom", "newsroom"),
+            ("NewsRoom", "news_room"),
+            ("HTTPServer", "http_server"),
+            ("V3", "v3"),
+            ("V3Loop", "v3_loop"),
+            ("ScoutAndWave", "scout_and_wave"),
+            ("already_snake", "already_snake"),
+        ] {
+            assert_eq!(snake_case(camel), snake);
+        }
+        assert_eq!(module(&parse_str("Match").unwrap()).to_string(), "r#match");
+        assert_eq!(module(&parse_str("Crate").unwrap()).to_string(), "crate");
+    }
+
+    #[test]
+    fn a_marker_is_as_visible_as_its_field() {
+        for (field, marker) in [
+            ("", "pub (super)"),
+            ("pub", "pub"),
+            ("pub(crate)", "pub (crate)"),
+            ("pub(self)", "pub (super)"),
+            ("pub(super)", "pub (in super :: super)"),
+            ("pub(in super::super)", "pub (in super :: super :: super)"),
+            ("pub(in crate::news)", "pub (in crate :: news)"),
+        ] {
+            assert_eq!(one_module_deeper(&parse_str(field).unwrap()).to_string(), marker);
+        }
+    }
+}

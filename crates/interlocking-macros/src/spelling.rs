@@ -1,0 +1,89 @@
+//! Types as their author would spell them.
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use quote::ToTokens;
+
+/// `Vec<Draft>`, where the tokens' own text would be `Vec < Draft >`.
+pub(crate) fn of(tokens: impl ToTokens) -> String {
+    let mut text = String::new();
+    write(tokens.to_token_stream(), &mut text);
+    text
+}
+
+fn write(tokens: TokenStream, text: &mut String) {
+    let mut after = After::Nothing;
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::None => ("", ""),
+                };
+                if after == After::Separator || (after == After::Word && group.delimiter() == Delimiter::Brace) {
+                    text.push(' ');
+                }
+                text.push_str(open);
+                write(group.stream(), text);
+                text.push_str(close);
+                after = After::Word;
+            }
+            TokenTree::Punct(punct) => {
+                let symbol = punct.as_char();
+                let spaced = matches!(symbol, '+' | '=') || (symbol == '-' && punct.spacing() == Spacing::Joint);
+                let opens = matches!(symbol, '&' | '*' | '\'' | '<' | ':' | '!');
+                if spaced
+                    || (after == After::Separator && opens)
+                    || (after == After::Word && matches!(symbol, '\'' | '*'))
+                {
+                    text.push(' ');
+                }
+                text.push(symbol);
+                after = match symbol {
+                    ',' | ';' | '+' | '=' => After::Separator,
+                    '>' if text.ends_with("->") => After::Separator,
+                    '>' => After::Word,
+                    _ => After::Nothing,
+                };
+            }
+            word => {
+                if after != After::Nothing {
+                    text.push(' ');
+                }
+                text.push_str(&word.to_string());
+                after = After::Word;
+            }
+        }
+    }
+}
+
+/// What the next token follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    Word,
+    Separator,
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn types_are_spelled_as_people_do() {
+        for spelled in [
+            "Draft",
+            "Vec<Draft>",
+            "std::collections::BTreeMap<String, Vec<(u8, [u64; 4])>>",
+            "::core::option::Option<&'static str>",
+            "&'a mut T",
+            "Result<(), Box<dyn Error + Send + Sync>>",
+            "<A as B>::C",
+            "fn(u8, u8) -> bool",
+            "Box<dyn Iterator<Item = u8>>",
+            "Prompt<'_>",
+        ] {
+            let tokens: proc_macro2::TokenStream = spelled.parse().unwrap();
+            assert_eq!(super::of(tokens), spelled);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The model as a [`Table`]: what the derive compiles to a net, by the same code that a run uses.
+
+use crate::ast::{Cancel, GraphModel, Node, Target, Visits};
+use crate::spelling;
+use interlocking_core::table::{self, NodeKind, NodeRow, Table};
+use syn::ext::IdentExt;
+
+/// The routing table of a graph whose shape has been checked.
+pub(crate) fn of(graph: &GraphModel<'_>) -> Table {
+    let output = graph.output.as_ref().map(spelling::of).unwrap_or_default();
+    let mut table = Table::new(graph.input.ident.unraw().to_string(), output);
+    table.nodes = graph.nodes.iter().map(row).collect();
+    table
+}
+
+fn row(node: &Node<'_>) -> NodeRow {
+    let attributes = &node.attributes;
+    let kind = node.kind.unwrap_or(NodeKind::Logic);
+    let mut row = NodeRow::new(&node.name, kind);
+    row.entry = attributes.entry.is_some();
+    row.input = attributes.input.as_ref().map(|input| spelling::of(&input.value));
+    for slot in node.slots() {
+        let sources = slot.sources.iter().map(|source| source.unraw().to_string()).collect();
+        let ty = spelling::of(&slot.ty);
+        row.slots.push(table::Slot { name: slot.name(), ty, sources, latched: slot.latched.is_some() });
+    }
+    row.prompt = attributes.prompt.as_ref().map(|prompt| spelling::of(&prompt.value));
+    row.output = attributes.output.as_ref().map(|output| spelling::of(&output.value));
+    row.goto = node.gotos().map(|(to, cancels)| table::Goto { to: target(to), cancels: names(cancels) }).collect();
+    row.fork = attributes.fork.as_ref().map(|fork| table::Fork {
+        branches: fork.value.branches.iter().map(|branch| branch.iter().map(target).collect()).collect(),
+        cancels: names(&fork.value.cancels),
+    });
+    row.exhausted = attributes.exhausted.as_ref().and_then(|route| {
+        let to = target(route.value.targets.first()?);
+        Some(table::Goto { to, cancels: names(&route.value.cancels) })
+    });
+    row.visits = attributes.visits.as_ref().map(|visits| match visits.value {
+        Visits::AtMost(limit) => table::Visits::AtMost(limit),
+        Visits::Unbounded => table::Visits::Unbounded,
+    });
+    row.attempts = attributes.attempts.as_ref().map(|attempts| attempts.value);
+    row.timeout_ms = attributes.timeout.as_ref().map(|timeout| timeout.value);
+    row.agent = match &attributes.agent {
+        Some(agent) => Some(agent.value.clone()),
+        None => (kind == NodeKind::Llm).then(|| node.name.clone()),
+    };
+    row.workspace = attributes.workspace.as_ref().map(|workspace| workspace.value.clone());
+    row.read_only = attributes.read_only.is_some();
+    row.memory = attributes
+        .memory
+        .as_ref()
+        .zip(node.memory_group())
+        .map(|(memory, group)| table::MemoryRow { group, ty: spelling::of(&memory.value.ty) });
+    row
+}
+
+fn target(target: &Target) -> table::Target {
+    target.spelled().into()
+}
+
+fn names(cancels: &[Cancel]) -> Vec<String> {
+    cancels.iter().map(Cancel::spelled).collect()
+}
