@@ -1,0 +1,273 @@
+//! Creating worktrees.
+
+use std::{
+    path::{Component, Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use gix::worktree::add::Head;
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    id::CommitId,
+    name::BranchName,
+    references::{self, Move, MoveError, full_name},
+    remove::take_away,
+    repository::Repository,
+    signature::Signature,
+    switch::problem_in,
+    worktree::Worktree,
+};
+
+/// A worktree could not be created. No branch, directory or registration is left behind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError {
+    /// There is a branch of this name, at whatever commit.
+    #[error("the branch {branch} exists already, at {at}: choose another name, or delete it")]
+    BranchExists {
+        /// The branch.
+        branch: BranchName,
+        /// The commit it is at.
+        at: CommitId,
+    },
+    /// One name is a directory of the other: `agent` and `agent/one` cannot exist together.
+    #[error("the branch {branch} cannot exist beside {existing}: choose a name that is not below the other")]
+    BranchClash {
+        /// The branch asked for.
+        branch: BranchName,
+        /// The branch that is there.
+        existing: BranchName,
+    },
+    /// There is no such commit here.
+    #[error("{commit} is not a commit of this repository")]
+    NoSuchCommit {
+        /// The commit asked for.
+        commit: CommitId,
+    },
+    /// There is something at the place.
+    #[error("{} is not empty: choose another place", place.display())]
+    PlaceOccupied {
+        /// The place.
+        place: PathBuf,
+    },
+    /// The place lies inside the repository, or inside another of its worktrees.
+    #[error("{} lies inside {}: worktrees live outside the repository", place.display(), inside.display())]
+    PlaceInside {
+        /// The place.
+        place: PathBuf,
+        /// What it lies inside.
+        inside: PathBuf,
+    },
+    /// The place has a `..`, or no last part to name the worktree after.
+    #[error("{} cannot be a place for a worktree: give a path without `..` that ends in a name", place.display())]
+    BadPlace {
+        /// The place.
+        place: PathBuf,
+    },
+    /// A worktree whose directory is gone is still registered there.
+    #[error("a worktree is registered at {} already: remove it first", place.display())]
+    PlaceRegistered {
+        /// The place.
+        place: PathBuf,
+    },
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// What the new worktree's HEAD is.
+enum NewHead {
+    Branch(BranchName),
+    Detached,
+}
+
+impl Repository {
+    /// Creates the branch at `from` and a worktree at `place` that is on it.
+    ///
+    /// `place` is outside the repository, and is absent or an empty directory; missing parents are created. Its last
+    /// part names the worktree in git's list. Threads and processes may create at the same time.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateError`]; nothing is left behind.
+    pub fn create_worktree(
+        &self,
+        place: impl AsRef<Path>,
+        branch: BranchName,
+        from: CommitId,
+    ) -> Result<Worktree, CreateError> {
+        self.create(place.as_ref(), NewHead::Branch(branch), from)
+    }
+
+    /// Creates a worktree at `place` with a detached HEAD at `from`: a checkout to look at and run things in.
+    pub fn create_detached_worktree(&self, place: impl AsRef<Path>, from: CommitId) -> Result<Worktree, CreateError> {
+        self.create(place.as_ref(), NewHead::Detached, from)
+    }
+
+    fn create(&self, place: &Path, head: NewHead, from: CommitId) -> Result<Worktree, CreateError> {
+        let git = self.git();
+        if git.find_commit(from.git()).is_err() {
+            return Err(CreateError::NoSuchCommit { commit: from });
+        }
+        let place = resolve(place)?;
+        let missing_parents = missing_parents(&place);
+        let created = self.create_at(&git, &place, &head, from);
+        if created.is_err() {
+            for parent in missing_parents.iter().rev() {
+                // Only what is empty goes.
+                let _ = std::fs::remove_dir(parent);
+            }
+        }
+        created
+    }
+
+    fn create_at(
+        &self,
+        git: &gix::Repository,
+        place: &Path,
+        head: &NewHead,
+        from: CommitId,
+    ) -> Result<Worktree, CreateError> {
+        let doing = || format!("creating a worktree at {}", place.display());
+        let registration = self.lock_registration()?;
+        self.check_place(git, place)?;
+        let git_head = match head {
+            NewHead::Branch(branch) => {
+                create_branch(git, branch, from)?;
+                Head::Attached(full_name(&branch.full_name())?)
+            }
+            NewHead::Detached => Head::Detached(from.git()),
+        };
+        let undo_branch = || {
+            if let NewHead::Branch(branch) = head {
+                // It was created above, by us, and is deleted only if it still is where we put it.
+                let _ = references::delete(git, &branch.full_name(), from.git(), &Signature::runtime());
+            }
+        };
+
+        let not_interrupted = AtomicBool::new(false);
+        let prepared = match git.prepare_add_worktree(place, git_head, &not_interrupted).doing(doing) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                undo_branch();
+                return Err(error.into());
+            }
+        };
+        let git_directory = prepared.repo().git_dir().to_owned();
+        // The files are written while others register theirs.
+        drop(registration);
+        let checked_out = prepared.checkout(gix::progress::Discard, &not_interrupted).doing(doing);
+        let problem = match checked_out {
+            Err(error) => Some(error),
+            Ok((_, outcome)) => match problem_in(&outcome) {
+                None => None,
+                Some(problem) => {
+                    // gix keeps a worktree with files missing.
+                    let _guard = self.lock_registration()?;
+                    let _ = take_away(place, &git_directory);
+                    Some(GitError::new(doing(), problem))
+                }
+            },
+        };
+        if let Some(error) = problem {
+            undo_branch();
+            return Err(error.into());
+        }
+
+        let name = git_directory
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .ok_or_else(|| GitError::new(doing(), "it has no name"))?;
+        let branch = match head {
+            NewHead::Branch(branch) => Some(branch.clone()),
+            NewHead::Detached => None,
+        };
+        Ok(Worktree::linked(self.clone(), name, place.to_owned(), branch))
+    }
+
+    /// The place must be free, and outside everything that belongs to the repository.
+    fn check_place(&self, git: &gix::Repository, place: &Path) -> Result<(), CreateError> {
+        let doing = || format!("looking at {}", place.display());
+        let mut belongings = vec![self.common_directory().to_owned()];
+        belongings.extend(self.working_tree().map(Path::to_owned));
+        for proxy in git.worktrees().doing(doing)? {
+            let Ok(base) = proxy.base() else { continue };
+            if base == place {
+                return Err(match base.symlink_metadata() {
+                    Ok(_) => CreateError::PlaceOccupied { place: base },
+                    Err(_) => CreateError::PlaceRegistered { place: base },
+                });
+            }
+            belongings.push(base);
+        }
+        for inside in belongings {
+            let inside = std::fs::canonicalize(&inside).unwrap_or(inside);
+            if place.starts_with(&inside) {
+                return Err(CreateError::PlaceInside { place: place.to_owned(), inside });
+            }
+        }
+        match std::fs::symlink_metadata(place) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error).doing(doing).map_err(Into::into),
+            Ok(metadata) => {
+                let is_empty = metadata.is_dir() && std::fs::read_dir(place).doing(doing)?.next().is_none();
+                if is_empty { Ok(()) } else { Err(CreateError::PlaceOccupied { place: place.to_owned() }) }
+            }
+        }
+    }
+}
+
+fn create_branch(git: &gix::Repository, branch: &BranchName, from: CommitId) -> Result<(), CreateError> {
+    let doing = || format!("reading the branches beside {branch}");
+    let references = git.references().doing(doing)?;
+    for existing in references.local_branches().doing(doing)? {
+        let existing = existing.map_err(|error| GitError::new(doing(), error.to_string()))?;
+        let Some(existing) = BranchName::from_git(existing.name()) else {
+            continue;
+        };
+        let is_below = |lower: &BranchName, upper: &BranchName| {
+            lower.as_str().strip_prefix(upper.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        // Git notices only while reflogs are kept.
+        if is_below(&existing, branch) || is_below(branch, &existing) {
+            return Err(CreateError::BranchClash { branch: branch.clone(), existing });
+        }
+    }
+    let name = branch.full_name();
+    let new = Move { name: &name, expected: None, to: from.git(), reason: format!("branch: Created from {from}") };
+    new.create(git, &Signature::runtime()).map_err(|error| match error {
+        MoveError::Moved { found } => {
+            CreateError::BranchExists { branch: branch.clone(), at: found.map_or(from, CommitId::from_git) }
+        }
+        MoveError::Git(error) => error.into(),
+    })
+}
+
+/// An absolute path without symbolic links in the part that exists.
+fn resolve(place: &Path) -> Result<PathBuf, CreateError> {
+    let bad = || CreateError::BadPlace { place: place.to_owned() };
+    if place.components().any(|part| part == Component::ParentDir) {
+        return Err(bad());
+    }
+    let name = place.file_name().ok_or_else(bad)?;
+    let absolute = std::path::absolute(place).doing(|| format!("resolving {}", place.display()))?;
+    let parent = absolute.parent().ok_or_else(bad)?;
+    // The last part is not resolved: a symbolic link there counts as occupied.
+    for existing in parent.ancestors() {
+        if let Ok(canonical) = std::fs::canonicalize(existing) {
+            let rest = parent.strip_prefix(existing).map_err(|_| bad())?;
+            // Joining an empty path would append a separator.
+            let parent = if rest.as_os_str().is_empty() { canonical } else { canonical.join(rest) };
+            return Ok(parent.join(name));
+        }
+    }
+    Err(bad())
+}
+
+/// The parents of the place that do not exist, outermost first.
+fn missing_parents(place: &Path) -> Vec<PathBuf> {
+    let mut missing: Vec<PathBuf> =
+        place.ancestors().skip(1).take_while(|parent| !parent.exists()).map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}

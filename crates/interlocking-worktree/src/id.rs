@@ -1,0 +1,84 @@
+//! Identities of objects.
+
+use std::{fmt, str::FromStr};
+
+/// The identity of a commit: forty hexadecimal digits.
+///
+/// Having one does not prove that the commit is in a repository; every operation checks that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CommitId(gix::ObjectId);
+
+/// The identity of a file's contents.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlobId(gix::ObjectId);
+
+/// A text that is not an object's identity.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not an object id: give all forty hexadecimal digits")]
+pub struct ObjectIdError {
+    /// The text as given.
+    pub text: String,
+}
+
+macro_rules! object_id {
+    ($name:ident) => {
+        impl $name {
+            pub(crate) fn from_git(id: impl Into<gix::ObjectId>) -> Self {
+                Self(id.into())
+            }
+
+            pub(crate) fn git(self) -> gix::ObjectId {
+                self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ObjectIdError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                gix::ObjectId::from_hex(text.as_bytes()).map(Self).map_err(|_| ObjectIdError { text: text.to_owned() })
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "{}", self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "{}({})", stringify!($name), self.0)
+            }
+        }
+    };
+}
+
+object_id!(CommitId);
+object_id!(BlobId);
+
+impl CommitId {
+    /// The first ten digits, for messages to people.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let mut text = self.0.to_string();
+        text.truncate(10);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_id_is_all_forty_digits() {
+        let text = "0123456789abcdef0123456789abcdef01234567";
+        let id: CommitId = text.parse().unwrap();
+        assert_eq!(id.to_string(), text);
+        assert_eq!(id.short(), "0123456789");
+        for wrong in ["", "0123456", "HEAD", "zz23456789abcdef0123456789abcdef01234567"] {
+            assert_eq!(wrong.parse::<CommitId>(), Err(ObjectIdError { text: wrong.to_owned() }));
+        }
+    }
+}

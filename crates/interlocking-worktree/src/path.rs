@@ -1,0 +1,195 @@
+//! Paths inside a repository.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use gix::bstr::{BStr, BString, ByteSlice};
+
+/// A path of a file or directory relative to the root of the working tree, with `/` between its parts.
+///
+/// It never leaves the tree: no `..`, no leading `/`, no `.git`. It may hold bytes that are not UTF-8, since git's
+/// paths may.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RepositoryPath(BString);
+
+/// A path that is not one inside a repository, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path:?} is not a path inside the repository: {reason}")]
+pub struct PathError {
+    /// The path as given.
+    pub path: String,
+    /// The rule it breaks.
+    pub reason: PathRule,
+}
+
+/// A rule for paths inside a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathRule {
+    /// Nothing was given.
+    #[error("it is empty")]
+    Empty,
+    /// It begins with a slash or a drive letter.
+    #[error("it is absolute; give it relative to the root of the working tree")]
+    Absolute,
+    /// A part is empty, `.` or `..`.
+    #[error("it has an empty, `.` or `..` part")]
+    NotPlain,
+    /// A part is `.git`, which belongs to git.
+    #[error("`.git` belongs to git")]
+    DotGit,
+    /// It contains a backslash, which some systems read as a slash.
+    #[error("it contains a backslash")]
+    Backslash,
+    /// It contains a control character.
+    #[error("it contains a control character")]
+    ControlCharacter,
+    /// It has more than [`PathRule::LONGEST`] bytes.
+    #[error("it is longer than 4096 bytes")]
+    TooLong,
+}
+
+impl PathRule {
+    /// The most bytes a path may have.
+    pub const LONGEST: usize = 4096;
+}
+
+impl RepositoryPath {
+    /// Takes a path, unless it breaks a rule.
+    pub fn new(path: impl AsRef<[u8]>) -> Result<Self, PathError> {
+        let path = path.as_ref();
+        match broken_rule(path) {
+            None => Ok(Self(path.into())),
+            Some(reason) => Err(PathError { path: path.to_str_lossy().into_owned(), reason }),
+        }
+    }
+
+    /// The path as text, with replacement characters where it is not UTF-8.
+    #[must_use]
+    pub fn to_text(&self) -> Cow<'_, str> {
+        self.0.to_str_lossy()
+    }
+
+    /// The path as git stores it.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The path with the separators of this system, still relative.
+    #[must_use]
+    pub fn to_path(&self) -> PathBuf {
+        gix::path::from_bstr(self.0.as_bstr())
+            .map_or_else(|_| PathBuf::from(self.to_text().into_owned()), Cow::into_owned)
+    }
+
+    /// Whether this is `directory` or lies below it, by whole parts: `tests/a.rs` is in `tests`, `tests.rs` is not.
+    #[must_use]
+    pub fn is_in(&self, directory: &Self) -> bool {
+        self.0.strip_prefix(directory.0.as_slice()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    }
+
+    /// A path that git itself reported.
+    pub(crate) fn from_git(path: &BStr) -> Self {
+        Self(path.to_owned())
+    }
+}
+
+impl fmt::Display for RepositoryPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.to_text())
+    }
+}
+
+impl fmt::Debug for RepositoryPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.to_text())
+    }
+}
+
+impl std::str::FromStr for RepositoryPath {
+    type Err = PathError;
+
+    fn from_str(path: &str) -> Result<Self, PathError> {
+        Self::new(path)
+    }
+}
+
+/// Two paths are compared as bytes, so a plain text can be compared too.
+impl PartialEq<str> for RepositoryPath {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for RepositoryPath {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == other.as_bytes()
+    }
+}
+
+fn broken_rule(path: &[u8]) -> Option<PathRule> {
+    if path.is_empty() {
+        return Some(PathRule::Empty);
+    }
+    if path.len() > PathRule::LONGEST {
+        return Some(PathRule::TooLong);
+    }
+    let has_drive = path.len() > 1 && path[1] == b':' && path[0].is_ascii_alphabetic();
+    if path[0] == b'/' || has_drive || path.to_path().is_ok_and(Path::is_absolute) {
+        return Some(PathRule::Absolute);
+    }
+    if path.contains(&b'\\') {
+        return Some(PathRule::Backslash);
+    }
+    if path.iter().any(u8::is_ascii_control) {
+        return Some(PathRule::ControlCharacter);
+    }
+    for part in path.split(|byte| *byte == b'/') {
+        if part.is_empty() || part == b"." || part == b".." {
+            return Some(PathRule::NotPlain);
+        }
+        if part.eq_ignore_ascii_case(b".git") {
+            return Some(PathRule::DotGit);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_is_named_when_broken() {
+        let long = "x".repeat(PathRule::LONGEST + 1);
+        let cases = [
+            ("", PathRule::Empty),
+            ("/etc/passwd", PathRule::Absolute),
+            ("C:/x", PathRule::Absolute),
+            ("../x", PathRule::NotPlain),
+            ("a/../../x", PathRule::NotPlain),
+            ("a//b", PathRule::NotPlain),
+            ("./a", PathRule::NotPlain),
+            (".git/config", PathRule::DotGit),
+            ("a/.GIT/hooks", PathRule::DotGit),
+            ("a\\..\\b", PathRule::Backslash),
+            ("a\nb", PathRule::ControlCharacter),
+            (long.as_str(), PathRule::TooLong),
+        ];
+        for (path, reason) in cases {
+            assert_eq!(RepositoryPath::new(path).unwrap_err().reason, reason, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn being_in_a_directory_is_decided_by_whole_parts() {
+        let tests = RepositoryPath::new("tests").unwrap();
+        assert!(RepositoryPath::new("tests/all/main.rs").unwrap().is_in(&tests));
+        assert!(tests.is_in(&tests));
+        assert!(!RepositoryPath::new("tests.rs").unwrap().is_in(&tests));
+        assert!(!RepositoryPath::new("src/tests").unwrap().is_in(&tests));
+    }
+}

@@ -1,0 +1,247 @@
+//! A repository, opened.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    id::CommitId,
+    name::BranchName,
+    registration::{Registration, RegistrationGuard},
+    worktree::Worktree,
+};
+
+/// A repository. A cheap handle: clone it, send it, use it from several threads at once.
+///
+/// Everything is synchronous; asynchronous callers put it on a blocking thread.
+#[derive(Clone)]
+pub struct Repository {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    /// The main worktree or the bare repository, never a linked worktree.
+    main: gix::ThreadSafeRepository,
+    /// Canonical: what all worktrees share, `.git` as a rule.
+    common_directory: PathBuf,
+    registration: Registration,
+    configuration: Configuration,
+}
+
+/// Which of git's configuration files count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Configuration {
+    /// The system's, the user's and the repository's, as git has it: global ignore rules and filters such as
+    /// git-lfs work. Only who commits is never taken from it.
+    #[default]
+    All,
+    /// The repository's alone, and no `GIT_…` environment variables: the same result on every machine.
+    RepositoryOnly,
+}
+
+/// Where HEAD of the main worktree is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The branch that is checked out; none if HEAD is detached.
+    pub branch: Option<BranchName>,
+    /// The commit; none if the branch has no commit yet.
+    pub commit: Option<CommitId>,
+}
+
+/// A repository could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// There is no repository at this place.
+    #[error("{} is not a git repository: create one with `git init`, or give its root", path.display())]
+    NotARepository {
+        /// The place as given.
+        path: PathBuf,
+    },
+    /// It could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A repository could not be created.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InitError {
+    /// There is one already.
+    #[error("{} is a git repository already: open it instead", path.display())]
+    Exists {
+        /// The place as given.
+        path: PathBuf,
+    },
+    /// It could not be written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Over every configuration file. The identity is for the reflog alone; the lock times are generous because a run
+/// has many writers; a new repository's branch is `main`.
+const OVERRIDES: [&str; 5] = [
+    "gitoxide.committer.nameFallback=interlocking",
+    "gitoxide.committer.emailFallback=interlocking@localhost",
+    "core.filesRefLockTimeout=10000",
+    "core.packedRefsTimeout=10000",
+    "init.defaultBranch=main",
+];
+
+impl Repository {
+    /// Opens the repository whose root, `.git` directory or linked worktree is at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::NotARepository`] if there is none; directories above are not searched, see
+    /// [`Repository::discover`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_with(path, Configuration::default())
+    }
+
+    /// [`Repository::open`] with a choice of configuration files.
+    pub fn open_with(path: impl AsRef<Path>, configuration: Configuration) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let doing = || format!("opening the repository at {}", path.display());
+        let opened = match gix::ThreadSafeRepository::open_opts(path, options(configuration)) {
+            Ok(opened) => opened,
+            Err(_) if !is_repository(path) => {
+                return Err(OpenError::NotARepository { path: path.to_owned() });
+            }
+            Err(error) => return Err(Err::<(), _>(error).doing(doing).expect_err("it is an error").into()),
+        };
+        let main = opened.to_thread_local().main_repo().doing(doing)?;
+        Ok(Self::around(main, configuration)?)
+    }
+
+    /// Opens the repository that `path` lies in, searching the directories above it.
+    pub fn discover(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        match gix::discover::upwards(path) {
+            Ok((found, _trust)) => {
+                let (git_directory, working_tree) = found.into_repository_and_work_tree_directories();
+                Self::open(working_tree.unwrap_or(git_directory))
+            }
+            Err(_) => Err(OpenError::NotARepository { path: path.to_owned() }),
+        }
+    }
+
+    /// Creates a repository with a working tree at `path`, with files there or without, whose first branch is `main`.
+    pub fn init(path: impl AsRef<Path>) -> Result<Self, InitError> {
+        Self::init_with(path, Configuration::default())
+    }
+
+    /// [`Repository::init`] with a choice of configuration files.
+    pub fn init_with(path: impl AsRef<Path>, configuration: Configuration) -> Result<Self, InitError> {
+        let path = path.as_ref();
+        if is_repository(path) {
+            return Err(InitError::Exists { path: path.to_owned() });
+        }
+        let doing = || format!("creating a repository at {}", path.display());
+        std::fs::create_dir_all(path).doing(doing)?;
+        let created = gix::ThreadSafeRepository::init_opts(
+            path,
+            gix::create::Kind::WithWorktree,
+            gix::create::Options::default(),
+            options(configuration),
+        )
+        .doing(doing)?;
+        let main = created.to_thread_local().main_repo().doing(doing)?;
+        Ok(Self::around(main, configuration)?)
+    }
+
+    /// The root of the main working tree; none if the repository is bare.
+    #[must_use]
+    pub fn working_tree(&self) -> Option<&Path> {
+        self.inner.main.work_dir()
+    }
+
+    /// What all worktrees share, `.git` as a rule; canonical.
+    #[must_use]
+    pub fn common_directory(&self) -> &Path {
+        &self.inner.common_directory
+    }
+
+    /// Where HEAD of the main worktree is.
+    pub fn head(&self) -> Result<Head, GitError> {
+        head_of(&self.git())
+    }
+
+    /// The main working tree as a [`Worktree`], on the branch it is on now; none if the repository is bare.
+    ///
+    /// It is the user's own: nothing here resets or removes it.
+    pub fn main_worktree(&self) -> Result<Option<Worktree>, GitError> {
+        let Some(path) = self.working_tree().map(Path::to_owned) else {
+            return Ok(None);
+        };
+        let branch = self.head()?.branch;
+        Ok(Some(Worktree::main(self.clone(), path, branch)))
+    }
+
+    fn around(main: gix::Repository, configuration: Configuration) -> Result<Self, GitError> {
+        let common_directory = main.common_dir();
+        let common_directory =
+            std::fs::canonicalize(common_directory).doing(|| format!("resolving {}", common_directory.display()))?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                main: main.into_sync(),
+                registration: Registration::of(&common_directory),
+                common_directory,
+                configuration,
+            }),
+        })
+    }
+
+    /// For objects and references. Its view of the index may be old: worktrees open their own.
+    pub(crate) fn git(&self) -> gix::Repository {
+        self.inner.main.to_thread_local()
+    }
+
+    /// The main worktree, read afresh.
+    pub(crate) fn git_of_main_worktree(&self) -> Result<gix::Repository, GitError> {
+        let options = options(self.inner.configuration).open_path_as_is(true);
+        gix::open_opts(self.inner.main.git_dir(), options)
+            .doing(|| format!("opening {}", self.inner.main.git_dir().display()))
+    }
+
+    pub(crate) fn lock_registration(&self) -> Result<RegistrationGuard<'_>, GitError> {
+        self.inner.registration.lock()
+    }
+}
+
+impl fmt::Debug for Repository {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Repository")
+            .field("common_directory", &self.inner.common_directory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Two handles are equal if they are of the same repository.
+impl PartialEq for Repository {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.common_directory == other.inner.common_directory
+    }
+}
+
+impl Eq for Repository {}
+
+pub(crate) fn head_of(git: &gix::Repository) -> Result<Head, GitError> {
+    let doing = || format!("reading HEAD of {}", git.git_dir().display());
+    let head = git.head().doing(doing)?;
+    Ok(Head { branch: head.referent_name().and_then(BranchName::from_git), commit: head.id().map(CommitId::from_git) })
+}
+
+fn options(configuration: Configuration) -> gix::open::Options {
+    let options = match configuration {
+        Configuration::All => gix::open::Options::default(),
+        Configuration::RepositoryOnly => gix::open::Options::isolated(),
+    };
+    options.config_overrides(OVERRIDES)
+}
+
+fn is_repository(path: &Path) -> bool {
+    gix::discover::is_git(path).is_ok() || gix::discover::is_git(&path.join(".git")).is_ok()
+}

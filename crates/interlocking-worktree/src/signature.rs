@@ -1,0 +1,107 @@
+//! Who makes a commit.
+
+use gix::actor::date::{Time, parse::TimeBuf};
+
+/// Who makes a commit. Never taken from the user's git configuration: always passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    name: String,
+    email: String,
+    /// None: the time at which it is used.
+    time: Option<Time>,
+}
+
+/// A name or address that cannot stand in a commit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    /// The name is empty; git takes no commit without one.
+    #[error("the name of who makes a commit is empty")]
+    NoName,
+    /// `<`, `>` and control characters are how git separates the fields.
+    #[error("{text:?} contains {character:?}, which a commit's author may not contain")]
+    Character {
+        /// The name or address as given.
+        text: String,
+        /// The offending character.
+        character: char,
+    },
+}
+
+impl Signature {
+    /// Takes a name and an electronic mail address. The time is that of each use, in UTC; see [`Signature::at`].
+    pub fn new(name: impl Into<String>, email: impl Into<String>) -> Result<Self, SignatureError> {
+        let (name, email) = (name.into().trim().to_owned(), email.into().trim().to_owned());
+        for text in [&name, &email] {
+            if let Some(character) =
+                text.chars().find(|character| character.is_control() || matches!(character, '<' | '>'))
+            {
+                return Err(SignatureError::Character { text: text.clone(), character });
+            }
+        }
+        if name.is_empty() {
+            return Err(SignatureError::NoName);
+        }
+        Ok(Self { name, email, time: None })
+    }
+
+    /// The same with a fixed time, in seconds since 1970 and UTC, so that equal commits get equal ids.
+    #[must_use]
+    pub fn at(self, seconds: i64) -> Self {
+        Self { time: Some(Time::new(seconds, 0)), ..self }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The address.
+    #[must_use]
+    pub fn email(&self) -> &str {
+        &self.email
+    }
+
+    pub(crate) fn git(&self) -> gix::actor::Signature {
+        gix::actor::Signature {
+            name: self.name.as_str().into(),
+            email: self.email.as_str().into(),
+            time: self.time.unwrap_or_else(Time::now_utc),
+        }
+    }
+
+    /// Who moves a reference when no commit is made and nobody was named.
+    pub(crate) fn runtime() -> gix::actor::Signature {
+        gix::actor::Signature {
+            name: "interlocking".into(),
+            email: "interlocking@localhost".into(),
+            time: Time::now_utc(),
+        }
+    }
+}
+
+/// Calls `with` with a borrowed form of `signature`.
+pub(crate) fn with_ref<T>(
+    signature: &gix::actor::Signature,
+    with: impl FnOnce(gix::actor::SignatureRef<'_>) -> T,
+) -> T {
+    let mut buffer = TimeBuf::default();
+    with(signature.to_ref(&mut buffer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_break_a_commit_is_refused() {
+        assert_eq!(Signature::new(" ", "a@b"), Err(SignatureError::NoName));
+        for (name, email, character) in [("a<b", "", '<'), ("a", "x>y", '>'), ("a\nb", "", '\n')] {
+            match Signature::new(name, email) {
+                Err(SignatureError::Character { character: found, .. }) => assert_eq!(found, character),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(Signature::new("Ada", "ada@example.org").unwrap().name(), "Ada");
+    }
+}

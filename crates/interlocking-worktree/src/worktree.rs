@@ -1,0 +1,183 @@
+//! One worktree: a working tree with an index and a HEAD of its own.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    change::Change,
+    git_error::{Doing as _, GitError},
+    id::CommitId,
+    name::BranchName,
+    repository::{Head, Repository, head_of},
+    survey::Survey,
+};
+
+/// A worktree on a branch (or detached), as it was when it was created or opened.
+///
+/// Every operation first checks that it still is that: registered under the same name, its `.git` file pointing back
+/// to this repository, its HEAD on the same branch. An agent that leaves its branch is found out before anything is
+/// committed to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worktree {
+    repository: Repository,
+    /// None: the main worktree.
+    name: Option<String>,
+    path: PathBuf,
+    branch: Option<BranchName>,
+}
+
+/// A worktree is not what it was when it was created or opened, or could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorktreeError {
+    /// It is not registered any more, or its directory is gone.
+    #[error("there is no worktree at {} any more: create it again", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Its `.git` file was changed and names another repository.
+    #[error("the `.git` file in {} does not name this repository any more (it says {found:?}); nothing was touched", path.display())]
+    Diverted {
+        /// The worktree.
+        path: PathBuf,
+        /// What the `.git` file says.
+        found: String,
+    },
+    /// Its HEAD was moved to another branch, or detached.
+    #[error("{} should be on {}, but is on {found}: switch it back", path.display(), expected.as_ref().map_or("a detached HEAD", BranchName::as_str))]
+    HeadElsewhere {
+        /// The worktree.
+        path: PathBuf,
+        /// The branch it was created on; none if detached.
+        expected: Option<BranchName>,
+        /// Where HEAD is now.
+        found: String,
+    },
+    /// Its branch has no commit yet.
+    #[error("{} has no commit yet: make one first", path.display())]
+    NoCommitYet {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// Another process writes its index.
+    #[error("{} is locked by another git process: wait for it, or delete that file if there is none", lock.display())]
+    IndexBusy {
+        /// The lock file.
+        lock: PathBuf,
+    },
+    /// It could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Worktree {
+    pub(crate) fn main(repository: Repository, path: PathBuf, branch: Option<BranchName>) -> Self {
+        Self { repository, name: None, path, branch }
+    }
+
+    pub(crate) fn linked(repository: Repository, name: String, path: PathBuf, branch: Option<BranchName>) -> Self {
+        Self { repository, name: Some(name), path, branch }
+    }
+
+    /// The repository it belongs to.
+    #[must_use]
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// The root of its files.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The branch it is on; none if its HEAD is detached.
+    #[must_use]
+    pub fn branch(&self) -> Option<&BranchName> {
+        self.branch.as_ref()
+    }
+
+    /// The name under which git lists it, from the last part of its path; none for the main worktree.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Whether it is the repository's own working tree, the user's.
+    #[must_use]
+    pub fn is_main(&self) -> bool {
+        self.name.is_none()
+    }
+
+    /// The commit it is at.
+    pub fn head(&self) -> Result<CommitId, WorktreeError> {
+        let (_git, commit) = self.open_with_head()?;
+        Ok(commit)
+    }
+
+    /// What differs from the commit it is at, ordered by path, one entry a path. Ignored files don't count.
+    pub fn status(&self) -> Result<Vec<Change>, WorktreeError> {
+        let (git, _head) = self.open()?;
+        Ok(Survey::of(&git, !self.is_main())?.changes())
+    }
+
+    /// Whether [`Worktree::status`] is empty.
+    pub fn is_clean(&self) -> Result<bool, WorktreeError> {
+        Ok(self.status()?.is_empty())
+    }
+
+    /// Opens it afresh, for agents and git change files behind our back, and checks that it is what it was.
+    pub(crate) fn open(&self) -> Result<(gix::Repository, Head), WorktreeError> {
+        let git = match &self.name {
+            None => self.repository.git_of_main_worktree()?,
+            Some(name) => self.open_linked(name)?,
+        };
+        let head = head_of(&git)?;
+        if head.branch != self.branch {
+            let found = match &head.branch {
+                Some(branch) => format!("the branch {branch}"),
+                None => "a detached HEAD".to_owned(),
+            };
+            return Err(WorktreeError::HeadElsewhere { path: self.path.clone(), expected: self.branch.clone(), found });
+        }
+        Ok((git, head))
+    }
+
+    pub(crate) fn open_with_head(&self) -> Result<(gix::Repository, CommitId), WorktreeError> {
+        let (git, head) = self.open()?;
+        match head.commit {
+            Some(commit) => Ok((git, commit)),
+            None => Err(WorktreeError::NoCommitYet { path: self.path.clone() }),
+        }
+    }
+
+    /// By its registration, which agents have no business with, not by the `.git` file in its root, which they can
+    /// rewrite; then the two are compared.
+    fn open_linked(&self, name: &str) -> Result<gix::Repository, WorktreeError> {
+        let doing = || format!("opening the worktree at {}", self.path.display());
+        let gone = || WorktreeError::Gone { path: self.path.clone() };
+        let main = self.repository.git();
+        let proxy = main.worktree_proxy_by_id(name.as_bytes()).doing(doing)?.ok_or_else(gone)?;
+        let base = proxy.base().doing(doing)?;
+        if base != self.path || !self.path.is_dir() {
+            return Err(gone());
+        }
+        let git_directory = proxy.git_dir().to_owned();
+        check_link(&self.path, &git_directory)?;
+        Ok(proxy.into_repo().doing(doing)?)
+    }
+}
+
+/// Compares the `.git` file in `root` with the registration.
+pub(crate) fn check_link(root: &Path, git_directory: &Path) -> Result<(), WorktreeError> {
+    let link = root.join(".git");
+    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+    let is_file = std::fs::symlink_metadata(&link).is_ok_and(|metadata| metadata.is_file());
+    let target = is_file.then(|| gix::discover::path::from_gitdir_file(&link).ok()).flatten();
+    match &target {
+        Some(target) if canonical(target).is_some() && canonical(target) == canonical(git_directory) => Ok(()),
+        _ => Err(WorktreeError::Diverted {
+            path: root.to_owned(),
+            found: target.map_or_else(|| "nothing readable".to_owned(), |target| target.display().to_string()),
+        }),
+    }
+}
