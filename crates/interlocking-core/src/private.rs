@@ -5,7 +5,7 @@ use crate::frontier::{Limit, Payload};
 use crate::graph::{Graph, Place, Token, Value};
 use crate::net::{AlternativeIndex, Net, PlaceIndex};
 use crate::route::Step;
-use crate::table::{NodeRow, Table};
+use crate::table::{NodeKind, NodeRow, Table};
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserializer, Serializer};
@@ -60,6 +60,26 @@ pub fn net(graph: &str, output: &str, rows: &[fn() -> NodeRow]) -> Net {
     let mut table = Table::new(graph, output);
     table.nodes = rows.iter().map(|row| row()).collect();
     Net::new(table).expect("the derive checked the table")
+}
+
+/// A row of an `LLMNode`.
+pub fn llm(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Llm)
+}
+
+/// A row of a `LogicNode`.
+pub fn logic(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Logic)
+}
+
+/// A row of a `ForkNode`.
+pub fn fork(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Fork)
+}
+
+/// A row of a `JoinNode`.
+pub fn join(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Join)
 }
 
 /// The slots of a join, if there are as many as it has.

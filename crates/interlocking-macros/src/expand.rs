@@ -1,8 +1,8 @@
 //! A checked graph as code: markers beside the struct, everything else in one constant.
 //!
 //! Nothing here can fail. What is written is thin: each function that can be an ordinary one is called in
-//! `::interlocking::__private`, which the constant knows as `__p`. Names in it begin with two underscores, because the
-//! user's own types are spelled among them.
+//! `::interlocking::__private`. Names in the constant begin with two underscores, because the user's own types are
+//! spelled among them; what every node needs has a short one, because every byte is compiled in the user's crate.
 
 use crate::ast::{GraphModel, Node, Place, Target};
 use crate::{markers, naming, row};
@@ -26,7 +26,10 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
         #markers
         #lints
         const _: () = {
-            use ::interlocking::__private as __p;
+            use ::interlocking::__private::{
+                self as __p, Edge as __Edge, Node as __Node, None as __None, Option as __Option, Place as __Place,
+                Some as __Some, load as __load, logic as __logic, run as __run, store as __store, u16 as __u16,
+            };
             #token
             #(#nodes)*
             #exit
@@ -42,7 +45,7 @@ pub(crate) fn silenced() -> TokenStream {
             non_camel_case_types, unreachable_pub, private_interfaces, private_bounds, non_local_definitions,
             single_use_lifetimes, unused_qualifications, unused_lifetimes, dead_code, missing_docs,
             missing_debug_implementations, missing_copy_implementations, elided_lifetimes_in_paths,
-            clippy::all, clippy::pedantic, clippy::nursery, clippy::allow_attributes,
+            unused_imports, clippy::all, clippy::pedantic, clippy::nursery, clippy::allow_attributes,
             clippy::allow_attributes_without_reason, clippy::absolute_paths
         )]
     }
@@ -77,16 +80,16 @@ impl Expansion<'_, '_> {
         let memory = node.attributes.memory.as_ref().map(|memory| {
             let ty = &memory.value.ty;
             let group = number_of(self.net.nodes()[index].memory.unwrap_or_default());
-            quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = #group; })
+            quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __u16 = #group; })
         });
         let works = node.attributes.workspace.as_ref().map(|_| quote_spanned!(span=> impl __p::Works for #marker {}));
         quote_spanned! {span=>
-            impl __p::Node for #marker {
+            impl __Node for #marker {
                 type Graph = #graph;
                 type Input = #input;
-                const INDEX: __p::u16 = #number;
-                fn take(token: __Token) -> __p::Option<#input> {
-                    if let __Token::#name(it) = token { __p::Some(it) } else { __p::None }
+                const INDEX: __u16 = #number;
+                fn take(it: __T) -> __Option<#input> {
+                    match it { __T::#name(it) => __Some(it), _ => __None }
                 }
             }
             #places #edges #forks #llm #memory #works
@@ -96,10 +99,10 @@ impl Expansion<'_, '_> {
     fn place_impl(&self, place: Place, payload: &impl ToTokens) -> TokenStream {
         let (graph, module, variant) = (&self.graph.input.ident, &self.graph.module, naming::marker(self.graph, place));
         quote_spanned! {at(variant.span())=>
-            impl __p::Place for #module::#variant {
+            impl __Place for #module::#variant {
                 type Graph = #graph;
                 type Payload = #payload;
-                fn put(it: #payload) -> __Token { __Token::#variant(it) }
+                fn put(it: #payload) -> __T { __T::#variant(it) }
             }
         }
     }
@@ -111,7 +114,7 @@ impl Expansion<'_, '_> {
             (self.node_marker(source), self.place_marker(place), self.spelled_marker(place, target));
         let alternative = number(usize::from(self.net.nodes()[source].alternatives.start) + nth);
         quote_spanned! {at(target.node.span())=>
-            impl __p::Edge<#spelled> for #marker { type To = #to; const ALTERNATIVE: __p::u16 = #alternative; }
+            impl __Edge<#spelled> for #marker { type To = #to; const ALTERNATIVE: __u16 = #alternative; }
         }
     }
 
@@ -130,7 +133,7 @@ impl Expansion<'_, '_> {
             if let [(place, _)] = places[..] {
                 let to = naming::marker(self.graph, place);
                 types.push(self.payload(place));
-                tokens.push(quote_spanned!(span=> __Token::#to(#binding)));
+                tokens.push(quote_spanned!(span=> __T::#to(#binding)));
             } else {
                 types.push(quote_spanned!(span=> __p::Choice<#marker, __p::Nth<#position>>));
                 tokens.push(quote_spanned!(span=> #binding.into_token()));
@@ -147,8 +150,8 @@ impl Expansion<'_, '_> {
         quote_spanned! {span=>
             impl __p::Forks for #marker {
                 type Branches = (#(#types),*);
-                const ALTERNATIVE: __p::u16 = #alternative;
-                fn tokens((#(#bindings),*): Self::Branches) -> __p::Vec<__Token> {
+                const ALTERNATIVE: __u16 = #alternative;
+                fn tokens((#(#bindings),*): Self::Branches) -> __p::Vec<__T> {
                     __p::Vec::from([#(#tokens),*])
                 }
             }
@@ -168,10 +171,10 @@ impl Expansion<'_, '_> {
             all.1.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
             if self.net.places()[index].kept {
                 let keep = keep(&payload, span);
-                all.2.extend(quote_spanned!(span=> Self::#name(it) => __p::Some(Self::#name(#keep)),));
+                all.2.extend(quote_spanned!(span=> Self::#name(it) => __Some(Self::#name(#keep)),));
             }
-            all.3.extend(quote_spanned!(span=> Self::#name(it) => __p::store(it, serializer),));
-            all.4.extend(quote_spanned!(span=> #index_text => __p::load(deserializer).map(Self::#name),));
+            all.3.extend(quote_spanned!(span=> Self::#name(it) => __store(it, to),));
+            all.4.extend(quote_spanned!(span=> #index_text => __load(from).map(Self::#name),));
         }
         for join in self.graph.nodes.iter().filter(|node| !node.slots().is_empty()) {
             let (name, input) = (join.ident, self.input(join));
@@ -179,22 +182,22 @@ impl Expansion<'_, '_> {
             all.1.extend(quote!(Self::#name(_) => __p::NO_PLACE,));
             all.3.extend(quote!(Self::#name(_) => __p::not_stored::<__S>(),));
         }
-        let copies = if copies.is_empty() { quote!(__p::None) } else { quote!(match self { #copies _ => __p::None }) };
+        let copies = if copies.is_empty() { quote!(__None) } else { quote!(match self { #copies _ => __None }) };
         quote! {
-            pub enum __Token { #variants }
+            pub enum __T { #variants }
             #[automatically_derived]
-            impl __p::Payload for __Token {
-                fn place(&self) -> __p::u16 { match self { #places } }
-                fn copy(&self) -> __p::Option<Self> { #copies }
+            impl __p::Payload for __T {
+                fn place(&self) -> __u16 { match self { #places } }
+                fn copy(&self) -> __Option<Self> { #copies }
             }
             #[automatically_derived]
-            impl __p::Token for __Token {
-                fn serialize<__S: __p::Serializer>(&self, serializer: __S) -> __p::Result<__S::Ok, __S::Error> {
+            impl __p::Token for __T {
+                fn serialize<__S: __p::Serializer>(&self, to: __S) -> __p::Result<__S::Ok, __S::Error> {
                     match self { #stores }
                 }
                 fn deserialize<'de, __D: __p::Deserializer<'de>>(
-                    place: __p::u16,
-                    deserializer: __D,
+                    place: __u16,
+                    from: __D,
                 ) -> __p::Result<Self, __D::Error> {
                     match place { #loads _ => __p::unknown_place::<_, __D>(place) }
                 }
@@ -222,20 +225,20 @@ impl Expansion<'_, '_> {
             impl __p::Graph for #graph {
                 type Entry = #entry_input;
                 type Output = #output;
-                type Token = __Token;
+                type Token = __T;
                 const NODES: __p::usize = #nodes;
                 const EDGES: __p::usize = #edges;
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(|| #rows),*]))
                 }
-                fn enter(entry: #entry_input) -> __Token { __Token::#entry_name(entry) }
-                fn leave(token: __Token) -> __p::Option<#output> {
-                    if let __Token::exit(it) = token { __p::Some(it) } else { __p::None }
+                fn enter(entry: #entry_input) -> __T { __T::#entry_name(entry) }
+                fn leave(token: __T) -> __Option<#output> {
+                    if let __T::exit(it) = token { __Some(it) } else { __None }
                 }
                 #join
                 #exhausted
-                async fn step<'run>(&'run self, input: __Token, entered: __p::Entered<'run, Self>) -> __p::Done<Self> {
+                async fn step<'run>(&'run self, input: __T, cx: __p::Entered<'run, Self>) -> __p::Done<Self> {
                     match input { #(#steps)* _ => __p::Done::misplaced() }
                 }
                 #memory
@@ -255,7 +258,7 @@ impl Expansion<'_, '_> {
         field.set_span(last.resolved_at(node.ident.span()));
         let reference = quote_spanned!(first=> &);
         quote_spanned! {span=>
-            __Token::#name(it) => __p::run::<#marker, _>(#reference self.#field, it, entered).await,
+            __T::#name(it) => __run::<#marker, _>(#reference self.#field, it, cx).await,
         }
     }
 
@@ -268,22 +271,22 @@ impl Expansion<'_, '_> {
                 let bindings: Vec<Ident> = (0..node.slots().len()).map(|nth| format_ident!("s{nth}")).collect();
                 quote! {
                     #index => match __p::slots(slots) {
-                        __p::Some([#(__Token::#markers(#bindings)),*]) => __p::Some(__Token::#name((#(#bindings),*))),
-                        _ => __p::None,
+                        __Some([#(__T::#markers(#bindings)),*]) => __Some(__T::#name((#(#bindings),*))),
+                        _ => __None,
                     },
                 }
             })
             .collect();
         if arms.is_empty() {
             return quote!(
-                fn join(_: __p::u16, _: __p::Vec<__Token>) -> __p::Option<__Token> {
-                    __p::None
+                fn join(_: __u16, _: __p::Vec<__T>) -> __Option<__T> {
+                    __None
                 }
             );
         }
         quote! {
-            fn join(node: __p::u16, slots: __p::Vec<__Token>) -> __p::Option<__Token> {
-                match node { #(#arms)* _ => __p::None }
+            fn join(node: __u16, slots: __p::Vec<__T>) -> __Option<__T> {
+                match node { #(#arms)* _ => __None }
             }
         }
     }
@@ -297,18 +300,18 @@ impl Expansion<'_, '_> {
             let span = at(target.node.span());
             let route = quote_spanned!(target.node.span()=> __p::exhausted);
             Some(quote_spanned! {span=>
-                __Token::#name(it) => __p::Some(#route::<#to, _>(#alternative, #text, limit, it)),
+                __T::#name(it) => __Some(#route::<#to, _>(#alternative, #text, limit, it)),
             })
         });
         let routes: Vec<TokenStream> = routes.collect();
         if routes.is_empty() {
             return quote! {
-                fn exhausted(_: __p::u16, _: __p::Limit, _: __Token) -> __p::Option<__p::Step<__Token>> { __p::None }
+                fn exhausted(_: __u16, _: __p::Limit, _: __T) -> __Option<__p::Step<__T>> { __None }
             };
         }
         quote! {
-            fn exhausted(_: __p::u16, limit: __p::Limit, input: __Token) -> __p::Option<__p::Step<__Token>> {
-                match input { #(#routes)* _ => __p::None }
+            fn exhausted(_: __u16, limit: __p::Limit, input: __T) -> __Option<__p::Step<__T>> {
+                match input { #(#routes)* _ => __None }
             }
         }
     }
@@ -318,19 +321,19 @@ impl Expansion<'_, '_> {
             let of_group = |node: &&Node<'_>| node.memory_group().as_ref() == Some(group);
             let ty = &self.graph.nodes.iter().find(of_group)?.attributes.memory.as_ref()?.value.ty;
             let index = number(index);
-            Some(quote_spanned!(at(ty.span())=> #index => __p::Some(visitor.visit::<#ty>()),))
+            Some(quote_spanned!(at(ty.span())=> #index => __Some(visitor.visit::<#ty>()),))
         });
         let groups: Vec<TokenStream> = groups.collect();
         if groups.is_empty() {
             return quote!(
-                fn memory<__V: __p::MemoryVisitor>(_: __p::u16, _: __V) -> __p::Option<__V::Output> {
-                    __p::None
+                fn memory<__V: __p::MemoryVisitor>(_: __u16, _: __V) -> __Option<__V::Output> {
+                    __None
                 }
             );
         }
         quote! {
-            fn memory<__V: __p::MemoryVisitor>(group: __p::u16, visitor: __V) -> __p::Option<__V::Output> {
-                match group { #(#groups)* _ => __p::None }
+            fn memory<__V: __p::MemoryVisitor>(group: __u16, visitor: __V) -> __Option<__V::Output> {
+                match group { #(#groups)* _ => __None }
             }
         }
     }

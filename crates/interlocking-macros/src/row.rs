@@ -1,14 +1,19 @@
 //! A row of the table as the expression that makes it.
 
-use interlocking_core::table::{Goto, NodeRow, Visits};
-use proc_macro2::{Ident, Span, TokenStream};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Visits};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 
-/// `NodeRow::new("review", NodeKind::Logic).input("Article").goto("exit", &[])…`.
+/// `logic("review").input("Article").goto("exit", &[])…`.
 pub(crate) fn constructor(row: &NodeRow, span: Span) -> TokenStream {
     let name = &row.name;
-    let kind = Ident::new(&format!("{:?}", row.kind), span);
-    let mut setters = Setters { span, written: quote_spanned!(span=> __p::NodeRow::new(#name, __p::NodeKind::#kind)) };
+    let start = match row.kind {
+        NodeKind::Logic => quote_spanned!(span=> __logic),
+        NodeKind::Llm => quote_spanned!(span=> __p::llm),
+        NodeKind::Fork => quote_spanned!(span=> __p::fork),
+        _ => quote_spanned!(span=> __p::join),
+    };
+    let mut setters = Setters { span, written: quote_spanned!(span=> #start(#name)) };
     if row.entry {
         setters.call("entry", TokenStream::new());
     }

@@ -4,7 +4,7 @@ pub use core::option::Option::{self, None, Some};
 pub use core::primitive::{u16, usize};
 pub use core::result::Result;
 pub use interlocking_core::__private::{
-    NO_PLACE, NoToken, exhausted, keep, load, net, not_stored, slots, store, unknown_place,
+    NO_PLACE, NoToken, exhausted, fork, join, keep, llm, load, logic, net, not_stored, slots, store, unknown_place,
 };
 pub use interlocking_core::context::{Entered, run};
 pub use interlocking_core::failure::Exhausted;
@@ -16,7 +16,6 @@ pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::Net;
 pub use interlocking_core::route::{Choice, Nth, Step};
 pub use interlocking_core::serde::{Deserializer, Serializer};
-pub use interlocking_core::table::{NodeKind, NodeRow, Table};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::LLM;
 pub use std::sync::OnceLock;
