@@ -116,10 +116,11 @@ impl<'a> Conversation<'a> {
         };
         *usage += spent;
         context.emit(AgentEvent::Finished { session: session.cloned(), usage: spent });
-        let reply = outcome.map_err(|error| AgentError {
-            session: error.session.or_else(|| context.hold.session()),
-            usage: *usage,
-            ..error
+        let reply = outcome.map_err(|error| {
+            // A session that could not be used is none to come back to.
+            let unusable = matches!(*error.kind, AgentErrorKind::Session(_));
+            let held = if unusable { None } else { context.hold.session() };
+            AgentError { session: error.session.or(held), usage: *usage, ..error }
         })?;
         // An agent may have forgotten to say so, and it must not have ended up in a session that somebody else uses.
         context

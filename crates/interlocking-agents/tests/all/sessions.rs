@@ -40,7 +40,7 @@ async fn a_session_that_does_not_exist_is_neither_continued_nor_forked() {
     for turn in [go_on("gone-1", "x"), fork("gone-1", "x")] {
         let error = run(&agent, turn).await.unwrap_err();
         assert_eq!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { session: id("gone-1") }));
-        assert_eq!(error.disposition(), Disposition::GiveUp);
+        assert_eq!((&error.session, error.disposition()), (&None, Disposition::GiveUp));
         assert_eq!(error.to_string(), "there is no session `gone-1`");
     }
     assert_eq!(agent.unused().len(), 1, "no turn of the script was spent on it");
