@@ -18,12 +18,9 @@ use crate::{
 /// A worktree could not be committed. Branch, index and files are as they were.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    /// The message has no text.
-    #[error("a commit needs a message")]
-    EmptyMessage,
-    /// The message has a NUL byte, which git refuses.
-    #[error("the commit's message contains a NUL byte")]
-    NulInMessage,
+    /// The message is none.
+    #[error(transparent)]
+    Message(#[from] MessageError),
     /// A merge left paths unresolved in the index.
     #[error("unresolved after a merge: {}; resolve them with `git add`", Listed(paths))]
     Unmerged {
@@ -66,6 +63,17 @@ pub enum CommitError {
     /// Something could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+/// A text that cannot be a commit's message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// It has no text.
+    #[error("a commit needs a message")]
+    Empty,
+    /// It has a NUL byte, which git refuses.
+    #[error("the commit's message contains a NUL byte")]
+    Nul,
 }
 
 /// What the new commit stands on.
@@ -219,13 +227,14 @@ fn moved_error(error: MoveError, expected: Option<CommitId>) -> CommitError {
     }
 }
 
-fn tidy(message: &str) -> Result<String, CommitError> {
+/// Without blank space around it, and with one line break at the end.
+pub(crate) fn tidy(message: &str) -> Result<String, MessageError> {
     let message = message.trim_end().trim_start_matches(['\n', '\r']);
     if message.trim().is_empty() {
-        return Err(CommitError::EmptyMessage);
+        return Err(MessageError::Empty);
     }
     if message.contains('\0') {
-        return Err(CommitError::NulInMessage);
+        return Err(MessageError::Nul);
     }
     Ok(format!("{message}\n"))
 }
@@ -237,7 +246,7 @@ mod tests {
     #[test]
     fn a_message_ends_in_one_line_break_and_is_not_empty() {
         assert_eq!(tidy("\ntypes: a\n\nbody\n\n").unwrap(), "types: a\n\nbody\n");
-        assert_eq!(tidy(" \n"), Err(CommitError::EmptyMessage));
-        assert_eq!(tidy("a\0b"), Err(CommitError::NulInMessage));
+        assert_eq!(tidy(" \n"), Err(MessageError::Empty));
+        assert_eq!(tidy("a\0b"), Err(MessageError::Nul));
     }
 }

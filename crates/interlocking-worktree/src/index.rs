@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Agents run `git add` and editors run `git status`; those take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Takes `index.lock`, waiting for a while. Dropped without [`replace`], the index stays as it was.
 pub(crate) fn lock(git: &gix::Repository) -> Result<gix::lock::File, WorktreeError> {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use gix::{ObjectId, merge::blob::builtin_driver::text::Labels, odb::memory::Storage};
 
 use crate::{
+    commit::{MessageError, tidy},
     conflict::{Conflict, conflicts_of},
     git_error::{Doing as _, GitError, Listed},
     history::is_ancestor,
@@ -61,6 +62,9 @@ pub enum MergeError {
         /// The paths, ordered.
         conflicts: Vec<Conflict>,
     },
+    /// The message is none.
+    #[error(transparent)]
+    Message(#[from] MessageError),
     /// The two have no commit in common.
     #[error("{ours} and {theirs} have no commit in common")]
     Unrelated {
@@ -152,6 +156,7 @@ impl Worktree {
         message: &str,
         parents: impl Fn(CommitId) -> Vec<ObjectId>,
     ) -> Result<Option<CommitId>, MergeError> {
+        let message = tidy(message)?;
         let (git, head) = self.open_with_head()?;
         let git = git.with_object_memory();
         let doing = || format!("merging {other} into {}", self.path().display());
@@ -182,7 +187,7 @@ impl Worktree {
             author: committer.clone(),
             committer: committer.clone(),
             encoding: None,
-            message: format!("{}\n", message.trim_end()).into(),
+            message: message.as_str().into(),
             extra_headers: Vec::new(),
         };
         let commit = CommitId::from_git(git.write_object(&commit).doing(doing)?.detach());

@@ -109,7 +109,7 @@ mod unified;
 
 pub use branch::{ArchiveError, DeleteBranchError, FastForwardError};
 pub use change::{Change, ChangeKind};
-pub use commit::CommitError;
+pub use commit::{CommitError, MessageError};
 pub use conflict::{Conflict, ConflictKind};
 pub use create::CreateError;
 pub use diff::{FileChange, FileChangeKind};
@@ -126,3 +126,8 @@ pub use reset::ResetError;
 pub use signature::{Signature, SignatureError};
 pub use switch::SwitchError;
 pub use worktree::{Worktree, WorktreeError};
+
+/// The example in the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -236,10 +236,31 @@ pub(crate) fn head_of(git: &gix::Repository) -> Result<Head, GitError> {
 
 fn options(configuration: Configuration) -> gix::open::Options {
     let options = match configuration {
-        Configuration::All => gix::open::Options::default(),
+        Configuration::All => gix::open::Options::default().permissions(permissions()),
         Configuration::RepositoryOnly => gix::open::Options::isolated(),
     };
     options.config_overrides(OVERRIDES)
+}
+
+/// Variables by which git tells its hooks which repository they are called for. A runtime that is started by a hook
+/// inherits them, and must not take another repository's index or working tree for that.
+const REDIRECTIONS: [&str; 6] = [
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_SHALLOW_FILE",
+];
+
+fn permissions() -> gix::open::Permissions {
+    let mut permissions = gix::open::Permissions::all();
+    if REDIRECTIONS.iter().any(|name| std::env::var_os(name).is_some()) {
+        // gix knows only all of them or none.
+        permissions.env.git_prefix = gix::sec::Permission::Deny;
+        permissions.env.objects = gix::sec::Permission::Deny;
+    }
+    permissions
 }
 
 fn is_repository(path: &Path) -> bool {

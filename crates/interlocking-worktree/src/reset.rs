@@ -1,7 +1,7 @@
 //! Taking a worktree back to a commit.
 
 use crate::{
-    git_error::Doing as _,
+    git_error::{Doing as _, GitError},
     id::CommitId,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
@@ -24,7 +24,7 @@ pub enum ResetError {
 
 impl Worktree {
     /// Makes branch and files those of `commit`: later commits leave the branch, uncommitted changes and untracked
-    /// files are discarded, and [`Worktree::status`] is empty. Ignored files stay, unless a file must be where they
+    /// files are discarded, an unfinished merge or pick is forgotten, and [`Worktree::status`] is empty. Ignored files stay, unless a file must be where they
     /// are.
     ///
     /// To keep the head that is left, archive it first: [`crate::Repository::archive`].
@@ -41,11 +41,43 @@ impl Worktree {
         let tree = tree_of(&git, commit).map_err(SwitchError::from)?;
         let switch = Switch::prepare(&git, true, tree, Uncommitted::Discard)?;
         switch.run(head, commit, &Signature::runtime(), format!("reset: moving to {commit}"))?;
+        forget_operations(&git).map_err(SwitchError::from)?;
         Ok(())
     }
 }
 
-pub(crate) fn tree_of(git: &gix::Repository, commit: CommitId) -> Result<gix::ObjectId, crate::git_error::GitError> {
+/// What git leaves in a worktree's private directory while a merge, pick or revert waits for a person. `git reset`
+/// removes the same.
+const OPERATIONS: [&str; 8] = [
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "AUTO_MERGE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "SQUASH_MSG",
+];
+
+fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
+    for name in OPERATIONS {
+        let file = git.git_dir().join(name);
+        match std::fs::remove_file(&file) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).doing(|| format!("deleting {}", file.display())),
+        }
+    }
+    // The rest of a range of picks or reverts.
+    match std::fs::remove_dir_all(git.git_dir().join("sequencer")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).doing(|| format!("deleting the sequencer of {}", git.git_dir().display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn tree_of(git: &gix::Repository, commit: CommitId) -> Result<gix::ObjectId, GitError> {
     let doing = || format!("reading the commit {commit}");
     Ok(git.find_commit(commit.git()).doing(doing)?.tree_id().doing(doing)?.detach())
 }

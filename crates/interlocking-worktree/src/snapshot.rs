@@ -62,13 +62,13 @@ impl Snapshot {
                 }
                 continue;
             }
+            if is_below_symbolic_link(&root, path.as_bstr()) {
+                editor.remove(path).doing(doing)?;
+                continue;
+            }
             // Before the contents are read: a later write then has a later time, and is not mistaken for them.
             let stat = stat_of(&root, path.as_bstr()).doing(doing)?;
-            let object = if is_below_symbolic_link(&root, path.as_bstr()) {
-                None
-            } else {
-                pipeline.worktree_file_to_object(path.as_bstr(), &pipeline_index).doing(doing)?
-            };
+            let object = pipeline.worktree_file_to_object(path.as_bstr(), &pipeline_index).doing(doing)?;
             match (stat, object) {
                 (Some(stat), Some((id, mut kind, _metadata))) => {
                     if !trusts_executable_bit && matches!(kind, EntryKind::Blob | EntryKind::BlobExecutable) {

@@ -1,0 +1,61 @@
+//! Attributes and filters, and what happens when one fails half-way.
+
+use interlocking_worktree::{FastForwardError, SwitchError};
+
+use crate::judge::{Place, author, branch, commit_with_git, git_in, write};
+
+#[test]
+fn line_ends_are_converted_as_git_does() {
+    let place = Place::with_files(&[("a.txt", "one\ntwo\n"), (".gitattributes", "*.txt text eol=crlf\n")]);
+    let worktree = place.worktree("one");
+    assert_eq!(std::fs::read_to_string(worktree.path().join("a.txt")).unwrap(), "one\r\ntwo\r\n");
+    write(&worktree.path().join("a.txt"), "one\r\nthree\r\n");
+    write(&worktree.path().join("b.txt"), "new\r\n");
+    let commit = worktree.commit_all(&author(), "ends").unwrap().unwrap();
+    assert_eq!(place.git(&["cat-file", "blob", &format!("{commit}:a.txt")]), "one\nthree");
+    assert_eq!(place.git(&["cat-file", "blob", &format!("{commit}:b.txt")]), "new");
+    place.git(&["reset", "--quiet", "--hard"]);
+    place.repository.fast_forward(&branch("main"), commit, place.main()).unwrap();
+    assert_eq!(std::fs::read_to_string(place.project().join("b.txt")).unwrap(), "new\r\n");
+    place.assert_git_agrees();
+}
+
+#[test]
+fn an_update_that_fails_half_way_is_undone() {
+    let place =
+        Place::with_files(&[("a.txt", "a\n"), ("z.txt", "z\n"), (".gitattributes", "*.broken filter=broken\n")]);
+    let from = place.main();
+    let worktree = place.worktree("feature");
+    std::fs::remove_file(worktree.path().join("z.txt")).unwrap();
+    let files = [("a.txt", "changed\n"), ("b.broken", "b\n"), ("c/new.txt", "new\n")];
+    let to = commit_with_git(worktree.path(), &files, "feature");
+    place.git(&["config", "filter.broken.clean", "cat"]);
+    place.git(&["config", "filter.broken.smudge", "false"]);
+    place.git(&["config", "filter.broken.required", "true"]);
+    let before = place.snapshot();
+    let error = place.repository.fast_forward(&branch("main"), to, from).unwrap_err();
+    match error {
+        FastForwardError::CheckedOut { problem: SwitchError::Files { restored, .. }, .. } => assert!(restored),
+        other => panic!("{other}"),
+    }
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn the_executable_bit_is_left_alone_where_the_file_system_has_none() {
+    let place = Place::new();
+    place.git(&["config", "core.fileMode", "false"]);
+    let worktree = place.worktree("one");
+    let file = worktree.path().join("README.md");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(worktree.is_clean().unwrap());
+    write(&worktree.path().join("new.sh"), "#!/bin/sh\n");
+    std::fs::set_permissions(worktree.path().join("new.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    write(&file, "changed\n");
+    worktree.commit_all(&author(), "no bits").unwrap().unwrap();
+    let modes = git_in(worktree.path(), &["ls-files", "--format=%(objectmode)"]);
+    assert_eq!(modes, "100644\n100644\n100644");
+    place.assert_git_agrees();
+}

@@ -1,0 +1,177 @@
+//! What an agent can do to its worktree, on purpose or not.
+
+use std::os::unix::fs::symlink;
+
+use interlocking_worktree::{ChangeKind, CommitError, Force, RemoveError, ResetError, SwitchError, WorktreeError};
+
+use crate::judge::{Place, author, branch, commit_with_git, git_in, path, write};
+
+#[test]
+fn an_agent_that_left_its_branch_is_found_out() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    git_in(worktree.path(), &["switch", "--quiet", "--create", "mine"]);
+    write(&worktree.path().join("new.txt"), "new\n");
+    let before = place.snapshot();
+    let expected = WorktreeError::HeadElsewhere {
+        path: worktree.path().to_owned(),
+        expected: Some(branch("one")),
+        found: "the branch mine".to_owned(),
+    };
+    assert_eq!(worktree.status(), Err(expected.clone()));
+    assert_eq!(worktree.commit_all(&author(), "x"), Err(CommitError::Worktree(expected.clone())));
+    assert_eq!(worktree.reset_to(place.main()), Err(ResetError::Switch(SwitchError::Worktree(expected))));
+    assert_eq!(place.snapshot(), before);
+
+    git_in(worktree.path(), &["switch", "--quiet", "--detach"]);
+    assert!(matches!(worktree.head(), Err(WorktreeError::HeadElsewhere { .. })));
+}
+
+#[test]
+fn a_rewritten_link_leads_nowhere() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let other = Place::new();
+    let link = worktree.path().join(".git");
+    let genuine = std::fs::read(&link).unwrap();
+    let before = other.snapshot();
+
+    let other_git = other.project().join(".git");
+    for (forged, is_file) in
+        [(format!("gitdir: {}\n", other_git.display()), true), (String::new(), true), (String::new(), false)]
+    {
+        std::fs::remove_file(&link).unwrap();
+        if is_file {
+            std::fs::write(&link, &forged).unwrap();
+        } else {
+            symlink(&other_git, &link).unwrap();
+        }
+        let error = worktree.commit_all(&author(), "x").unwrap_err();
+        assert!(matches!(error, CommitError::Worktree(WorktreeError::Diverted { .. })), "{error}");
+        let error = place.repository.remove_worktree(&worktree, Force::EvenIfLocked).unwrap_err();
+        assert!(matches!(error, RemoveError::Worktree(WorktreeError::Diverted { .. })), "{error}");
+    }
+    assert_eq!(other.snapshot(), before);
+    std::fs::remove_file(&link).unwrap();
+    std::fs::write(&link, genuine).unwrap();
+    assert!(worktree.is_clean().unwrap());
+}
+
+/// A tracked directory replaced with a link to one outside: nothing is read, written or deleted through it.
+#[test]
+fn a_link_out_of_the_worktree_is_not_followed() {
+    let place = Place::with_files(&[("data/keep.txt", "tracked\n"), ("data/more.txt", "tracked\n"), ("a.txt", "a\n")]);
+    let base = place.main();
+    let worktree = place.worktree("one");
+    let later = commit_with_git(
+        place.worktree("two").path(),
+        &[("data/keep.txt", "later\n"), ("data/new.txt", "new\n")],
+        "later",
+    );
+    let outside = place.path().join("outside");
+    let secret = |name: &str| std::fs::read_to_string(outside.join(name)).unwrap();
+    write(&outside.join("keep.txt"), "outside\n");
+    write(&outside.join("more.txt"), "outside\n");
+
+    let replace = || {
+        std::fs::remove_dir_all(worktree.path().join("data")).unwrap();
+        symlink(&outside, worktree.path().join("data")).unwrap();
+    };
+    replace();
+    // Committed as a link, not as the files it leads to.
+    let commit = worktree.commit_all(&author(), "link").unwrap().unwrap();
+    assert_eq!(place.git(&["ls-tree", "-r", "--name-only", &commit.to_string()]), "a.txt\ndata");
+    place.assert_sound();
+
+    worktree.reset_to(base).unwrap();
+    assert_eq!(std::fs::read_to_string(worktree.path().join("data/keep.txt")).unwrap(), "tracked\n");
+    replace();
+    worktree.reset_to(later).unwrap();
+    assert_eq!(std::fs::read_to_string(worktree.path().join("data/keep.txt")).unwrap(), "later\n");
+    assert!(worktree.is_clean().unwrap());
+    replace();
+    place.repository.remove_worktree(&worktree, Force::DiscardChanges).unwrap().delete().unwrap();
+
+    assert_eq!((secret("keep.txt"), secret("more.txt")), ("outside\n".to_owned(), "outside\n".to_owned()));
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 2);
+    place.assert_git_agrees();
+}
+
+/// Found by a random edit: the system refuses to look through such a link at all.
+#[test]
+fn a_link_to_itself_in_a_directorys_place() {
+    let place = Place::with_files(&[("data/keep.txt", "tracked\n"), ("a.txt", "a\n")]);
+    let worktree = place.worktree("one");
+    std::fs::remove_dir_all(worktree.path().join("data")).unwrap();
+    symlink("data", worktree.path().join("data")).unwrap();
+    let commit = worktree.commit_all(&author(), "loop").unwrap().unwrap();
+    assert_eq!(place.git(&["ls-tree", "-r", "--name-only", &commit.to_string()]), "a.txt\ndata");
+    place.assert_git_agrees();
+    worktree.reset_to(place.main()).unwrap();
+    place.assert_git_agrees();
+}
+
+/// Flags in the index that tell git not to look.
+#[test]
+fn a_change_cannot_be_hidden_in_the_index() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    write(&worktree.path().join("README.md"), "hidden\n");
+    write(&worktree.path().join("src/lib.rs"), "hidden too\n");
+    git_in(worktree.path(), &["update-index", "--assume-unchanged", "README.md"]);
+    git_in(worktree.path(), &["update-index", "--skip-worktree", "src/lib.rs"]);
+    assert_eq!(git_in(worktree.path(), &["status", "--porcelain"]), "", "git is deceived");
+
+    let changes = worktree.status().unwrap();
+    let found: Vec<_> = changes.iter().map(|change| (change.path.to_string(), change.kind)).collect();
+    let expected = ["README.md", "src/lib.rs"].map(|path| (path.to_owned(), ChangeKind::Modified));
+    assert_eq!(found, expected);
+    assert_eq!(worktree.diff_since(place.main()).unwrap().len(), 2);
+    worktree.commit_all(&author(), "found").unwrap().unwrap();
+    assert_eq!(git_in(worktree.path(), &["show", "HEAD:README.md"]), "hidden");
+    place.assert_git_agrees();
+}
+
+#[test]
+fn another_process_that_holds_the_index_is_named() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    write(&worktree.path().join("new.txt"), "new\n");
+    let lock = place.project().join(".git/worktrees/one/index.lock");
+    write(&lock, "");
+    let before = place.snapshot();
+    let error = worktree.commit_all(&author(), "x").unwrap_err();
+    match error {
+        CommitError::Worktree(WorktreeError::IndexBusy { lock: named }) => {
+            assert!(named.ends_with("worktrees/one/index.lock"))
+        }
+        other => panic!("{other}"),
+    }
+    assert_eq!(place.snapshot(), before);
+    std::fs::remove_file(&lock).unwrap();
+    worktree.commit_all(&author(), "x").unwrap().unwrap();
+}
+
+#[test]
+fn a_worktree_that_is_gone_is_said_to_be() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    std::fs::remove_dir_all(worktree.path()).unwrap();
+    let gone = WorktreeError::Gone { path: worktree.path().to_owned() };
+    assert_eq!(worktree.status(), Err(gone.clone()));
+    place.git(&["worktree", "prune"]);
+    assert_eq!(worktree.head(), Err(gone));
+}
+
+#[test]
+fn things_git_cannot_track_are_left_alone() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let socket = std::os::unix::net::UnixListener::bind(worktree.path().join("socket")).unwrap();
+    assert_eq!(worktree.status().unwrap(), []);
+    write(&worktree.path().join("new.txt"), "new\n");
+    let commit = worktree.commit_all(&author(), "new").unwrap().unwrap();
+    assert_eq!(place.repository.files(commit).unwrap(), [path("README.md"), path("new.txt"), path("src/lib.rs")]);
+    drop(socket);
+    place.assert_git_agrees();
+}

@@ -1,0 +1,23 @@
+//! Every operation against the git program as the judge, in one binary.
+
+#![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
+
+mod judge;
+
+mod every_file_is_here;
+
+mod commits;
+mod concurrency;
+mod create_and_list;
+mod diffs;
+mod environment;
+mod fast_forward;
+mod filters;
+mod history;
+mod hostile;
+mod merges;
+mod oracle;
+mod picks;
+mod references;
+mod removal;
+mod resets;

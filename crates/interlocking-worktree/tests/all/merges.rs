@@ -1,0 +1,68 @@
+use interlocking_worktree::{ConflictKind, MergeError, MessageError};
+
+use crate::judge::{Place, author, commit_with_git, git_in};
+
+/// CON-135: merge commits (with a merge commit even where a fast-forward would do) and squashes, as git makes them.
+#[test]
+fn merges_and_squashes_are_gits() {
+    let place = Place::new();
+    let source = place.worktree("source");
+    commit_with_git(source.path(), &[("src/lib.rs", "ONE\ntwo\nthree\nfour\nfive\n")], "first");
+    let other = commit_with_git(source.path(), &[("new.txt", "new\n")], "second");
+    let names = ["merge-ours", "merge-gits", "squash-ours", "squash-gits", "plain-ours", "plain-gits"];
+    let [merge, merge_git, squash, squash_git, plain, plain_git] = names.map(|name| place.worktree(name));
+    for worktree in [&merge, &merge_git, &squash, &squash_git] {
+        commit_with_git(worktree.path(), &[("src/lib.rs", "one\ntwo\nthree\nfour\nFIVE\n")], "ours");
+    }
+    let id = other.to_string();
+    let head = |worktree: &interlocking_worktree::Worktree| git_in(worktree.path(), &["rev-parse", "HEAD"]);
+
+    let made = merge.merge(other, &author(), "merge: both").unwrap().unwrap();
+    git_in(merge_git.path(), &["merge", "--quiet", "--no-ff", "--message", "merge: both", &id]);
+    assert_eq!(made.to_string(), head(&merge_git));
+
+    let made = squash.squash_merge(other, &author(), "squash: both").unwrap().unwrap();
+    git_in(squash_git.path(), &["merge", "--quiet", "--squash", &id]);
+    git_in(squash_git.path(), &["commit", "--quiet", "--message", "squash: both"]);
+    assert_eq!(made.to_string(), head(&squash_git));
+
+    let made = plain.merge(other, &author(), "merge: no fast-forward").unwrap().unwrap();
+    git_in(plain_git.path(), &["merge", "--quiet", "--no-ff", "--message", "merge: no fast-forward", &id]);
+    assert_eq!(made.to_string(), head(&plain_git));
+    place.assert_git_agrees();
+
+    assert_eq!(merge.merge(other, &author(), "again").unwrap(), None);
+    assert_eq!(merge.merge(other, &author(), ""), Err(MessageError::Empty.into()));
+    assert_eq!(squash.squash_merge(other, &author(), "again").unwrap(), None, "it would change nothing");
+}
+
+#[test]
+fn a_conflict_leaves_no_trace() {
+    let place = Place::new();
+    let other = commit_with_git(place.worktree("source").path(), &[("README.md", "theirs\n")], "theirs");
+    let target = place.worktree("target");
+    commit_with_git(target.path(), &[("README.md", "ours\n")], "ours");
+    let before = place.snapshot();
+    let objects = place.git(&["count-objects", "-v"]);
+    for result in [target.merge(other, &author(), "m"), target.squash_merge(other, &author(), "m")] {
+        let Err(MergeError::Conflict { commit, conflicts }) = result else { panic!("{result:?}") };
+        assert_eq!(commit, other);
+        assert_eq!((conflicts.len(), conflicts[0].kind), (1, ConflictKind::Content));
+        assert_eq!(conflicts[0].path, "README.md");
+    }
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.git(&["count-objects", "-v"]), objects);
+}
+
+#[test]
+fn strangers_are_not_merged() {
+    let place = Place::new();
+    git_in(&place.project(), &["switch", "--quiet", "--orphan", "stranger"]);
+    let theirs = commit_with_git(&place.project(), &[("x.txt", "x\n")], "unrelated");
+    git_in(&place.project(), &["switch", "--quiet", "main"]);
+    let target = place.worktree("target");
+    let before = place.snapshot();
+    let error = target.merge(theirs, &author(), "m").unwrap_err();
+    assert_eq!(error, MergeError::Unrelated { ours: place.main(), theirs });
+    assert_eq!(place.snapshot(), before);
+}

@@ -1,0 +1,44 @@
+use interlocking_worktree::{ArchiveError, ArchiveName};
+
+use crate::judge::{Place, branch, commit_with_git};
+
+#[test]
+fn an_archive_keeps_commits_and_is_never_overwritten() {
+    let place = Place::new();
+    let base = place.main();
+    let other = commit_with_git(place.worktree("one").path(), &[("a", "a")], "a");
+    let name = ArchiveName::new("r1/1").unwrap();
+    place.repository.archive(&name, base).unwrap();
+    place.repository.archive(&name, base).unwrap();
+    let before = place.snapshot();
+    let error = place.repository.archive(&name, other).unwrap_err();
+    assert_eq!(error, ArchiveError::Taken { name: name.clone(), found: base });
+    let nothing = "0123456789abcdef0123456789abcdef01234567".parse().unwrap();
+    let error = place.repository.archive(&ArchiveName::new("r1/2").unwrap(), nothing).unwrap_err();
+    assert_eq!(error, ArchiveError::NoSuchCommit { commit: nothing });
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.repository.archived().unwrap(), [(name, base)]);
+    assert_eq!(place.git(&["rev-parse", "refs/interlocking/archive/r1/1"]), base.to_string());
+    let branches: Vec<_> = place.repository.branches().unwrap().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(branches, [branch("main"), branch("one")]);
+    place.assert_git_agrees();
+}
+
+/// Objects in packs and references in `packed-refs`, as after `git gc`.
+#[test]
+fn a_packed_repository_is_as_good() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let one = commit_with_git(worktree.path(), &[("a", "a")], "a");
+    place.git(&["gc", "--quiet", "--prune=now"]);
+    assert!(!place.project().join(".git/refs/heads/one").exists());
+    crate::judge::write(&worktree.path().join("b"), "b");
+    let two = worktree.commit_all(&crate::judge::author(), "b").unwrap().unwrap();
+    place.repository.fast_forward(&branch("main"), one, place.main()).unwrap();
+    place.git(&["pack-refs", "--all"]);
+    place.repository.fast_forward(&branch("main"), two, one).unwrap();
+    place.repository.remove_worktree(&worktree, interlocking_worktree::Force::No).unwrap().delete().unwrap();
+    place.repository.delete_branch(&branch("one"), two).unwrap();
+    assert_eq!(place.git(&["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
+    place.assert_git_agrees();
+}

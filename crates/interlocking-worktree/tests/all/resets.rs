@@ -1,0 +1,108 @@
+use interlocking_worktree::{ArchiveName, ResetError};
+
+use crate::judge::{Place, author, commit_with_git, git_in, write};
+
+/// CON-74: the tests branch is reset to the skeleton commit, and the rejected head is kept.
+#[test]
+fn a_reset_worktree_is_as_the_commit_and_the_old_head_is_kept() {
+    let place = Place::with_files(&[
+        ("README.md", "# Project\n"),
+        ("src/lib.rs", "one\n"),
+        ("becomes-directory", "file\n"),
+        ("was/deep/file.txt", "deep\n"),
+        (".gitignore", "target/\n"),
+    ]);
+    let skeleton = place.main();
+    let worktree = place.worktree("tests-r1");
+    let root = worktree.path();
+    std::fs::remove_file(root.join("becomes-directory")).unwrap();
+    std::fs::remove_dir_all(root.join("was")).unwrap();
+    let rejected = commit_with_git(
+        root,
+        &[
+            ("tests/a.rs", "rejected\n"),
+            ("becomes-directory/inside.txt", "x\n"),
+            ("src/lib.rs", "two\n"),
+            ("was", "now a file\n"),
+        ],
+        "tests: rejected",
+    );
+    let name = ArchiveName::new("r1/1").unwrap();
+    place.repository.archive(&name, rejected).unwrap();
+
+    // And more that is not committed, staged or not.
+    write(&root.join("src/lib.rs"), "uncommitted\n");
+    write(&root.join("untracked/file.txt"), "untracked\n");
+    write(&root.join("staged.txt"), "staged\n");
+    git_in(root, &["add", "staged.txt"]);
+    git_in(root, &["rm", "--quiet", "--force", "README.md"]);
+    write(&root.join("target/debug/x"), "ignored\n");
+    write(&root.join("nested/file.txt"), "nested\n");
+    git_in(&root.join("nested"), &["init", "--quiet"]);
+    commit_with_git(&root.join("nested"), &[], "nested");
+
+    worktree.reset_to(skeleton).unwrap();
+    assert_eq!(worktree.status().unwrap(), []);
+    assert_eq!(git_in(root, &["rev-parse", "tests-r1"]), skeleton.to_string());
+    assert_eq!(git_in(root, &["status", "--porcelain", "--untracked-files=all"]), "");
+    assert_eq!(git_in(root, &["ls-files"]), git_in(&place.project(), &["ls-files"]));
+    assert_eq!(std::fs::read_to_string(root.join("was/deep/file.txt")).unwrap(), "deep\n");
+    assert!(root.join("target/debug/x").exists(), "ignored files stay");
+    assert!(!root.join("untracked").exists() && !root.join("nested").exists() && !root.join("tests").exists());
+    assert_eq!(place.repository.archived().unwrap(), [(name, rejected)]);
+    assert_eq!(place.git(&["log", "-1", "--format=%s", "refs/interlocking/archive/r1/1"]), "tests: rejected");
+    place.assert_git_agrees();
+}
+
+/// HY-24's means: what an adversary wrote is found, and reverted in place.
+#[test]
+fn resetting_to_the_same_commit_reverts_what_is_not_committed() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let before = place.snapshot();
+    write(&worktree.path().join("src/lib.rs"), "tampered\n");
+    write(&worktree.path().join("src/new.rs"), "new\n");
+    assert_eq!(worktree.status().unwrap().len(), 2);
+    worktree.reset_to(place.main()).unwrap();
+    assert_eq!(place.snapshot(), before);
+    place.assert_git_agrees();
+}
+
+#[test]
+fn an_unfinished_merge_is_reset_too() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let theirs = commit_with_git(place.worktree("two").path(), &[("README.md", "theirs\n")], "theirs");
+    commit_with_git(worktree.path(), &[("README.md", "ours\n")], "ours");
+    assert!(!crate::judge::run(worktree.path(), &["merge", &theirs.to_string()]).status.success());
+    worktree.reset_to(place.main()).unwrap();
+    assert_eq!(git_in(worktree.path(), &["status", "--porcelain=v2"]), "");
+    assert!(!git_in(worktree.path(), &["status"]).contains("merging"));
+    write(&worktree.path().join("new.txt"), "new\n");
+    let commit = worktree.commit_all(&author(), "after").unwrap().unwrap();
+    assert_eq!(place.repository.commit(commit).unwrap().parents, [place.main()]);
+}
+
+#[test]
+fn the_users_own_tree_is_never_reset() {
+    let place = Place::new();
+    write(&place.project().join("README.md"), "work in progress\n");
+    let before = place.snapshot();
+    let error = place.user().reset_to(place.main()).unwrap_err();
+    assert!(matches!(error, ResetError::Main { .. }), "{error}");
+    assert_eq!(place.snapshot(), before);
+}
+
+#[test]
+fn a_recycled_worktree_keeps_what_did_not_change() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let file = worktree.path().join("README.md");
+    let touched = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let later = commit_with_git(place.worktree("two").path(), &[("src/lib.rs", "later\n")], "later");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    worktree.reset_to(later).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), touched);
+    assert_eq!(std::fs::read_to_string(worktree.path().join("src/lib.rs")).unwrap(), "later\n");
+    place.assert_git_agrees();
+}
