@@ -145,12 +145,8 @@ where
     N: Node,
     K: Kind<N>,
 {
-    let mut cx = Cx {
-        services: entered.services,
-        execution: entered.execution,
-        effects: Effects(None),
-        node: PhantomData,
-    };
+    let mut cx =
+        Cx { services: entered.services, execution: entered.execution, effects: Effects(None), node: PhantomData };
     let route = kind.run(input, &mut cx).await;
     Done { route: route.map(Next::into_step), effects: cx.effects }
 }
@@ -387,7 +383,9 @@ impl fmt::Display for ContextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoEntry => f.write_str("the run has no entry value"),
-            Self::NeverEntered { node } => write!(f, "node `{node}` has not been entered in this run, so it has no input"),
+            Self::NeverEntered { node } => {
+                write!(f, "node `{node}` has not been entered in this run, so it has no input")
+            }
             Self::NoJournal { node } => {
                 write!(f, "the last input of `{node}` is not kept: give the run a journal, which keeps every input")
             }

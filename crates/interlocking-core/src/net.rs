@@ -42,6 +42,8 @@ pub struct NetNode {
     pub attempts: Option<u32>,
     /// How long one execution may take.
     pub timeout: Option<Duration>,
+    /// Whether it must leave its workspace as it found it.
+    pub read_only: bool,
     /// The alternative that an entry beyond the bounds takes.
     pub exhausted: Option<AlternativeIndex>,
     /// The index of its memory group in [`Net::memory_groups`].
@@ -115,6 +117,11 @@ pub enum NetError {
         /// The join.
         join: String,
     },
+    /// A join has no slots, or another kind of node has some.
+    Slots {
+        /// The node.
+        node: String,
+    },
     /// More places or alternatives than an index can hold.
     TooLarge {
         /// How many.
@@ -128,7 +135,7 @@ impl Net {
     /// # Errors
     ///
     /// [`NetError`] where a name in the table stands for nothing, stands for two things, or there is not exactly one
-    /// entry. A table that `#[derive(Graph)]` wrote has none of these.
+    /// entry, or slots and joins do not go together. A table that `#[derive(Graph)]` wrote has none of these.
     pub fn new(table: Table) -> Result<Self, NetError> {
         let mut names = Names::of(&table)?;
         let memory_groups: Vec<String> = table.memory_groups().into_iter().map(str::to_owned).collect();
@@ -164,6 +171,7 @@ impl Net {
                 },
                 attempts: row.attempts,
                 timeout: row.timeout(),
+                read_only: row.read_only,
                 exhausted,
                 memory: memory.map(narrow).transpose()?,
                 alternatives: start..narrow(alternatives.len())?,
@@ -283,6 +291,9 @@ impl Names {
             if row.name == EXIT || names.nodes.insert(row.name.clone(), index).is_some() {
                 return Err(NetError::Duplicate { name: row.name.clone() });
             }
+            if row.slots.is_empty() == (row.kind == NodeKind::Join) {
+                return Err(NetError::Slots { node: row.name.clone() });
+            }
             let node = narrow(index)?;
             names.first.push(narrow(names.places.len())?);
             if row.kind != NodeKind::Join {
@@ -340,20 +351,19 @@ impl Names {
             return Ok(None);
         }
         let exit = self.places.len() - 1;
-        let mut region =
-            Region { places: Bits::new(exit + 1), nodes: Bits::new(self.first.len()), everything: false };
+        let mut region = Region { places: Bits::new(exit + 1), nodes: Bits::new(self.first.len()), everything: false };
         for name in names {
-            let before = region.places.clone();
+            let mut known = name == "*";
             for (index, place) in self.places[..exit].iter().enumerate() {
                 let node_name = place.name.split('.').next().unwrap_or_default();
                 if name == "*" || *name == place.name || name == node_name {
                     region.places.insert(index);
                     region.nodes.insert(usize::from(place.node));
+                    known = true;
                 }
             }
             region.everything |= name == "*";
-            let cleared_already = self.places.iter().any(|p| p.name.split('.').next() == Some(name));
-            if before == region.places && !cleared_already {
+            if !known {
                 return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
             }
         }
@@ -376,6 +386,9 @@ impl fmt::Display for NetError {
             }
             Self::NoSlot { node, join } => {
                 write!(f, "node `{node}` goes to join `{join}`, none of whose slots names it as a source")
+            }
+            Self::Slots { node } => {
+                write!(f, "node `{node}`: a join has at least one slot, and no other node has any")
             }
             Self::TooLarge { count } => write!(f, "{count} places or alternatives: at most 65,535 fit one table"),
         }

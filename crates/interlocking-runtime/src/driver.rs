@@ -1,6 +1,7 @@
 //! Drives one run's frontier: starts what is due, absorbs outcomes, journals them, stops what is cancelled.
 
 use crate::cancel::Cancel;
+use crate::clock::Elapsed;
 use crate::event::{EventKind, Onward};
 use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
 use crate::outcome::Outcome;
@@ -12,9 +13,7 @@ use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Payloa
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::route::Step;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::Instant;
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
@@ -36,7 +35,8 @@ pub(crate) struct Driver<G: Graph> {
 struct Landed<G: Graph> {
     execution: Execution,
     result: Result<Done<G>, Stop>,
-    took: Duration,
+    now: Elapsed,
+    took: Elapsed,
 }
 
 /// What ends a run early.
@@ -134,7 +134,9 @@ impl<G: Graph> Driver<G> {
             match landed {
                 // An aborted task was discarded by the frontier before it was aborted.
                 Ok(Some(Err(_))) | Ok(None) => {}
-                Ok(Some(Ok(Landed { execution, result, took }))) => self.absorb(execution, result, took).await?,
+                Ok(Some(Ok(Landed { execution, result, now, took }))) => {
+                    self.absorb(execution, result, now, took).await?;
+                }
                 Err(()) => return Err(End::Cancelled),
             }
         }
@@ -188,34 +190,40 @@ impl<G: Graph> Driver<G> {
     }
 
     async fn run_here(&mut self, mut execution: Execution, mut input: G::Token) -> Result<(), End> {
-        let mut started = Instant::now();
+        let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
+        let backstage = &services.backstage;
+        let mut started = backstage.now();
         loop {
-            self.emit_started(execution);
-            let result = perform(&*self.graph, &self.services, execution, input, &self.cancel).await;
-            let now = Instant::now();
-            let took = now - started;
+            self.emit_started(execution, started);
+            let result = perform!(&*graph, &*services, execution, input, &cancel);
+            let now = backstage.now();
+            let took = now.since(started);
             let relayed = match &result {
                 Ok(Done { route: Ok(step), effects }) if self.journal.is_none() && effects.is_empty() => {
                     self.frontier.relay(execution, step)
                 }
                 _ => None,
             };
-            let (Some(next), Ok(Done { route: Ok(step), .. })) = (relayed, &result) else {
-                return self.absorb(execution, result, took).await;
-            };
-            self.emit_finished(execution, step, took);
-            let Ok(Done { route: Ok(Step::One(_, token)), .. }) = result else { return Ok(()) };
-            (execution, input, started) = (next, token, now);
+            match (relayed, result) {
+                (Some(next), Ok(Done { route: Ok(Step::One(alternative, token)), .. })) => {
+                    let step = Step::One(alternative, token);
+                    self.emit_finished(execution, &step, now, took);
+                    let Step::One(_, token) = step else { return Ok(()) };
+                    (execution, input, started) = (next, token, now);
+                }
+                (_, result) => return self.absorb(execution, result, now, took).await,
+            }
         }
     }
 
     fn spawn(&mut self, execution: Execution, input: G::Token) {
-        self.emit_started(execution);
+        let started = self.services.backstage.now();
+        self.emit_started(execution, started);
         let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
-        let started = Instant::now();
         let handle = self.flight.spawn(async move {
-            let result = perform(&*graph, &services, execution, input, &cancel).await;
-            Landed { execution, result, took: started.elapsed() }
+            let result = perform!(&*graph, &*services, execution, input, &cancel);
+            let now = services.backstage.now();
+            Landed { execution, result, now, took: now.since(started) }
         });
         if self.aborts.is_empty() {
             self.aborts.resize_with(G::net().nodes().len(), || None);
@@ -228,13 +236,16 @@ impl<G: Graph> Driver<G> {
         &mut self,
         execution: Execution,
         result: Result<Done<G>, Stop>,
-        took: Duration,
+        now: Elapsed,
+        took: Elapsed,
     ) -> Result<(), End> {
         if !self.frontier.is_current(execution) {
             return Ok(());
         }
         let failed = match result {
-            Ok(Done { route: Ok(step), effects }) => return self.accept(execution, step, &effects, took).await,
+            Ok(Done { route: Ok(step), effects }) => {
+                return self.accept(execution, step, &effects, now, took).await;
+            }
             Ok(Done { route: Err(error), .. }) => {
                 let causes = Failure::causes_of(&*error);
                 failure(&self.services, execution, kind_of(&error), error.to_string(), causes)
@@ -252,7 +263,8 @@ impl<G: Graph> Driver<G> {
         execution: Execution,
         step: Step<G::Token>,
         effects: &Effects,
-        took: Duration,
+        now: Elapsed,
+        took: Elapsed,
     ) -> Result<(), End> {
         let group = G::net().node(execution.node).memory.map(usize::from);
         let updated = group.filter(|&group| self.services.memories[group].apply(effects));
@@ -266,7 +278,7 @@ impl<G: Graph> Driver<G> {
                 End::failed(failure(&self.services, execution, FailureKind::Journal, message, Vec::new()))
             })?;
         }
-        self.emit_finished(execution, &step, took);
+        self.emit_finished(execution, &step, now, took);
         self.complete(execution, step)
     }
 
@@ -294,7 +306,7 @@ impl<G: Graph> Driver<G> {
         step: &Step<G::Token>,
         effects: &Effects,
         updated: Option<usize>,
-        took: Duration,
+        took: Elapsed,
     ) -> Result<NodeOutcome, JournalError> {
         let net = G::net();
         let encoding = |what: &str, error: serde_json::Error| JournalError::Encoding {
@@ -325,7 +337,7 @@ impl<G: Graph> Driver<G> {
             memory: memory.transpose()?,
             calls: self.services.backstage.calls_of(execution),
             commits: effects.commits().to_vec(),
-            took_ms: took.as_millis().try_into().unwrap_or(u64::MAX),
+            took_ms: took.as_millis(),
         })
     }
 
@@ -378,13 +390,13 @@ impl<G: Graph> Driver<G> {
     }
 
     #[inline]
-    fn emit_started(&self, execution: Execution) {
-        self.services.backstage.emit(|| EventKind::NodeStarted(self.services.backstage.node(execution)));
+    fn emit_started(&self, execution: Execution, started: Elapsed) {
+        self.services.backstage.emit_at(started, || EventKind::NodeStarted(self.services.backstage.node(execution)));
     }
 
     #[inline]
-    fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, took: Duration) {
-        self.services.backstage.emit(|| {
+    fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
+        self.services.backstage.emit_at(now, || {
             let to = match step {
                 Step::One(_, token) => Onward::One(self.services.place_name(token)),
                 Step::All(_, tokens) => Onward::All(tokens.iter().map(|t| self.services.place_name(t)).collect()),

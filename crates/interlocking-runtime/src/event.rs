@@ -1,17 +1,17 @@
 //! What an observer is told while a run goes on.
 
+use crate::clock::Elapsed;
 use interlocking_agents::{AgentEvent, Usage};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
     /// How long after the run's start.
-    pub at: Duration,
+    pub at: Elapsed,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
@@ -39,7 +39,7 @@ pub enum EventKind {
         /// The place it went to.
         to: Onward,
         /// How long it ran.
-        took: Duration,
+        took: Elapsed,
     },
     /// A node failed, and the run with it.
     NodeFailed {
@@ -49,7 +49,7 @@ pub enum EventKind {
         /// Why.
         message: String,
         /// How long it ran.
-        took: Duration,
+        took: Elapsed,
     },
     /// A node's execution was cancelled by another node's step.
     NodeCancelled(NodeRef),
@@ -61,7 +61,7 @@ pub enum EventKind {
         #[serde(flatten)]
         node: NodeRef,
         /// What.
-        agent: AgentEvent,
+        agent: Box<AgentEvent>,
     },
     /// A node's handler said something.
     Note {
@@ -98,19 +98,19 @@ pub enum Onward {
     /// To one place.
     One(&'static str),
     /// To every branch of a fork.
-    All(Vec<&'static str>),
+    All(Box<[&'static str]>),
 }
 
 /// Where events go. Called from inside the executor, so it must not block.
 ///
-/// Any closure `Fn(&Event) + Send + Sync` is one.
+/// Any closure `Fn(Event) + Send + Sync` is one.
 pub trait EventSink: Send + Sync {
     /// Takes one event.
-    fn emit(&self, event: &Event);
+    fn emit(&self, event: Event);
 }
 
-impl<F: Fn(&Event) + Send + Sync> EventSink for F {
-    fn emit(&self, event: &Event) {
+impl<F: Fn(Event) + Send + Sync> EventSink for F {
+    fn emit(&self, event: Event) {
         self(event);
     }
 }
@@ -123,7 +123,7 @@ pub struct Events(mpsc::UnboundedReceiver<Event>);
 pub fn channel() -> (Arc<dyn EventSink>, Events) {
     let (sender, receiver) = mpsc::unbounded_channel();
     // Nobody listening is no reason to stop a run.
-    let sink = move |event: &Event| drop(sender.send(event.clone()));
+    let sink = move |event| drop(sender.send(event));
     (Arc::new(sink), Events(receiver))
 }
 

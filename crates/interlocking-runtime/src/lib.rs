@@ -11,6 +11,7 @@
 //! - [`llm`]: the node kind whose work an agent does, and its handler's four parts.
 //! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
+//! - [`clock`]: the time that both tell.
 //! - [`journal`]: one record a node outcome, appended before any successor starts.
 //!
 //! **Invariant:** there is no superstep. A node starts the moment its input is complete, and waits for nobody else.
@@ -25,6 +26,7 @@ pub mod roles;
 pub mod workspaces;
 pub mod event;
 pub mod cancel;
+pub mod clock;
 pub mod journal;
 
 mod driver;
@@ -32,8 +34,9 @@ mod perform;
 mod services;
 
 pub use cancel::Cancel;
+pub use clock::{Clock, Elapsed};
 pub use event::{Event, EventKind, EventSink};
 pub use journal::{Journal, MemoryJournal};
 pub use outcome::{Outcome, Report};
 pub use run::{Run, StartError};
-pub use workspaces::{Workspaces, WorkspaceError};
+pub use workspaces::{WorkspaceError, Workspaces};

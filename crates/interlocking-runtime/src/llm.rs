@@ -15,7 +15,7 @@
 //! ```
 
 use crate::services::Backstage;
-use interlocking_agents::{Conversation, Schema, SessionId, SessionOp, Turn, Usage};
+use interlocking_agents::{Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Graph, Node};
@@ -94,15 +94,16 @@ pub trait LLMHandler<N: LLM>: Send + Sync {
     }
 
     /// Makes the prompt's context, and says which session the turn runs in.
-    fn before<'a>(
-        &'a self,
-        input: &'a N::Input,
-        cx: &mut Cx<'_, N>,
-    ) -> impl Future<Output = Ask<N::Prompt<'a>>> + Send;
+    fn before<'a>(&'a self, input: &'a N::Input, cx: &mut Cx<'_, N>)
+    -> impl Future<Output = Ask<N::Prompt<'a>>> + Send;
 
     /// Takes the agent's answer, and says where to go next. The input comes back as `before` saw it.
-    fn after(&self, input: N::Input, reply: Reply<N::Output>, cx: &mut Cx<'_, N>)
-    -> impl Future<Output = Route<N>> + Send;
+    fn after(
+        &self,
+        input: N::Input,
+        reply: Reply<N::Output>,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send;
 }
 
 /// The agent's answer fits its schema but not the Rust type.
@@ -142,9 +143,10 @@ async fn converse<N: LLM>(
         .ok_or_else(|| ContextError::NoSupport { what: "it offers no agents".into() })?;
     let row = N::Graph::net().row(N::INDEX);
     let role = row.agent.as_deref().unwrap_or(&row.name);
-    let player = backstage.roles.player(role).ok_or_else(|| ContextError::NoSupport {
-        what: format!("no agent plays role `{role}`"),
-    })?;
+    let player = backstage
+        .roles
+        .player(role)
+        .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
     let turn = Turn {
         system,
         schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
@@ -156,17 +158,17 @@ async fn converse<N: LLM>(
     };
     let execution = cx.execution();
     let events = |event| backstage.agent_event(cx.node(), execution, event);
-    let outcome = Conversation::new(&*player.agent).run(turn, &events).await;
+    // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
+    let conversation = Conversation::new(&*player.agent).with_check(deserializes_as::<N::Output>);
+    let outcome = conversation.run(turn, &events).await;
     let (spent, session) = match &outcome {
         Ok(completion) => (completion.usage, Some(completion.session.clone())),
         Err(error) => (error.usage, error.session.clone()),
     };
     backstage.spent(execution, player.agent.name(), role, session, spent);
     let completion = outcome?;
-    let output = serde_json::from_value(completion.output).map_err(|error| OutputMismatch {
-        expected: std::any::type_name::<N::Output>(),
-        reason: error.to_string(),
-    })?;
+    let output = serde_json::from_value(completion.output)
+        .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
     Ok(Reply { output, session: completion.session, usage: completion.usage, corrections: completion.corrections })
 }
 

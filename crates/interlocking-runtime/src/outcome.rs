@@ -1,10 +1,10 @@
 //! What came of a run.
 
+use crate::clock::Elapsed;
 use interlocking_agents::{Ledger, Usage};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// How a run ended.
 ///
@@ -33,7 +33,7 @@ pub struct Report<O> {
     /// How often each node was entered, in table order; nodes that never ran are left out.
     pub visits: Vec<(&'static str, u32)>,
     /// How long it took.
-    pub took: Duration,
+    pub took: Elapsed,
 }
 
 impl<O> Outcome<O> {

@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::services::RunServices;
 use crate::workspaces::WorkspaceError;
-use interlocking_core::context::{ContextError, Entered};
+use interlocking_core::context::ContextError;
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
@@ -23,62 +23,99 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
-/// Runs one execution.
+/// Runs one execution: `perform!(graph, services, execution, input, cancel)` awaits it in place and gives
+/// `Result<Done<G>, Stop>`.
+///
+/// A macro, because the future of the common case is then pinned where it is made: one function more between the driver
+/// and a handler's future costs more than the whole transition.
+macro_rules! perform {
+    ($graph:expr, $services:expr, $execution:expr, $input:expr, $cancel:expr) => {{
+        let (graph, services, execution, cancel) = ($graph, $services, $execution, $cancel);
+        if cancel.is_requested() {
+            Err($crate::perform::Stop::Cancelled)
+        } else {
+            let step = graph.step($input, ::interlocking_core::context::Entered { services, execution });
+            let limit = services.backstage.net.node(execution.node).timeout;
+            if $crate::perform::is_watched(services, execution) {
+                $crate::perform::watched(services, execution, step, limit, cancel).await
+            } else {
+                let (mut step, mut waiting) = (::std::pin::pin!(step), None);
+                ::std::future::poll_fn(|context| {
+                    $crate::perform::poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
+                })
+                .await
+                .map_err(|interruption| interruption.into_stop(services, execution))
+            }
+        }
+    }};
+}
+pub(crate) use perform;
+
+/// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
 #[inline]
-pub(crate) async fn perform<G: Graph>(
-    graph: &G,
-    services: &RunServices<G>,
+pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
+    services.backstage.net.node(execution.node).read_only || tracing::enabled!(tracing::Level::INFO)
+}
+
+/// Runs an execution that is [watched](is_watched). Boxed, so that the common path does not carry this one's state.
+pub(crate) fn watched<'run, G: Graph>(
+    services: &'run RunServices<G>,
     execution: Execution,
-    input: G::Token,
-    cancel: &Cancel,
-) -> Result<Done<G>, Stop> {
-    if cancel.is_requested() {
-        return Err(Stop::Cancelled);
-    }
+    step: impl Future<Output = Done<G>> + Send + 'run,
+    limit: Option<Duration>,
+    cancel: &'run Cancel,
+) -> Pin<Box<dyn Future<Output = Result<Done<G>, Stop>> + Send + 'run>> {
     let net = services.backstage.net;
-    let step = graph.step(input, Entered { services, execution });
-    let limit = net.node(execution.node).timeout;
-    let done = if net.row(execution.node).read_only {
-        // Boxed, so that the common path does not carry this one's state.
-        Box::pin(read_only(services, execution, guard(step, limit, cancel))).await
-    } else if tracing::enabled!(tracing::Level::INFO) {
-        let name = net.name(execution.node);
-        let span = tracing::info_span!("node", node = name, visit = execution.visit, attempt = execution.attempt);
-        Box::pin(guard(step, limit, cancel).instrument(span)).await
-    } else {
-        guard(step, limit, cancel).await
-    };
-    done.map_err(|interruption| interruption.into_stop(services, execution))
+    let span = tracing::info_span!(
+        "node",
+        node = net.name(execution.node),
+        visit = execution.visit,
+        attempt = execution.attempt
+    );
+    let guarded = guard(step, limit, cancel).instrument(span);
+    Box::pin(async move {
+        let done = match net.node(execution.node).read_only {
+            true => read_only(services, execution, guarded).await,
+            false => guarded.await,
+        };
+        done.map_err(|interruption| interruption.into_stop(services, execution))
+    })
 }
 
 /// Why a guarded future did not come to its end.
-enum Interruption {
+pub(crate) enum Interruption {
     Panicked(Box<dyn Any + Send>),
     TimedOut(Duration),
     Cancelled,
     Workspace(WorkspaceError),
 }
 
-/// Polls `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
-///
-/// What it waits with is made only if `step` is not ready at once: a node that does not wait costs no timer.
-async fn guard<T>(
-    step: impl Future<Output = T>,
+/// What an execution waits with: a timer and the cancellation.
+type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
+
+/// Runs `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
+async fn guard<T>(step: impl Future<Output = T>, limit: Option<Duration>, cancel: &Cancel) -> Result<T, Interruption> {
+    let (mut step, mut waiting) = (pin!(step), None);
+    std::future::poll_fn(|context| poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)).await
+}
+
+/// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs
+/// no timer and no allocation.
+#[inline]
+pub(crate) fn poll_guarded<'run, T>(
+    step: Pin<&mut impl Future<Output = T>>,
+    waiting: &mut Waiting<'run>,
     limit: Option<Duration>,
-    cancel: &Cancel,
-) -> Result<T, Interruption> {
-    let mut step = pin!(step);
-    let mut waiting: Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> = None;
-    std::future::poll_fn(move |context: &mut Context<'_>| {
-        match catch_unwind(AssertUnwindSafe(|| step.as_mut().poll(context))) {
-            Ok(Poll::Ready(value)) => return Poll::Ready(Ok(value)),
-            Ok(Poll::Pending) => {}
-            Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
-        }
-        let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit, cancel)));
-        waiting.as_mut().poll(context).map(Err)
-    })
-    .await
+    cancel: &'run Cancel,
+    context: &mut Context<'_>,
+) -> Poll<Result<T, Interruption>> {
+    match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
+        Ok(Poll::Ready(value)) => return Poll::Ready(Ok(value)),
+        Ok(Poll::Pending) => {}
+        Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+    }
+    let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit, cancel)));
+    waiting.as_mut().poll(context).map(Err)
 }
 
 async fn interruption(limit: Option<Duration>, cancel: &Cancel) -> Interruption {
@@ -111,7 +148,7 @@ async fn read_only<G: Graph>(
 }
 
 impl Interruption {
-    fn into_stop<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Stop {
+    pub(crate) fn into_stop<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Stop {
         let (kind, message) = match self {
             Self::Cancelled => return Stop::Cancelled,
             Self::Panicked(panic) => (FailureKind::Panic, panic_message(&*panic)),

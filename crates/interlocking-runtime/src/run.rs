@@ -1,6 +1,7 @@
 //! A run: its settings, and its start.
 
 use crate::cancel::Cancel;
+use crate::clock::{Clock, CoarseClock};
 use crate::driver::Driver;
 use crate::event::{EventKind, EventSink};
 use crate::journal::{Journal, JournalError, MemoryJournal};
@@ -28,6 +29,7 @@ pub struct Run<G: Graph> {
     journal: Option<Arc<dyn Journal>>,
     sink: Option<Arc<dyn EventSink>>,
     cancel: Cancel,
+    clock: Arc<dyn Clock>,
 }
 
 /// Why a run did not start. Nothing was done.
@@ -35,7 +37,10 @@ pub struct Run<G: Graph> {
 #[non_exhaustive]
 pub enum StartError {
     /// The table names roles that no agent plays.
-    #[error("no agent plays {}: bind one with `with_agent`, or all others with `with_agent_for_others`", roles(unbound))]
+    #[error(
+        "no agent plays {}: bind one with `with_agent`, or all others with `with_agent_for_others`",
+        roles(unbound)
+    )]
     UnboundRoles {
         /// The roles, each with the first node that names it.
         unbound: Vec<(String, String)>,
@@ -56,6 +61,7 @@ impl<G: Graph> Run<G> {
             journal: Some(Arc::new(MemoryJournal::new())),
             sink: None,
             cancel: Cancel::new(),
+            clock: Arc::new(CoarseClock),
         }
     }
 
@@ -122,6 +128,13 @@ impl<G: Graph> Run<G> {
         self
     }
 
+    /// Tells the time by `clock`; a [`TokioClock`](crate::clock::TokioClock) for tests with paused time.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Runs the graph from `entry` to its end.
     ///
     /// Dropping the future stops the run where it stands: nodes that wait are dropped, and agents kill what they started.
@@ -141,7 +154,7 @@ impl<G: Graph> Run<G> {
             .map_err(|error| unreadable(&error))?;
         let inputs = self.journal.is_some().then(|| vec![None; net.places().len()].into());
         let services = RunServices::<G> {
-            backstage: Backstage::new(run.clone(), net, self.roles, self.sink),
+            backstage: Backstage::new(run.clone(), net, self.roles, self.sink, self.clock),
             entry: kept,
             inputs,
             memories: memories::<G>(),
@@ -154,7 +167,7 @@ impl<G: Graph> Run<G> {
         let services = driver.services();
         let (outcome, visits) = driver.run(entry_record).await;
         let backstage = &services.backstage;
-        Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.started.elapsed() })
+        Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.now() })
     }
 
     fn check_roles(&self) -> Result<(), StartError> {

@@ -1,5 +1,6 @@
 //! What handlers reach through their context.
 
+use crate::clock::{Clock, Elapsed};
 use crate::event::{Event, EventKind, EventSink, NodeRef};
 use crate::journal::Encoded;
 use crate::roles::Roles;
@@ -14,7 +15,6 @@ use interlocking_core::run_id::RunId;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::time::Instant;
 
 /// A run's services, for handlers of graph `G`.
 pub(crate) struct RunServices<G: Graph> {
@@ -32,7 +32,8 @@ pub(crate) struct Backstage {
     pub(crate) net: &'static Net,
     pub(crate) roles: Roles,
     pub(crate) sink: Option<Arc<dyn EventSink>>,
-    pub(crate) started: Instant,
+    clock: Arc<dyn Clock>,
+    started: Elapsed,
     calls: Mutex<Vec<(Execution, LedgerEntry)>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }
@@ -152,29 +153,49 @@ impl<G: Graph> RunServices<G> {
 }
 
 impl Backstage {
-    pub(crate) fn new(run: RunId, net: &'static Net, roles: Roles, sink: Option<Arc<dyn EventSink>>) -> Self {
-        let (calls, schemas) = (Mutex::default(), Mutex::default());
-        Self { run, net, roles, sink, started: Instant::now(), calls, schemas }
+    pub(crate) fn new(
+        run: RunId,
+        net: &'static Net,
+        roles: Roles,
+        sink: Option<Arc<dyn EventSink>>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let started = clock.now();
+        Self { run, net, roles, sink, clock, started, calls: Mutex::default(), schemas: Mutex::default() }
+    }
+
+    /// The time since the run's start.
+    #[inline]
+    pub(crate) fn now(&self) -> Elapsed {
+        self.clock.now().since(self.started)
     }
 
     /// How events name an execution.
+    #[inline]
     pub(crate) fn node(&self, execution: Execution) -> NodeRef {
         let Execution { node, visit, attempt, .. } = execution;
         NodeRef { node: self.net.name(node), visit, attempt }
     }
 
     /// Tells the sink, if there is one; the event is made only then.
-    #[inline]
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        if self.sink.is_some() {
+            self.emit_at(self.now(), kind);
+        }
+    }
+
+    /// The same of something whose time is known.
+    #[inline]
+    pub(crate) fn emit_at(&self, at: Elapsed, kind: impl FnOnce() -> EventKind) {
         if let Some(sink) = &self.sink {
-            sink.emit(&Event { at: self.started.elapsed(), kind: kind() });
+            sink.emit(Event { at, kind: kind() });
         }
     }
 
     /// Tells the sink what an agent did.
     pub(crate) fn agent_event(&self, node: &'static str, execution: Execution, agent: AgentEvent) {
         let node = NodeRef { node, visit: execution.visit, attempt: execution.attempt };
-        self.emit(|| EventKind::Agent { node, agent });
+        self.emit(|| EventKind::Agent { node, agent: Box::new(agent) });
     }
 
     /// Books an agent call.
