@@ -1,1 +1,249 @@
 //! Diagrams of a routing table: Mermaid and DOT.
+//!
+//! Both show the same: a shape a kind; a first line with name and type, a second with kind and attributes; thick edges
+//! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for exhausted routes. An
+//! edge into a join is labelled with the slot, one that cancels with what it clears.
+
+use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
+use std::fmt::Write;
+
+/// The table as a Mermaid flowchart.
+///
+/// Nodes may be called `end` or `graph`: their ids are prefixed, their labels quoted and escaped.
+pub fn mermaid(table: &Table) -> String {
+    let mut text = String::from("flowchart TD\n");
+    let _ = writeln!(text, "  {ENTRY_ID}([\"entry\"])");
+    for (index, row) in table.nodes.iter().enumerate() {
+        let (open, close) = mermaid_shape(row.kind);
+        let label = mermaid_text(&node_lines(row));
+        let _ = writeln!(text, "  {}{open}\"{label}\"{close}", node_id(index, &row.name));
+    }
+    let _ = writeln!(text, "  {EXIT_ID}(((\"{}\")))", mermaid_text(&[exit_line(table)]));
+    for edge in edges(table) {
+        let arrow = match edge.style {
+            Style::Plain => "-->",
+            Style::Fork => "==>",
+            Style::Choice | Style::Exhausted => "-.->",
+        };
+        let label = mermaid_text(&edge.labels);
+        let label = if label.is_empty() { label } else { format!("|\"{label}\"|") };
+        let _ = writeln!(text, "  {} {arrow}{label} {}", edge.from, edge.to);
+    }
+    // Mermaid has one dotted arrow and no dashed one.
+    let choices = edges(table).enumerate().filter(|(_, edge)| edge.style == Style::Choice);
+    let choices: Vec<String> = choices.map(|(index, _)| index.to_string()).collect();
+    if !choices.is_empty() {
+        let _ = writeln!(text, "  linkStyle {} stroke-width:3px,stroke-dasharray:9 4", choices.join(","));
+    }
+    text
+}
+
+/// The table as a DOT digraph.
+pub fn dot(table: &Table) -> String {
+    let mut text = format!("digraph \"{}\" {{\n", dot_text(std::slice::from_ref(&table.graph)));
+    text.push_str("  rankdir=TB\n");
+    let _ = writeln!(text, "  {ENTRY_ID} [label=\"entry\", shape=plaintext]");
+    for (index, row) in table.nodes.iter().enumerate() {
+        let (id, label, shape) = (node_id(index, &row.name), dot_text(&node_lines(row)), dot_shape(row.kind));
+        let _ = writeln!(text, "  {id} [label=\"{label}\", {shape}]");
+    }
+    let _ = writeln!(text, "  {EXIT_ID} [label=\"{}\", shape=doubleoctagon]", dot_text(&[exit_line(table)]));
+    for edge in edges(table) {
+        let style = match edge.style {
+            Style::Plain => "",
+            Style::Fork => "style=bold",
+            Style::Choice => "style=\"bold,dashed\"",
+            Style::Exhausted => "style=dotted",
+        };
+        let label = dot_text(&edge.labels);
+        let label = if label.is_empty() { label } else { format!("label=\"{label}\"") };
+        let attributes: Vec<&str> = [label.as_str(), style].into_iter().filter(|part| !part.is_empty()).collect();
+        let attributes = if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
+        let _ = writeln!(text, "  {} -> {}{attributes}", edge.from, edge.to);
+    }
+    text.push_str("}\n");
+    text
+}
+
+const ENTRY_ID: &str = "run_entry";
+const EXIT_ID: &str = "run_exit";
+
+/// An arrow, ready to be written in either language.
+struct Edge {
+    from: String,
+    to: String,
+    style: Style,
+    /// One line each.
+    labels: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// One of a node's alternatives, or the entry.
+    Plain,
+    /// A fork's branch with one target.
+    Fork,
+    /// One of several targets of a fork's branch.
+    Choice,
+    /// Beyond a bound.
+    Exhausted,
+}
+
+fn edges(table: &Table) -> impl Iterator<Item = Edge> + '_ {
+    let entries = table.nodes.iter().filter(|row| row.entry).map(|row| Edge {
+        from: ENTRY_ID.into(),
+        to: target_id(table, &row.name),
+        style: Style::Plain,
+        labels: Vec::new(),
+    });
+    entries.chain(table.nodes.iter().flat_map(|row| node_edges(table, row)))
+}
+
+fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
+    let edge = |style, target: &Target, role: Option<String>, cancels: &[String]| Edge {
+        from: target_id(table, &row.name),
+        to: target_id(table, &target.node),
+        style,
+        labels: [role, slot_label(table, row, target), cancel_label(cancels)].into_iter().flatten().collect(),
+    };
+    let goto = |style, role: Option<&str>, goto: &Goto| edge(style, &goto.to, role.map(str::to_owned), &goto.cancels);
+    let mut edges: Vec<Edge> = row.goto.iter().map(|found| goto(Style::Plain, None, found)).collect();
+    if let Some(fork) = &row.fork {
+        for (nth, targets) in (1..).zip(&fork.branches) {
+            // What a fork cancels is cleared once, before any branch starts: said at the first.
+            let cancels: &[String] = if nth == 1 { &fork.cancels } else { &[] };
+            let (style, role) = match targets.len() {
+                1 => (Style::Fork, format!("fork {nth}")),
+                _ => (Style::Choice, format!("fork {nth}, one of")),
+            };
+            edges.extend(targets.iter().map(|target| edge(style, target, Some(role.clone()), cancels)));
+        }
+    }
+    edges.extend(row.exhausted.iter().map(|found| goto(Style::Exhausted, Some("exhausted"), found)));
+    edges
+}
+
+/// The slot that a token from `row` fills, if the target is a join.
+fn slot_label(table: &Table, row: &NodeRow, target: &Target) -> Option<String> {
+    let join = table.node(&target.node).filter(|join| join.kind == NodeKind::Join)?;
+    let slot = match &target.slot {
+        Some(name) => join.slots.iter().find(|slot| slot.name == *name)?,
+        None => table.slot_of(&join.name, &row.name)?,
+    };
+    let latched = if slot.latched { " (latched)" } else { "" };
+    Some(format!("{}: {}{latched}", slot.name, slot.ty))
+}
+
+fn cancel_label(cancels: &[String]) -> Option<String> {
+    (!cancels.is_empty()).then(|| format!("✕ {}", cancels.join(", ")))
+}
+
+/// Name and type; kind and attributes.
+fn node_lines(row: &NodeRow) -> Vec<String> {
+    let first = match &row.input {
+        Some(input) => format!("{}: {input}", row.name),
+        None => row.name.clone(),
+    };
+    let mut second = vec![row.kind.to_string()];
+    match row.visits {
+        Some(Visits::AtMost(limit)) => second.push(format!("visits {limit}")),
+        Some(Visits::Unbounded) => second.push("visits unbounded".into()),
+        None => {}
+    }
+    second.extend(row.attempts.map(|limit| format!("attempts {limit}")));
+    second.extend(row.timeout_ms.map(|milliseconds| format!("timeout {}", duration(milliseconds))));
+    second.extend(row.agent.as_ref().map(|role| format!("agent {role}")));
+    second.extend(row.workspace.as_ref().map(|name| format!("workspace {name}")));
+    if row.read_only {
+        second.push("read-only".into());
+    }
+    vec![first, second.join(", ")]
+}
+
+fn exit_line(table: &Table) -> String {
+    format!("{EXIT}: {}", table.output)
+}
+
+fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        0 => "0 s".into(),
+        whole if whole % 60_000 == 0 => format!("{} min", whole / 60_000),
+        whole if whole % 1000 == 0 => format!("{} s", whole / 1000),
+        part => format!("{part} ms"),
+    }
+}
+
+/// An id that is a keyword of neither language, whatever the node is called, and no other node's.
+fn node_id(index: usize, name: &str) -> String {
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain { format!("n_{name}") } else { format!("n{index}") }
+}
+
+fn target_id(table: &Table, name: &str) -> String {
+    match table.nodes.iter().position(|row| row.name == name) {
+        Some(index) => node_id(index, name),
+        None if name == EXIT => EXIT_ID.into(),
+        // Such a table is no net; its drawing shows where it goes wrong.
+        None => "unknown".into(),
+    }
+}
+
+fn mermaid_shape(kind: NodeKind) -> (&'static str, &'static str) {
+    match kind {
+        NodeKind::Llm => ("(", ")"),
+        NodeKind::Logic => ("[", "]"),
+        NodeKind::Fork => ("[/", "\\]"),
+        NodeKind::Join => ("[\\", "/]"),
+        NodeKind::Map => ("[[", "]]"),
+        NodeKind::Human => ("[/", "/]"),
+        NodeKind::Advisory => ("{{", "}}"),
+        NodeKind::Observer => (">", "]"),
+        NodeKind::Event => ("((", "))"),
+    }
+}
+
+fn dot_shape(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Llm => "shape=box, style=rounded",
+        NodeKind::Logic => "shape=box",
+        NodeKind::Fork => "shape=trapezium",
+        NodeKind::Join => "shape=invtrapezium",
+        NodeKind::Map => "shape=box, peripheries=2",
+        NodeKind::Human => "shape=parallelogram",
+        NodeKind::Advisory => "shape=hexagon",
+        NodeKind::Observer => "shape=note",
+        NodeKind::Event => "shape=ellipse",
+    }
+}
+
+/// Lines for a quoted Mermaid label, where `#…;` is an entity, `<` begins HTML and a backtick Markdown.
+fn mermaid_text(lines: &[String]) -> String {
+    let escape = |line: &String| {
+        let mut text = String::with_capacity(line.len());
+        for c in line.chars() {
+            match c {
+                '"' => text.push_str("#quot;"),
+                '#' => text.push_str("#35;"),
+                '&' => text.push_str("#amp;"),
+                '<' => text.push_str("#lt;"),
+                '>' => text.push_str("#gt;"),
+                '`' => text.push_str("#96;"),
+                '\\' => text.push_str("#92;"),
+                c if c.is_control() => text.push(' '),
+                c => text.push(c),
+            }
+        }
+        text
+    };
+    lines.iter().map(escape).collect::<Vec<_>>().join("<br/>")
+}
+
+/// Lines for a quoted DOT string, where a backslash begins an escape.
+fn dot_text(lines: &[String]) -> String {
+    let escape = |line: &String| {
+        let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // Graphviz reads HTML entities in every label, quoted or not.
+        line.replace('&', "&amp;").replace('\\', "\\\\").replace('"', "\\\"")
+    };
+    lines.iter().map(escape).collect::<Vec<_>>().join("\\n")
+}

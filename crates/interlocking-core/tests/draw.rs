@@ -1,0 +1,226 @@
+//! Diagrams of routing tables, against what they should be.
+
+mod protocols;
+
+use expect_test::{Expect, expect, expect_file};
+use interlocking_core::draw::{dot, mermaid};
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+
+fn check(table: &Table, in_mermaid: Expect, in_dot: Expect) {
+    in_mermaid.assert_eq(&mermaid(table));
+    in_dot.assert_eq(&dot(table));
+}
+
+/// HY-69: the graph is data (nodes, kinds, types, edges) and can be printed.
+#[test]
+fn hybrid_is_drawn_with_its_nodes_kinds_types_and_edges() {
+    expect_file!["drawings/hybrid.mmd"].assert_eq(&mermaid(&protocols::hybrid()));
+    expect_file!["drawings/hybrid.dot"].assert_eq(&dot(&protocols::hybrid()));
+}
+
+#[test]
+fn v3_is_drawn_with_its_regions_and_its_branch_that_may_be_skipped() {
+    expect_file!["drawings/v3.mmd"].assert_eq(&mermaid(&protocols::v3()));
+    expect_file!["drawings/v3.dot"].assert_eq(&dot(&protocols::v3()));
+}
+
+#[test]
+fn scout_and_wave_is_drawn_with_its_people() {
+    expect_file!["drawings/scout_and_wave.mmd"].assert_eq(&mermaid(&protocols::scout_and_wave()));
+    expect_file!["drawings/scout_and_wave.dot"].assert_eq(&dot(&protocols::scout_and_wave()));
+}
+
+#[test]
+fn every_kind_has_a_shape_and_every_attribute_a_word() {
+    let kinds = [
+        NodeKind::Llm,
+        NodeKind::Logic,
+        NodeKind::Fork,
+        NodeKind::Map,
+        NodeKind::Human,
+        NodeKind::Advisory,
+        NodeKind::Observer,
+        NodeKind::Event,
+    ];
+    let mut table = Table::new("Kinds", "T");
+    for (name, kind) in ["a", "b", "c", "d", "e", "f", "g", "h"].into_iter().zip(kinds) {
+        table = table.with(NodeRow::new(name, kind));
+    }
+    table.nodes[0] = table.nodes[0].clone().entry().input("A").visits(3).attempts(2).timeout_ms(90_000).agent("writer");
+    table.nodes[0] = table.nodes[0].clone().workspace("desk").read_only().exhausted("b", &["c", "d"]);
+    table.nodes[1] = table.nodes[1].clone().unbounded().timeout_ms(1).goto("exit", &["*"]).goto("b", &[]);
+    check(
+        &table,
+        expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          n_a("a: A<br/>LLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only")
+          n_b["b<br/>LogicNode, visits unbounded, timeout 1 ms"]
+          n_c[/"c<br/>ForkNode"\]
+          n_d[["d<br/>MapNode"]]
+          n_e[/"e<br/>HumanNode"/]
+          n_f{{"f<br/>AdvisoryNode"}}
+          n_g>"g<br/>ObserverNode"]
+          n_h(("h<br/>EventNode"))
+          run_exit((("exit: T")))
+          run_entry --> n_a
+          n_a -.->|"exhausted<br/>✕ c, d"| n_b
+          n_b -->|"✕ *"| run_exit
+          n_b --> n_b
+    "#]],
+        expect![[r#"
+        digraph "Kinds" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]
+          n_a [label="a: A\nLLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only", shape=box, style=rounded]
+          n_b [label="b\nLogicNode, visits unbounded, timeout 1 ms", shape=box]
+          n_c [label="c\nForkNode", shape=trapezium]
+          n_d [label="d\nMapNode", shape=box, peripheries=2]
+          n_e [label="e\nHumanNode", shape=parallelogram]
+          n_f [label="f\nAdvisoryNode", shape=hexagon]
+          n_g [label="g\nObserverNode", shape=note]
+          n_h [label="h\nEventNode", shape=ellipse]
+          run_exit [label="exit: T", shape=doubleoctagon]
+          run_entry -> n_a
+          n_a -> n_b [label="exhausted\n✕ c, d", style=dotted]
+          n_b -> run_exit [label="✕ *"]
+          n_b -> n_b
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn slots_branches_and_regions_are_told_apart() {
+    let table = Table::new("Edges", "T")
+        .with(NodeRow::new("split", NodeKind::Fork).entry().fork(&["a", "b|meet.right|meet.left"], &["meet", "a"]))
+        .with(NodeRow::new("a", NodeKind::Logic).goto("meet", &[]))
+        .with(NodeRow::new("b", NodeKind::Logic).goto("meet.right", &["meet.right"]))
+        .with(
+            NodeRow::new("meet", NodeKind::Join)
+                .slot("left", "Left", &["a"], false)
+                .slot("right", "Right", &["b"], true)
+                .goto("exit", &[]),
+        );
+    check(
+        &table,
+        expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          n_split[/"split<br/>ForkNode"\]
+          n_a["a<br/>LogicNode"]
+          n_b["b<br/>LogicNode"]
+          n_meet[\"meet<br/>JoinNode"/]
+          run_exit((("exit: T")))
+          run_entry --> n_split
+          n_split ==>|"fork 1<br/>✕ meet, a"| n_a
+          n_split -.->|"fork 2, one of"| n_b
+          n_split -.->|"fork 2, one of<br/>right: Right (latched)"| n_meet
+          n_split -.->|"fork 2, one of<br/>left: Left"| n_meet
+          n_a -->|"left: Left"| n_meet
+          n_b -->|"right: Right (latched)<br/>✕ meet.right"| n_meet
+          n_meet --> run_exit
+          linkStyle 2,3,4 stroke-width:3px,stroke-dasharray:9 4
+    "#]],
+        expect![[r#"
+        digraph "Edges" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]
+          n_split [label="split\nForkNode", shape=trapezium]
+          n_a [label="a\nLogicNode", shape=box]
+          n_b [label="b\nLogicNode", shape=box]
+          n_meet [label="meet\nJoinNode", shape=invtrapezium]
+          run_exit [label="exit: T", shape=doubleoctagon]
+          run_entry -> n_split
+          n_split -> n_a [label="fork 1\n✕ meet, a", style=bold]
+          n_split -> n_b [label="fork 2, one of", style="bold,dashed"]
+          n_split -> n_meet [label="fork 2, one of\nright: Right (latched)", style="bold,dashed"]
+          n_split -> n_meet [label="fork 2, one of\nleft: Left", style="bold,dashed"]
+          n_a -> n_meet [label="left: Left"]
+          n_b -> n_meet [label="right: Right (latched)\n✕ meet.right"]
+          n_meet -> run_exit
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn reserved_words_and_odd_characters_are_safe() {
+    let row = |name: &str| NodeRow::new(name, NodeKind::Logic);
+    let table = Table::new("He said \"hi\" \\ <b>", "Vec<Result<&'static str, \"`#1\"\n>>")
+        .with(row("end").entry().input("HashMap<K, V>").goto("graph", &[]).goto("style", &[]))
+        .with(row("graph").goto("subgraph", &[]).goto("o", &[]).goto("x", &[]).goto("node", &[]))
+        .with(row("style").goto("run_exit", &[]))
+        .with(row("subgraph").goto("exit", &[]))
+        .with(row("o").goto("exit", &[]))
+        .with(row("x").goto("exit", &[]))
+        .with(row("node").goto("größe", &[]))
+        .with(row("größe").goto("a\"]; b", &[]))
+        .with(row("a\"]; b").goto("nowhere", &[]))
+        .with(row("run_exit").goto("exit", &[]));
+    check(
+        &table,
+        expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          n_end["end: HashMap#lt;K, V#gt;<br/>LogicNode"]
+          n_graph["graph<br/>LogicNode"]
+          n_style["style<br/>LogicNode"]
+          n_subgraph["subgraph<br/>LogicNode"]
+          n_o["o<br/>LogicNode"]
+          n_x["x<br/>LogicNode"]
+          n_node["node<br/>LogicNode"]
+          n7["größe<br/>LogicNode"]
+          n8["a#quot;]; b<br/>LogicNode"]
+          n_run_exit["run_exit<br/>LogicNode"]
+          run_exit((("exit: Vec#lt;Result#lt;#amp;'static str, #quot;#96;#35;1#quot; #gt;#gt;")))
+          run_entry --> n_end
+          n_end --> n_graph
+          n_end --> n_style
+          n_graph --> n_subgraph
+          n_graph --> n_o
+          n_graph --> n_x
+          n_graph --> n_node
+          n_style --> n_run_exit
+          n_subgraph --> run_exit
+          n_o --> run_exit
+          n_x --> run_exit
+          n_node --> n7
+          n7 --> n8
+          n8 --> unknown
+          n_run_exit --> run_exit
+    "#]],
+        expect![[r#"
+        digraph "He said \"hi\" \\ <b>" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]
+          n_end [label="end: HashMap<K, V>\nLogicNode", shape=box]
+          n_graph [label="graph\nLogicNode", shape=box]
+          n_style [label="style\nLogicNode", shape=box]
+          n_subgraph [label="subgraph\nLogicNode", shape=box]
+          n_o [label="o\nLogicNode", shape=box]
+          n_x [label="x\nLogicNode", shape=box]
+          n_node [label="node\nLogicNode", shape=box]
+          n7 [label="größe\nLogicNode", shape=box]
+          n8 [label="a\"]; b\nLogicNode", shape=box]
+          n_run_exit [label="run_exit\nLogicNode", shape=box]
+          run_exit [label="exit: Vec<Result<&amp;'static str, \"`#1\" >>", shape=doubleoctagon]
+          run_entry -> n_end
+          n_end -> n_graph
+          n_end -> n_style
+          n_graph -> n_subgraph
+          n_graph -> n_o
+          n_graph -> n_x
+          n_graph -> n_node
+          n_style -> n_run_exit
+          n_subgraph -> run_exit
+          n_o -> run_exit
+          n_x -> run_exit
+          n_node -> n7
+          n7 -> n8
+          n8 -> unknown
+          n_run_exit -> run_exit
+        }
+    "#]],
+    );
+}
