@@ -1,0 +1,358 @@
+//! Tables compiled to nets, and tables as JSON.
+
+#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+
+mod protocols;
+
+use expect_test::{Expect, expect};
+use interlocking_core::net::{Net, NetError};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
+
+fn logic(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Logic)
+}
+
+fn table<const NODES: usize>(nodes: [NodeRow; NODES]) -> Table {
+    let mut table = Table::new("Test", "T");
+    table.nodes = nodes.into();
+    table
+}
+
+fn refused(table: Table, error: NetError, message: Expect) {
+    let found = Net::new(table).unwrap_err();
+    assert_eq!(found, error);
+    message.assert_eq(&found.to_string());
+}
+
+fn unknown(node: &str, name: &str) -> NetError {
+    NetError::Unknown { node: node.into(), name: name.into() }
+}
+
+#[test]
+fn exactly_one_node_is_the_entry() {
+    refused(
+        table([logic("a"), logic("b")]),
+        NetError::Entry { found: Vec::new() },
+        expect!["no node is the entry: mark one"],
+    );
+    refused(
+        table([logic("a").entry(), logic("b"), logic("c").entry()]),
+        NetError::Entry { found: vec!["a".into(), "c".into()] },
+        expect!["2 nodes are the entry (a, c): keep one"],
+    );
+    refused(Table::new("Empty", "T"), NetError::Entry { found: Vec::new() }, expect!["no node is the entry: mark one"]);
+}
+
+#[test]
+fn a_name_stands_for_one_thing() {
+    refused(
+        table([logic("a").entry(), logic("a")]),
+        NetError::Duplicate { name: "a".into() },
+        expect!["`a` stands for two things: rename one"],
+    );
+    refused(
+        table([logic("a").entry(), logic("exit")]),
+        NetError::Duplicate { name: "exit".into() },
+        expect!["`exit` stands for two things: rename one"],
+    );
+    let join = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["a"], false).slot("one", "T", &["a"], false);
+    refused(
+        table([logic("a").entry(), join]),
+        NetError::Duplicate { name: "meet.one".into() },
+        expect!["`meet.one` stands for two things: rename one"],
+    );
+}
+
+#[test]
+fn a_name_stands_for_something() {
+    let join = || NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["a"], false);
+    refused(
+        table([logic("a").entry().goto("b", &[])]),
+        unknown("a", "b"),
+        expect!["node `a` names `b`, which is not in the table"],
+    );
+    refused(
+        table([logic("a").entry().goto("meet.two", &[]), join()]),
+        unknown("a", "meet.two"),
+        expect!["node `a` names `meet.two`, which is not in the table"],
+    );
+    refused(
+        table([logic("a").entry().goto("a.one", &[])]),
+        unknown("a", "a.one"),
+        expect!["node `a` names `a.one`, which is not in the table"],
+    );
+    refused(
+        table([logic("a").entry().fork(&["a|b"], &[])]),
+        unknown("a", "b"),
+        expect!["node `a` names `b`, which is not in the table"],
+    );
+    refused(
+        table([logic("a").entry().exhausted("b", &[])]),
+        unknown("a", "b"),
+        expect!["node `a` names `b`, which is not in the table"],
+    );
+    let stranger = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["stranger"], false);
+    refused(
+        table([logic("a").entry(), stranger]),
+        unknown("meet", "stranger"),
+        expect!["node `meet` names `stranger`, which is not in the table"],
+    );
+}
+
+#[test]
+fn a_region_names_what_can_hold_a_token() {
+    let join = || NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["a"], false);
+    for name in ["b", "meet.two", "exit", "", "mee"] {
+        let with = |row: NodeRow| Net::new(table([row.entry(), join()])).unwrap_err();
+        assert_eq!(with(logic("a").goto("a", &[name])), unknown("a", name));
+        assert_eq!(with(logic("a").fork(&["a"], &[name])), unknown("a", name));
+        assert_eq!(with(logic("a").exhausted("a", &[name])), unknown("a", name));
+    }
+    // Said twice is said.
+    for names in [&["*", "*"][..], &["a", "*"], &["a", "a"], &["meet", "meet.one"], &["meet.one", "meet.one"]] {
+        let net = Net::new(table([logic("a").entry().goto("a", names), join()])).unwrap();
+        let region = net.alternatives()[0].cancels.as_ref().unwrap();
+        let cleared: Vec<&str> = region.places.iter().map(|place| net.places()[place].name.as_str()).collect();
+        let expected: &[&str] = match names {
+            [.., "*"] => &["a", "meet.one"],
+            ["a", ..] => &["a"],
+            _ => &["meet.one"],
+        };
+        assert_eq!((cleared.as_slice(), region.everything), (expected, names.contains(&"*")), "{names:?}");
+    }
+}
+
+#[test]
+fn a_bare_join_is_the_slot_that_names_the_source() {
+    let join = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["b"], false).slot("two", "T", &["a"], false);
+    let net = Net::new(table([logic("a").entry().goto("meet", &[]), logic("b"), join.clone()])).unwrap();
+    assert_eq!(net.alternatives()[0].branches, [[net.place_named("meet.two").unwrap()]]);
+    refused(
+        table([logic("a").entry(), logic("b"), logic("c").goto("meet", &[]), join]),
+        NetError::NoSlot { node: "c".into(), join: "meet".into() },
+        expect!["node `c` goes to join `meet`, none of whose slots names it as a source"],
+    );
+}
+
+#[test]
+fn slots_are_a_joins() {
+    refused(
+        table([logic("a").entry(), NodeRow::new("meet", NodeKind::Join)]),
+        NetError::Slots { node: "meet".into() },
+        expect!["node `meet`: a join has at least one slot, and no other node has any"],
+    );
+    refused(
+        table([logic("a").entry().slot("one", "T", &["a"], false)]),
+        NetError::Slots { node: "a".into() },
+        expect!["node `a`: a join has at least one slot, and no other node has any"],
+    );
+}
+
+#[test]
+fn a_table_that_no_index_can_hold_is_refused() {
+    let mut huge = table([logic("n0").entry()]);
+    huge.nodes.extend((1..=65_536).map(|index| logic(&format!("n{index}"))));
+    refused(
+        huge,
+        NetError::TooLarge { count: 65_536 },
+        expect!["65536 places or alternatives: at most 65,535 fit one table"],
+    );
+    let mut busy = logic("a").entry();
+    busy.goto = vec![Goto::new("a", &[]); 65_537];
+    assert!(matches!(Net::new(table([busy])), Err(NetError::TooLarge { .. })));
+}
+
+#[test]
+fn places_and_alternatives_are_numbered_in_table_order() {
+    let join = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["a"], false).slot("two", "T", &["b"], true);
+    let first = logic("a").goto("exit", &[]).exhausted("exit", &["*"]).fork(&["b|meet.one", "b"], &[]).goto("b", &[]);
+    let net = Net::new(table([first, join.goto("exit", &[]), logic("b").entry().visits(2).attempts(3)])).unwrap();
+    let names: Vec<&str> = net.places().iter().map(|place| place.name.as_str()).collect();
+    assert_eq!(names, ["a", "meet.one", "meet.two", "b", "exit"]);
+    assert_eq!((net.entry(), net.exit()), (3, 4));
+    assert!((0..).zip(&names).all(|(index, name)| net.place_named(name) == Some(index)));
+    let branches: Vec<_> = net.alternatives().iter().map(|alternative| alternative.branches.clone()).collect();
+    assert_eq!(branches, [vec![vec![4]], vec![vec![3]], vec![vec![3, 1], vec![3]], vec![vec![4]], vec![vec![4]]]);
+    let [a, meet, b] = net.nodes() else { panic!("three nodes") };
+    assert_eq!((a.alternatives.clone(), a.exhausted, meet.alternatives.clone()), (0..4, Some(3), 4..5));
+    assert_eq!((meet.is_join, meet.places(), b.places()), (true, 1..3, 3..4));
+    assert_eq!((a.visits, a.attempts, b.visits, b.attempts), (u32::MAX, None, 2, Some(3)));
+    let plain: Vec<bool> = net.alternatives().iter().map(|alternative| alternative.plain).collect();
+    assert_eq!(plain, [false, true, false, false, false], "only the goto that leads to one node and clears nothing");
+}
+
+#[test]
+fn a_slot_is_kept_if_it_is_latched_or_may_outlive_another_one() {
+    let kept = |cancels: &[&str], latched: bool| {
+        let join =
+            |name| NodeRow::new(name, NodeKind::Join).slot("one", "T", &["a"], latched).slot("two", "T", &["a"], false);
+        let net = Net::new(table([logic("a").entry().goto("exit", cancels), join("meet"), join("other")])).unwrap();
+        let kept = net.places().iter().filter(|place| place.kept).map(|place| place.name.clone());
+        kept.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(kept(&[], false), "");
+    assert_eq!(kept(&[], true), "meet.one other.one");
+    assert_eq!(kept(&["meet"], false), "", "all slots go at once: none outlives another");
+    assert_eq!(kept(&["*"], false), "");
+    assert_eq!(kept(&["meet.one"], false), "meet.two");
+    assert_eq!(kept(&["meet.two"], true), "meet.one other.one");
+    assert_eq!(kept(&["meet.one", "meet.two"], false), "");
+    assert_eq!(kept(&["meet.one", "other"], true), "meet.one meet.two other.one");
+}
+
+#[test]
+fn memory_groups_are_numbered_by_their_first_node() {
+    let net = Net::new(table([
+        logic("a").entry(),
+        logic("b").memory("desk", "Notes"),
+        logic("c").memory("own", "Own"),
+        logic("d").memory("desk", "Notes"),
+    ]));
+    let net = net.unwrap();
+    assert_eq!(net.memory_groups(), ["desk", "own"]);
+    let groups: Vec<Option<u16>> = net.nodes().iter().map(|node| node.memory).collect();
+    assert_eq!(groups, [None, Some(0), Some(1), Some(0)]);
+}
+
+#[test]
+fn the_protocols_are_nets() {
+    for (table, nodes, places) in
+        [(protocols::hybrid(), 22, 25), (protocols::v3(), 11, 13), (protocols::scout_and_wave(), 22, 23)]
+    {
+        let graph = table.graph.clone();
+        let net = Net::new(table).unwrap_or_else(|error| panic!("{graph}: {error}"));
+        assert_eq!((net.nodes().len(), net.places().len()), (nodes, places), "{graph}");
+        // Beyond every bound the run ends, whatever else is live.
+        for node in net.nodes().iter().filter(|node| node.visits < u32::MAX) {
+            let route = net.alternative(node.exhausted.unwrap()).unwrap();
+            assert_eq!(route.branches, [[net.exit()]], "{graph}");
+            assert!(route.cancels.as_ref().is_some_and(|region| region.everything), "{graph}");
+        }
+    }
+}
+
+#[test]
+fn a_table_survives_json() {
+    for table in [protocols::hybrid(), protocols::v3(), protocols::scout_and_wave()] {
+        let json = serde_json::to_string(&table).unwrap();
+        assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
+    }
+    let mut row = logic("a").entry().unbounded().attempts(1).timeout_ms(u64::MAX).agent("x").workspace("y").read_only();
+    row.goto.push(Goto { to: Target { node: "a".into(), slot: None }, cancels: vec!["*".into()] });
+    let table = table([row.input("A").memory("m", "M").llm("P", "O").fork(&["a|exit"], &["a"])]);
+    let json = serde_json::to_value(&table).unwrap();
+    assert_eq!(serde_json::from_value::<Table>(json).unwrap(), table);
+}
+
+#[test]
+fn the_json_of_a_table() {
+    let table = Table::new("Newsroom", "Article")
+        .with(
+            NodeRow::new("write", NodeKind::Llm)
+                .entry()
+                .input("Draft")
+                .llm("WritePrompt<'_>", "Article")
+                .fork(&["spell", "desk.facts|exit"], &["spell"])
+                .visits(3)
+                .exhausted("exit", &["*"])
+                .agent("writer")
+                .workspace("desk")
+                .read_only()
+                .timeout_ms(90_000)
+                .memory("desk", "Notes"),
+        )
+        .with(NodeRow::new("spell", NodeKind::Logic).input("Draft").goto("desk", &[]).unbounded().attempts(2))
+        .with(
+            NodeRow::new("desk", NodeKind::Join)
+                .slot("spell", "Article", &["spell"], false)
+                .slot("facts", "bool", &["write"], true)
+                .goto("exit", &[]),
+        );
+    let json = serde_json::to_string_pretty(&table).unwrap();
+    expect![[r#"
+        {
+          "graph": "Newsroom",
+          "output": "Article",
+          "nodes": [
+            {
+              "name": "write",
+              "kind": "llm",
+              "entry": true,
+              "input": "Draft",
+              "prompt": "WritePrompt<'_>",
+              "output": "Article",
+              "fork": {
+                "branches": [
+                  [
+                    "spell"
+                  ],
+                  [
+                    "desk.facts",
+                    "exit"
+                  ]
+                ],
+                "cancels": [
+                  "spell"
+                ]
+              },
+              "exhausted": {
+                "to": "exit",
+                "cancels": [
+                  "*"
+                ]
+              },
+              "visits": {
+                "at_most": 3
+              },
+              "timeout_ms": 90000,
+              "agent": "writer",
+              "workspace": "desk",
+              "read_only": true,
+              "memory": {
+                "group": "desk",
+                "type": "Notes"
+              }
+            },
+            {
+              "name": "spell",
+              "kind": "logic",
+              "input": "Draft",
+              "goto": [
+                {
+                  "to": "desk"
+                }
+              ],
+              "visits": "unbounded",
+              "attempts": 2
+            },
+            {
+              "name": "desk",
+              "kind": "join",
+              "slots": [
+                {
+                  "name": "spell",
+                  "type": "Article",
+                  "sources": [
+                    "spell"
+                  ]
+                },
+                {
+                  "name": "facts",
+                  "type": "bool",
+                  "sources": [
+                    "write"
+                  ],
+                  "latched": true
+                }
+              ],
+              "goto": [
+                {
+                  "to": "exit"
+                }
+              ]
+            }
+          ]
+        }"#]]
+    .assert_eq(&json);
+    assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
+}
