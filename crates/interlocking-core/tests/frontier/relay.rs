@@ -77,14 +77,25 @@ fn it_leaves_bounds_and_joins_to_the_slow_way() {
     play.start();
     let mut slow = at_b();
     assert_eq!(relayed(&mut play, &mut slow, "b", &to_itself), None, "a third attempt is exhausted");
+    let mut slow = at_b();
+    slow.goto("b", "b").unwrap();
+    slow.start();
+    for play in [&mut play, &mut slow] {
+        play.goto("b", "a").unwrap();
+        play.start();
+    }
+    let to_b = Step::One(play.alternative("a", 0), play.token_in("a", "b"));
+    assert_eq!(relayed(&mut play, &mut slow, "a", &to_b).as_deref(), Some("b#2"), "the last visit that is allowed");
+
+    let mut play = at_b();
     for _ in 0..2 {
         play.goto("b", "a").unwrap();
         play.start();
-        play.goto("a", "b").unwrap();
-        play.start_one();
+        if play.frontier.visits(1) < 2 {
+            play.goto("a", "b").unwrap();
+            play.start();
+        }
     }
-    play.goto("b", "a").unwrap();
-    play.start();
     let to_b = Step::One(play.alternative("a", 0), play.token_in("a", "b"));
     assert_eq!(relayed(&mut play, &mut slow, "a", &to_b), None, "a third visit is exhausted");
 }

@@ -1,0 +1,236 @@
+//! The rules of runs, written down naively: names for places, searches for everything, nothing shared with the frontier.
+
+use interlocking_core::table::{NodeKind, NodeRow, Table, Target, Visits};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One way on, spelled out: where each token goes, by place name, and what is cleared first.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    pub(crate) tokens: Vec<(String, u32)>,
+    pub(crate) cancels: Vec<String>,
+}
+
+/// A violation, as far as the model tells them apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    DoubleToken { place: String },
+    LiveAtExit { live: BTreeSet<String> },
+}
+
+/// A node that starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Started {
+    pub(crate) node: String,
+    pub(crate) visit: u32,
+    pub(crate) attempt: u32,
+    pub(crate) exhausted: bool,
+    pub(crate) inputs: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    visit: u32,
+    attempt: u32,
+    from_itself: bool,
+}
+
+/// The state of one run; values are serial numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Model<'t> {
+    table: &'t Table,
+    /// Tokens that wait, by place.
+    queued: BTreeMap<String, u32>,
+    /// Tokens that a running node has, by node and place.
+    held: BTreeMap<String, BTreeMap<String, u32>>,
+    /// What latched slots remember.
+    remembered: BTreeMap<String, u32>,
+    due: Vec<String>,
+    counts: BTreeMap<String, Counts>,
+    pub(crate) exit: Option<u32>,
+}
+
+impl<'t> Model<'t> {
+    pub(crate) fn new(table: &'t Table, entry: u32) -> Self {
+        let mut model = Self {
+            table,
+            queued: BTreeMap::new(),
+            held: BTreeMap::new(),
+            remembered: BTreeMap::new(),
+            due: Vec::new(),
+            counts: BTreeMap::new(),
+            exit: None,
+        };
+        let name = &table.entry().unwrap().name;
+        model.queued.insert(name.clone(), entry);
+        model.find_due(None);
+        model
+    }
+
+    pub(crate) fn marking(&self) -> BTreeSet<String> {
+        self.queued.keys().chain(self.held.values().flat_map(BTreeMap::keys)).cloned().collect()
+    }
+
+    pub(crate) fn running(&self) -> Vec<String> {
+        self.held.keys().cloned().collect()
+    }
+
+    pub(crate) fn has_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    pub(crate) fn start(&mut self) -> Option<Started> {
+        if self.due.is_empty() {
+            return None;
+        }
+        let node = self.due.remove(0);
+        let row = self.table.node(&node).unwrap();
+        let counts = self.counts.entry(node.clone()).or_default();
+        let exhausted = if counts.from_itself && row.attempts.is_some() {
+            counts.attempt += 1;
+            row.attempts.is_some_and(|limit| counts.attempt > limit)
+        } else {
+            counts.visit += 1;
+            counts.attempt = 1;
+            matches!(row.visits, Some(Visits::AtMost(limit)) if counts.visit > limit)
+        };
+        let (visit, attempt) = (counts.visit, counts.attempt);
+        let mut held = BTreeMap::new();
+        let mut inputs = Vec::new();
+        for place in places_of(row) {
+            if let Some(value) = self.queued.remove(&place) {
+                held.insert(place.clone(), value);
+                if is_latched(self.table, &place) {
+                    self.remembered.insert(place.clone(), value);
+                }
+                inputs.push(value);
+            } else {
+                inputs.push(self.remembered[&place]);
+            }
+        }
+        // What it runs with is held under its name, even if it holds no token.
+        self.held.insert(node.clone(), held);
+        Some(Started { node, visit, attempt, exhausted, inputs })
+    }
+
+    /// Ends a node that runs; gives the nodes that this stopped.
+    pub(crate) fn end(&mut self, node: &str, way: &Way) -> Result<BTreeSet<String>, Wrong> {
+        self.held.remove(node).unwrap();
+        let mut stopped = BTreeSet::new();
+        for row in &self.table.nodes {
+            let places = places_of(row);
+            let hit = |place: &String| way.cancels.iter().any(|name| name == "*" || *name == row.name || name == place);
+            if !places.iter().any(hit) {
+                continue;
+            }
+            if let Some(held) = self.held.remove(&row.name) {
+                stopped.insert(row.name.clone());
+                self.queued.extend(held);
+            }
+            for place in places.iter().filter(|place| hit(place)) {
+                self.queued.remove(place);
+                self.remembered.remove(place);
+            }
+        }
+        self.find_due(Some(node));
+        let (exits, others): (Vec<_>, Vec<_>) = way.tokens.iter().partition(|(place, _)| place == "exit");
+        for (place, value) in others {
+            if self.marking().contains(place) {
+                return Err(Wrong::DoubleToken { place: place.clone() });
+            }
+            self.queued.insert(place.clone(), *value);
+            self.find_due(Some(node));
+        }
+        for (place, value) in exits {
+            if !self.marking().is_empty() {
+                return Err(Wrong::LiveAtExit { live: self.marking() });
+            }
+            if self.exit.is_some() {
+                return Err(Wrong::DoubleToken { place: place.clone() });
+            }
+            self.exit = Some(*value);
+        }
+        Ok(stopped)
+    }
+
+    /// Places of joins that hold a token, with the others of the same joins, split by whether they have a value.
+    pub(crate) fn deadlock(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let marked = self.marking();
+        let joins = self.table.nodes.iter().filter(|row| places_of(row).iter().any(|place| marked.contains(place)));
+        joins.flat_map(places_of).partition(|place| self.has_value(place))
+    }
+
+    /// All ways on from `node`: the alternative's position in the row, and what it does.
+    pub(crate) fn ways(&self, node: &str, serial: u32) -> Vec<(usize, bool, Way)> {
+        let row = self.table.node(node).unwrap();
+        let mut ways = Vec::new();
+        for (nth, goto) in row.goto.iter().chain(&row.exhausted).enumerate() {
+            // The exhausted route comes after the fork.
+            let nth = nth + usize::from(nth >= row.goto.len() && row.fork.is_some());
+            let tokens = vec![(place_of(self.table, node, &goto.to), serial)];
+            ways.push((nth, false, Way { tokens, cancels: goto.cancels.clone() }));
+        }
+        if let Some(fork) = &row.fork {
+            let mut choices: Vec<Vec<(String, u32)>> = vec![Vec::new()];
+            for (branch, targets) in (0..).zip(&fork.branches) {
+                choices = targets
+                    .iter()
+                    .flat_map(|target| {
+                        let token = (place_of(self.table, node, target), serial + branch);
+                        choices.iter().map(move |before| [before.clone(), vec![token.clone()]].concat())
+                    })
+                    .collect();
+            }
+            let way = |tokens| (row.goto.len(), true, Way { tokens, cancels: fork.cancels.clone() });
+            ways.extend(choices.into_iter().map(way));
+        }
+        ways
+    }
+
+    fn has_value(&self, place: &str) -> bool {
+        let held = self.held.values().any(|held| held.contains_key(place));
+        self.queued.contains_key(place) || self.remembered.contains_key(place) && !held
+    }
+
+    /// Brings the list of due nodes up to date: those that are due no more leave it, new ones join its end.
+    fn find_due(&mut self, from: Option<&str>) {
+        let enabled = |model: &Self, row: &NodeRow| {
+            let places = places_of(row);
+            !model.held.contains_key(&row.name)
+                && places.iter().any(|place| model.queued.contains_key(place))
+                && places.iter().all(|place| model.has_value(place))
+        };
+        let now: Vec<String> =
+            self.table.nodes.iter().filter(|row| enabled(self, row)).map(|row| row.name.clone()).collect();
+        self.due.retain(|name| now.contains(name));
+        for name in now {
+            if !self.due.contains(&name) {
+                self.counts.entry(name.clone()).or_default().from_itself = from == Some(&name);
+                self.due.push(name);
+            }
+        }
+    }
+}
+
+fn places_of(row: &NodeRow) -> Vec<String> {
+    match row.kind {
+        NodeKind::Join => row.slots.iter().map(|slot| format!("{}.{}", row.name, slot.name)).collect(),
+        _ => vec![row.name.clone()],
+    }
+}
+
+fn is_latched(table: &Table, place: &str) -> bool {
+    let Some((join, slot)) = place.split_once('.') else { return false };
+    table.node(join).unwrap().slots.iter().any(|found| found.name == slot && found.latched)
+}
+
+/// Where a target leads for a token from `node`.
+fn place_of(table: &Table, node: &str, target: &Target) -> String {
+    let row = table.node(&target.node);
+    match row.filter(|row| row.kind == NodeKind::Join && target.slot.is_none()) {
+        None => target.to_string(),
+        Some(join) => {
+            let slot = join.slots.iter().find(|slot| slot.sources.iter().any(|source| source == node)).unwrap();
+            format!("{}.{}", join.name, slot.name)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Tables of up to eight nodes from small numbers, so that a failing one shrinks.
+
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// A node in numbers: places, nodes and regions are indices modulo what the table has.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomNode {
+    join: bool,
+    latched: [bool; 2],
+    gotos: Vec<(u8, Vec<u8>)>,
+    fork: Option<(Vec<Vec<u8>>, Vec<u8>)>,
+    visits: Option<u32>,
+    attempts: Option<u32>,
+    exhausted: Option<(u8, Vec<u8>)>,
+}
+
+pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
+    let cancels = || prop_oneof![3 => Just(Vec::new()), 2 => vec(any::<u8>(), 1..3)];
+    let goto = move || (any::<u8>(), cancels());
+    let fork = (vec(vec(any::<u8>(), 1..3), 2..4), cancels());
+    let node = (
+        prop::bool::weighted(0.5),
+        prop::array::uniform2(prop::bool::weighted(0.6)),
+        vec(goto(), 1..4),
+        option::weighted(0.8, fork),
+        option::weighted(0.3, 1..4_u32),
+        option::weighted(0.3, 1..4_u32),
+        option::weighted(0.5, goto()),
+    );
+    let node = node.prop_map(|(join, latched, gotos, fork, visits, attempts, exhausted)| RandomNode {
+        join,
+        latched,
+        gotos,
+        fork,
+        visits,
+        attempts,
+        exhausted,
+    });
+    vec(node, 2..=8)
+}
+
+pub(crate) fn table(nodes: &[RandomNode]) -> Table {
+    let name = |index: usize| format!("n{index}");
+    let is_join = |index: usize| index > 0 && nodes[index].join;
+    // Joins by their slots, and by their name too: a source of even index then fills `a`, of odd index `b`.
+    let mut targets = vec!["exit".to_owned()];
+    let mut regions = vec!["*".to_owned()];
+    for index in 0..nodes.len() {
+        targets.push(name(index));
+        regions.push(name(index));
+        if is_join(index) {
+            let slots = ["a", "b"].map(|slot| format!("{}.{slot}", name(index)));
+            targets.extend(slots.clone());
+            regions.extend(slots);
+        }
+    }
+    let target = |number: u8| targets[usize::from(number) % targets.len()].as_str();
+    let region = |numbers: &[u8]| -> Vec<&str> {
+        numbers.iter().map(|&number| regions[usize::from(number) % regions.len()].as_str()).collect()
+    };
+    let parity = |parity: usize| -> Vec<String> { (parity..nodes.len()).step_by(2).map(name).collect() };
+    let (even, odd) = (parity(0), parity(1));
+
+    let mut table = Table::new("Random", "T");
+    for (index, node) in nodes.iter().enumerate() {
+        let mut row = NodeRow::new(name(index), if is_join(index) { NodeKind::Join } else { NodeKind::Logic });
+        row.entry = index == 0;
+        if is_join(index) {
+            // At least one slot is not latched.
+            let latched = [node.latched[0], node.latched[1] && !node.latched[0]];
+            for ((slot, names), latched) in [("a", &even), ("b", &odd)].into_iter().zip(latched) {
+                row = row.slot(slot, "T", &names.iter().map(String::as_str).collect::<Vec<_>>(), latched);
+            }
+        }
+        for (to, cancels) in &node.gotos {
+            row = row.goto(target(*to), &region(cancels));
+        }
+        if let Some((branches, cancels)) = &node.fork {
+            let branches: Vec<String> = branches
+                .iter()
+                .map(|choices| choices.iter().map(|&to| target(to)).collect::<Vec<_>>().join("|"))
+                .collect();
+            row = row.fork(&branches.iter().map(String::as_str).collect::<Vec<_>>(), &region(cancels));
+        }
+        if let Some((to, cancels)) = &node.exhausted {
+            row = row.exhausted(target(*to), &region(cancels));
+        }
+        if let Some(limit) = node.visits {
+            row = row.visits(limit);
+        }
+        row.attempts = node.attempts;
+        table = table.with(row);
+    }
+    table
+}
