@@ -67,6 +67,8 @@ pub(crate) struct Slot {
     pub(crate) ty: Type,
     /// The nodes of `from(…)`, or the one that the slot is named after.
     pub(crate) sources: Vec<Ident>,
+    /// Whether there is no `from(…)`.
+    pub(crate) named_after_source: bool,
     pub(crate) latched: Option<Ident>,
 }
 
@@ -137,6 +139,11 @@ impl GraphModel<'_> {
     pub(crate) fn find(&self, name: &Ident) -> Option<usize> {
         let name = name.unraw().to_string();
         self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// Whether no field before it has the same name.
+    pub(crate) fn is_first_of_its_name(&self, index: usize) -> bool {
+        !self.nodes[..index].iter().any(|other| other.name == self.nodes[index].name)
     }
 
     /// The place that `target` means in the row of the node at `source`.
@@ -226,6 +233,14 @@ impl Target {
 }
 
 impl Cancel {
+    /// Where it stands.
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Self::Everything(span) => *span,
+            Self::Named(target) => target.node.span(),
+        }
+    }
+
     /// As it is spelled in the table.
     pub(crate) fn spelled(&self) -> String {
         match self {

@@ -353,12 +353,14 @@ impl Parse for Slot {
             return Err(syn::Error::new(name.span(), message));
         }
         input.parse::<Token![:]>()?;
-        let mut slot = Self { sources: vec![name.clone()], name, ty: input.parse()?, latched: None };
+        let mut slot =
+            Self { sources: vec![name.clone()], named_after_source: true, name, ty: input.parse()?, latched: None };
         while !input.is_empty() && !input.peek(Token![,]) {
             let word = input.call(Ident::parse_any)?;
             if word == "from" && slot.latched.is_none() {
                 let content = parentheses(&word, &input, "from(first, second)")?;
                 slot.sources.clear();
+                slot.named_after_source = false;
                 while !content.is_empty() {
                     slot.sources.push(content.call(Ident::parse_any)?);
                     more(&content)?;

@@ -407,7 +407,7 @@ fn keep(payload: &TokenStream, span: Span) -> TokenStream {
 }
 
 /// The type with its elided lifetimes spelled `'a`.
-fn with_lifetime(ty: &Type) -> TokenStream {
+pub(crate) fn with_lifetime(ty: &Type) -> TokenStream {
     let mut written = TokenStream::new();
     let mut tokens = ty.to_token_stream().into_iter().peekable();
     rewrite(&mut tokens, &mut written);

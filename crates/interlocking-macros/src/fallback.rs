@@ -1,5 +1,214 @@
-use crate::ast::GraphModel;
+//! What stands beside the errors of a struct: markers and impls under which handlers still type-check as far as they
+//! can, so that the real errors do not drown in others that follow from them.
+//!
+//! Every node may go to every place, whatever the table says. Where a type is not known because the table is wrong, the
+//! first error itself stands in the type's place: to rustc that is a type about which nothing more need be said, and the
+//! error is shown once.
+
+use crate::ast::{GraphModel, Node, Place};
+use crate::expand::{self, at};
+use crate::{markers, naming};
+use interlocking_core::table::NodeKind;
 use proc_macro2::TokenStream;
-pub(crate) fn graph(_: &GraphModel<'_>, errors: &syn::Error) -> TokenStream {
-    errors.to_compile_error()
+use quote::{ToTokens, quote, quote_spanned};
+use std::cell::RefCell;
+use syn::Type;
+use syn::ext::IdentExt;
+
+/// The errors, and what lets the rest of the program be checked.
+pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream {
+    let first = errors.clone().into_iter().next();
+    let unknown = first.map(syn::Error::into_compile_error).unwrap_or_default();
+    let fallback = Fallback { graph, unknown, placed: RefCell::default() };
+    let report = errors.to_compile_error();
+    let markers = markers::module(graph);
+    let lints = expand::silenced();
+    let nodes =
+        (0..graph.nodes.len()).filter(|&index| graph.is_first_of_its_name(index)).map(|index| fallback.node(index));
+    let exit = fallback.place(Place::Exit);
+    let (name, output) = (&graph.input.ident, fallback.or_unknown(graph.output.as_ref()));
+    let entry = graph.nodes.iter().find(|node| node.attributes.entry.is_some());
+    let entry = match entry {
+        Some(entry) => fallback.input(entry),
+        None => fallback.unknown.clone(),
+    };
+    quote! {
+        #report
+        #markers
+        #lints
+        const _: () = {
+            use ::interlocking::__private as __p;
+            #(#nodes)*
+            #exit
+            impl __p::Graph for #name {
+                type Entry = #entry;
+                type Output = #output;
+                type Token = __p::NoToken;
+                const NODES: __p::usize = 0;
+                const EDGES: __p::usize = 0;
+                fn net() -> &'static __p::Net { ::core::unreachable!() }
+                fn enter(_: #entry) -> __p::NoToken { ::core::unreachable!() }
+                fn leave(_: __p::NoToken) -> __p::Option<#output> { ::core::unreachable!() }
+                fn join(_: __p::u16, _: __p::Vec<__p::NoToken>) -> __p::Option<__p::NoToken> { ::core::unreachable!() }
+                fn exhausted(_: __p::u16, _: __p::Limit, _: __p::NoToken) -> __p::Option<__p::Step<__p::NoToken>> {
+                    ::core::unreachable!()
+                }
+                async fn step<'run>(&'run self, _: __p::NoToken, _: __p::Entered<'run, Self>) -> __p::Done<Self> {
+                    ::core::unreachable!()
+                }
+                fn memory<__V: __p::MemoryVisitor>(_: __p::u16, _: __V) -> __p::Option<__V::Output> {
+                    ::core::unreachable!()
+                }
+            }
+        };
+    }
+}
+
+struct Fallback<'m, 'a> {
+    graph: &'m GraphModel<'a>,
+    /// In place of a type.
+    unknown: TokenStream,
+    /// The markers that are places already: beside errors two may have one name.
+    placed: RefCell<Vec<String>>,
+}
+
+impl Fallback<'_, '_> {
+    fn node(&self, index: usize) -> TokenStream {
+        let node = &self.graph.nodes[index];
+        let (graph, module, name) = (&self.graph.input.ident, &self.graph.module, node.ident);
+        let (input, attributes) = (self.input(node), &node.attributes);
+        let marker = quote!(#module::#name);
+        let mut more = TokenStream::new();
+        if node.slots().is_empty() {
+            more.extend(self.place(Place::Node(index)));
+        }
+        let slots = node.slots().iter().enumerate();
+        let own = slots.filter(|(at, slot)| !node.slots()[..*at].iter().any(|other| other.name() == slot.name()));
+        more.extend(own.map(|(at, _)| self.place(Place::Slot(index, at))));
+        for (join, other) in self.graph.nodes.iter().enumerate() {
+            if !other.slots().is_empty() && self.graph.is_first_of_its_name(join) {
+                let (slot, join) = (self.slot_from(node, other), other.ident);
+                more.extend(quote! {
+                    impl __p::Edge<#module::#join> for #marker { type To = #module::#slot; const ALTERNATIVE: __p::u16 = 0; }
+                });
+            }
+        }
+        if attributes.fork.is_some() || node.incomplete {
+            more.extend(self.forks(index));
+        }
+        if attributes.memory.is_some() || node.incomplete {
+            let ty = self.or_unknown(attributes.memory.as_ref().map(|memory| &memory.value.ty));
+            more.extend(quote!(impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = 0; }));
+        }
+        if attributes.workspace.is_some() || attributes.read_only.is_some() || node.incomplete {
+            more.extend(quote!(impl __p::Works for #marker {}));
+        }
+        if node.kind == Some(NodeKind::Llm) {
+            let prompt = match &attributes.prompt {
+                Some(prompt) => expand::with_lifetime(&prompt.value),
+                None => self.unknown.clone(),
+            };
+            let output = self.or_unknown(attributes.output.as_ref().map(|output| &output.value));
+            more.extend(quote!(impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; }));
+        }
+        quote_spanned! {at(name.span())=>
+            impl __p::Node for #marker {
+                type Graph = #graph;
+                type Input = #input;
+                const INDEX: __p::u16 = 0;
+                fn take(_: __p::NoToken) -> __p::Option<#input> { ::core::unreachable!() }
+            }
+            impl<__T: __p::Place<Graph = #graph>> __p::Edge<__T> for #marker {
+                type To = __T;
+                const ALTERNATIVE: __p::u16 = 0;
+            }
+            #more
+        }
+    }
+
+    fn place(&self, place: Place) -> TokenStream {
+        let (graph, module, marker) = (&self.graph.input.ident, &self.graph.module, naming::marker(self.graph, place));
+        if self.placed.borrow().contains(&marker.to_string()) {
+            return TokenStream::new();
+        }
+        self.placed.borrow_mut().push(marker.to_string());
+        let payload = self.payload(place);
+        quote! {
+            impl __p::Place for #module::#marker {
+                type Graph = #graph;
+                type Payload = #payload;
+                fn put(_: #payload) -> __p::NoToken { ::core::unreachable!() }
+            }
+        }
+    }
+
+    /// The slot that `source` most likely fills.
+    fn slot_from(&self, source: &Node<'_>, join: &Node<'_>) -> syn::Ident {
+        let feeds = |slot: &&crate::ast::Slot| slot.sources.iter().any(|name| name.unraw() == source.name);
+        let slots = join.slots();
+        naming::slot_marker(join, slots.iter().find(feeds).unwrap_or(&slots[0]))
+    }
+
+    fn forks(&self, index: usize) -> TokenStream {
+        let node = &self.graph.nodes[index];
+        let (module, name) = (&self.graph.module, node.ident);
+        let (mut branches, mut choices, mut known) = (Vec::new(), TokenStream::new(), node.branches().len() > 1);
+        for (position, branch) in node.branches().iter().enumerate() {
+            let places: Vec<Place> =
+                branch.iter().filter_map(|target| self.graph.resolve(index, target).ok()).collect();
+            known &= places.len() == branch.len();
+            match places[..] {
+                [place] => branches.push(self.payload(place)),
+                _ => branches.push(quote!(__p::Choice<#module::#name, __p::Nth<#position>>)),
+            }
+            if branch.len() > 1 {
+                for (place, target) in places.iter().zip(branch) {
+                    let to = naming::marker(self.graph, *place);
+                    let spelled = match place {
+                        Place::Slot(join, _) if target.slot.is_none() => self.graph.nodes[*join].ident.clone(),
+                        _ => to.clone(),
+                    };
+                    choices.extend(quote! {
+                        impl __p::Branch<#module::#spelled> for #module::#name {
+                            type To = #module::#to;
+                            type Position = __p::Nth<#position>;
+                        }
+                    });
+                }
+            }
+        }
+        let branches = if known { quote!((#(#branches),*)) } else { self.unknown.clone() };
+        let choices = if known { choices } else { TokenStream::new() };
+        quote! {
+            impl __p::Forks for #module::#name {
+                type Branches = #branches;
+                const ALTERNATIVE: __p::u16 = 0;
+                fn tokens(_: Self::Branches) -> __p::Vec<__p::NoToken> { ::core::unreachable!() }
+            }
+            #choices
+        }
+    }
+
+    fn payload(&self, place: Place) -> TokenStream {
+        match place {
+            Place::Exit => self.or_unknown(self.graph.output.as_ref()),
+            Place::Node(node) => self.input(&self.graph.nodes[node]),
+            Place::Slot(join, slot) => self.graph.nodes[join].slots()[slot].ty.to_token_stream(),
+        }
+    }
+
+    fn input(&self, node: &Node<'_>) -> TokenStream {
+        match node.slots() {
+            [] if node.kind == Some(NodeKind::Join) => self.unknown.clone(),
+            [] => self.or_unknown(node.attributes.input.as_ref().map(|input| &input.value)),
+            slots => {
+                let types = slots.iter().map(|slot| &slot.ty);
+                quote!((#(#types,)*))
+            }
+        }
+    }
+
+    fn or_unknown(&self, ty: Option<&Type>) -> TokenStream {
+        ty.map_or_else(|| self.unknown.clone(), ToTokens::to_token_stream)
+    }
 }

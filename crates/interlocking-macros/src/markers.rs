@@ -1,6 +1,6 @@
 //! The module of markers: one uninhabited enum a node and a slot, and one for the exit.
 
-use crate::ast::{GraphModel, Node};
+use crate::ast::{EXIT, GraphModel, Node};
 use crate::naming;
 use crate::spelling;
 use interlocking_core::table::NodeKind;
@@ -12,36 +12,40 @@ use syn::ext::IdentExt;
 /// `pub mod newsroom { pub(super) enum write {} … }`.
 pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
     let (module, visibility) = (&graph.module, &graph.input.vis);
-    let nodes = graph.nodes.iter().map(node);
+    // Beside errors two nodes or slots may have one name; each marker is written once all the same.
+    let mut written = vec![EXIT.to_owned()];
+    let mut nodes = TokenStream::new();
+    for (name, marker) in graph.nodes.iter().flat_map(node) {
+        if !written.contains(&name) {
+            nodes.extend(marker);
+            written.push(name);
+        }
+    }
     let exit_visibility = naming::one_module_deeper(visibility);
     let summary = format!(" The nodes of [`{}`](super::{0}), as types.", graph.input.ident.unraw());
     quote! {
         #[doc = #summary]
         #[allow(non_camel_case_types, missing_docs, unreachable_pub, dead_code, rustdoc::broken_intra_doc_links)]
         #visibility mod #module {
-            #(#nodes)*
+            #nodes
             #[doc = " Where a run ends."]
             #exit_visibility enum exit {}
         }
     }
 }
 
-fn node(node: &Node<'_>) -> TokenStream {
-    let span = node.ident.span();
+/// The marker of a node and those of its slots, by name.
+fn node(node: &Node<'_>) -> Vec<(String, TokenStream)> {
     let (ident, visibility) = (node.ident, naming::one_module_deeper(&node.field.vis));
-    let docs = node.field.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let docs = node.field.attrs.iter().filter(|attribute| is_doc(attribute));
     let edges = edges(node, node.field.attrs.iter().any(is_doc));
+    let marker = quote_spanned!(ident.span()=> #(#docs)* #[doc = #edges] #visibility enum #ident {});
     let slots = node.slots().iter().map(|slot| {
         let marker = naming::slot_marker(node, slot);
-        let doc = format!(" Slot `{}` of `{}`: takes `{}`.", slot.name(), node.name, spelling::of(&slot.ty));
-        quote_spanned!(slot.name.span()=> #[doc = #doc] #visibility enum #marker {})
+        let doc = format!(" Slot `{}` of `{}`. Takes `{}`.", slot.name(), node.name, spelling::of(&slot.ty));
+        (marker.to_string(), quote_spanned!(slot.name.span()=> #[doc = #doc] #visibility enum #marker {}))
     });
-    quote_spanned! {span=>
-        #(#docs)*
-        #[doc = #edges]
-        #visibility enum #ident {}
-        #(#slots)*
-    }
+    std::iter::once((node.name.clone(), marker)).chain(slots).collect()
 }
 
 fn is_doc(attribute: &Attribute) -> bool {

@@ -1,0 +1,127 @@
+//! Flow: where a run starts, what it reaches, and whether it can end from there.
+
+use super::{is_in_doubt, listed, places};
+use crate::ast::{GraphModel, Place};
+use crate::errors::Errors;
+use interlocking_core::table::NodeKind;
+
+/// A run starts with one token at one node.
+pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
+    let mut entries = graph.nodes.iter().filter(|node| node.attributes.entry.is_some());
+    let Some(first) = entries.next() else {
+        if graph.nodes.is_empty() {
+            errors.over(&graph.input.ident, "a graph has a node at least: `#[node(entry, input = Type, goto(exit))]`");
+        } else if !graph.nodes.iter().any(|node| node.incomplete) {
+            errors
+                .over(&graph.input.ident, "no node is the entry: mark the one where a run starts, `#[node(entry, …)]`");
+        }
+        return;
+    };
+    for node in entries {
+        let message = format!("a run starts at one node, and `{}` is the entry already", first.name);
+        errors.over(&node.attributes.entry, message);
+    }
+}
+
+/// A run starts with one value; a join takes several.
+pub(super) fn the_entry_takes_one_value(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Join)) {
+        if let Some(entry) = &node.attributes.entry {
+            errors.over(entry, "a run starts with one value, and a join takes several: start at another node");
+        }
+    }
+}
+
+/// A node that no edge leads to from the entry would be declared and never run.
+pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
+    let reach = Reach::of(graph);
+    let entries: Vec<usize> =
+        (0..graph.nodes.len()).filter(|&node| graph.nodes[node].attributes.entry.is_some()).collect();
+    let reached = |node: usize| entries.iter().any(|&entry| reach.leads(entry, node));
+    // What an entry or a doubtful row leads to is not known.
+    if entries.is_empty() || (0..graph.nodes.len()).any(|node| reached(node) && reach.in_doubt[node]) {
+        return;
+    }
+    let entry = &graph.nodes[entries[0]].name;
+    for (_, node) in graph.nodes.iter().enumerate().filter(|(index, _)| !reached(*index)) {
+        let message = format!("no run reaches `{}`: no edge leads there from the entry `{entry}`", node.name);
+        errors.over(node.ident, message);
+    }
+}
+
+/// A run ends only at the exit. A node from which no way leads there, or a loop that nothing leaves, is a dead end.
+///
+/// Reported where a route is missing: at the node that leads nowhere, or at one node of the loop, and not at those
+/// before it.
+pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) {
+    let reach = Reach::of(graph);
+    let all = || 0..graph.nodes.len();
+    let ends = |node: usize| reach.in_doubt[node] || places(graph, node).any(|place| place == Place::Exit);
+    let stuck = |node: usize| !all().any(|end| ends(end) && reach.leads(node, end));
+    let mut reported = vec![false; graph.nodes.len()];
+    for index in all().filter(|&index| stuck(index)) {
+        let node = &graph.nodes[index];
+        // A loop that nothing leaves: whatever it leads to leads back.
+        let trap: Vec<usize> = all().filter(|&other| reach.leads(index, other)).collect();
+        if reported[index] || !trap.iter().all(|&other| reach.leads(other, index)) {
+            continue;
+        }
+        trap.iter().for_each(|&other| reported[other] = true);
+        if node.targets().next().is_none() {
+            if node.kind != Some(NodeKind::Fork) {
+                errors.over(
+                    node.ident,
+                    format_args!("node `{}` leads nowhere: say where it goes, `goto(exit)`", node.name),
+                );
+            }
+        } else {
+            let names: Vec<&str> = trap.iter().map(|&node| graph.nodes[node].name.as_str()).collect();
+            let message = match names[..] {
+                [name] => {
+                    format!("`{name}` leads only to itself: a run could never end, so let it go on, as to `exit`")
+                }
+                _ => format!(
+                    "{} lead only to each other: a run could never end, so let one go on, as to `exit`",
+                    listed(names, "and")
+                ),
+            };
+            errors.over(node.ident, message);
+        }
+    }
+}
+
+/// Which node leads to which, over any number of edges, none included.
+struct Reach {
+    leads: Vec<Vec<bool>>,
+    in_doubt: Vec<bool>,
+}
+
+impl Reach {
+    fn of(graph: &GraphModel<'_>) -> Self {
+        let count = graph.nodes.len();
+        let next = |node: usize| {
+            places(graph, node).filter_map(|place| match place {
+                Place::Exit => None,
+                Place::Node(to) | Place::Slot(to, _) => Some(to),
+            })
+        };
+        let next: Vec<Vec<usize>> = (0..count).map(|node| next(node).collect()).collect();
+        let from = |start: usize| {
+            let (mut seen, mut open) = (vec![false; count], vec![start]);
+            while let Some(node) = open.pop() {
+                if !std::mem::replace(&mut seen[node], true) {
+                    open.extend(&next[node]);
+                }
+            }
+            seen
+        };
+        Self {
+            leads: (0..count).map(from).collect(),
+            in_doubt: (0..count).map(|node| is_in_doubt(graph, node)).collect(),
+        }
+    }
+
+    fn leads(&self, from: usize, to: usize) -> bool {
+        self.leads[from][to]
+    }
+}

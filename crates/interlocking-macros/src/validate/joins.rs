@@ -1,0 +1,140 @@
+//! Joins: each waits for several slots, and each slot is filled from the nodes that it lists, and from no other.
+
+use super::{instead, is_in_doubt, places};
+use crate::ast::{GraphModel, Node, Place, Slot};
+use crate::errors::Errors;
+use interlocking_core::table::NodeKind;
+use syn::ext::IdentExt;
+
+fn joins<'g, 'a>(graph: &'g GraphModel<'a>) -> impl Iterator<Item = (usize, &'g Node<'a>)> {
+    graph.nodes.iter().enumerate().filter(|(_, node)| node.kind == Some(NodeKind::Join))
+}
+
+/// A slot's name says which value a token is, so a join has it once.
+pub(super) fn slots_are_distinct(graph: &GraphModel<'_>, errors: &Errors) {
+    for (_, join) in joins(graph) {
+        for (at, slot) in join.slots().iter().enumerate() {
+            if join.slots()[..at].iter().any(|other| other.name() == slot.name()) {
+                errors.over(
+                    &slot.name,
+                    format_args!("join `{}` has two slots called `{}`: rename one", join.name, slot.name()),
+                );
+            }
+        }
+    }
+}
+
+/// With one slot there is nothing to wait for: any node does that.
+pub(super) fn joins_wait_for_several(graph: &GraphModel<'_>, errors: &Errors) {
+    for (_, join) in joins(graph) {
+        if let Some(slots) = join.attributes.slots.as_ref().filter(|slots| slots.value.len() < 2) {
+            errors.over(
+                &slots.key,
+                "a join waits for two slots or more; for one value, a `LogicNode` with `input = Type` does",
+            );
+        }
+    }
+}
+
+/// A latched slot keeps its value. With all of them latched, a join that has fired once has all it waits for, for ever.
+pub(super) fn a_slot_is_not_latched(graph: &GraphModel<'_>, errors: &Errors) {
+    for (_, join) in joins(graph) {
+        let slots = join.slots();
+        if slots.len() > 1
+            && slots.iter().all(|slot| slot.latched.is_some())
+            && let Some(latched) = slots.last().and_then(|slot| slot.latched.as_ref())
+        {
+            let name = &join.name;
+            errors.over(
+                latched,
+                format_args!("every slot of join `{name}` is latched, so none would start a new round: free one"),
+            );
+        }
+    }
+}
+
+/// A slot is filled from nodes; where it lists none, from the node that it is named after.
+pub(super) fn sources_are_known(graph: &GraphModel<'_>, errors: &Errors) {
+    for (_, join) in joins(graph) {
+        for slot in join.slots() {
+            let name = slot.name();
+            if slot.sources.is_empty() {
+                errors.over(
+                    &slot.name,
+                    format_args!("slot `{name}` is filled from nothing: name a node in its `from(…)`"),
+                );
+            }
+            for (at, source) in slot.sources.iter().enumerate() {
+                let wrong = source.unraw().to_string();
+                if slot.sources[..at].iter().any(|other| other.unraw() == wrong) {
+                    errors.over(source, format_args!("slot `{name}` lists `{wrong}` twice: keep one"));
+                }
+                if graph.find(source).is_some() {
+                    continue;
+                }
+                let instead = instead(graph, &wrong, false);
+                let message = if slot.named_after_source {
+                    format!(
+                        "slot `{name}` is named after no node ({instead}): say what fills it, `{name}: Type from(node)`"
+                    )
+                } else {
+                    format!("no node is called `{wrong}`: {instead}")
+                };
+                errors.over(source, message);
+            }
+        }
+    }
+}
+
+/// A source that never goes to its slot leaves the join waiting.
+pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
+    for (index, join) in joins(graph) {
+        for (at, slot) in join.slots().iter().enumerate() {
+            for source in &slot.sources {
+                let Some(from) = graph.find(source).filter(|&from| !is_in_doubt(graph, from)) else { continue };
+                if !places(graph, from).any(|place| place == Place::Slot(index, at)) {
+                    let (source_name, name) = (&graph.nodes[from].name, &join.name);
+                    let target = target(graph, from, join, slot);
+                    let message = format!(
+                        "`{source_name}` never goes to `{name}.{}`: give it `goto({target})`, or the slot another source",
+                        slot.name()
+                    );
+                    errors.over(source, message);
+                }
+            }
+        }
+    }
+}
+
+/// The shortest spelling of a slot as a target of `from`.
+fn target(graph: &GraphModel<'_>, from: usize, join: &Node<'_>, slot: &Slot) -> String {
+    let lists = |slot: &&Slot| slot.sources.iter().any(|source| source.unraw() == graph.nodes[from].name);
+    match join.slots().iter().filter(lists).count() {
+        1 => join.name.clone(),
+        _ => format!("{}.{}", join.name, slot.name()),
+    }
+}
+
+/// Who fills a slot is said at the slot: a node that it does not list may not go there.
+pub(super) fn only_sources_feed(graph: &GraphModel<'_>, errors: &Errors) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        for target in node.targets() {
+            let (Ok(Place::Slot(join, at)), Some(spelled)) = (graph.resolve(index, target), &target.slot) else {
+                continue;
+            };
+            let slot = &graph.nodes[join].slots()[at];
+            if !slot.sources.iter().any(|source| source.unraw() == node.name) {
+                let mut sources: Vec<String> = slot.sources.iter().map(|source| source.unraw().to_string()).collect();
+                sources.push(node.name.clone());
+                let message = format!(
+                    "slot `{}` is not filled from `{}`: name it there, `{}: Type from({})`",
+                    target.spelled(),
+                    node.name,
+                    slot.name(),
+                    sources.join(", ")
+                );
+                errors.over(spelled, message);
+            }
+        }
+    }
+}
