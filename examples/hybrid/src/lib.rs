@@ -8,6 +8,7 @@ pub mod harness;
 pub mod paths;
 pub mod source;
 pub mod toolchain;
+pub mod verdicts;
 
 pub mod demo;
 

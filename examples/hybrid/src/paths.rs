@@ -7,10 +7,12 @@
 //! choose between two, and a build script could carry what the barrier keeps apart. Only the types agent and the
 //! skeleton may change the manifest and its lock, before the fork. All other files are nobody's.
 
+use serde::{Deserialize, Serialize};
+
 use crate::types::{CratePath, StackSpec};
 
 /// What a path belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Territory {
     /// Written by the tests agent.
     Tests,
@@ -25,7 +27,7 @@ pub enum Territory {
 }
 
 /// Who changed the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The types agent and the types fix agent.
     Types,
@@ -42,7 +44,7 @@ pub enum Role {
 }
 
 /// A change that the role may not make.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{} may not change `{path}`, which {}", role.name(), territory.belongs())]
 pub struct PathViolation {
     /// Who changed it.

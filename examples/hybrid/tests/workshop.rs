@@ -124,7 +124,7 @@ async fn a_cancelled_command_leaves_nothing_behind() {
 
 /// The process whose id is in the file is gone, or dead and waiting for its parent to notice.
 async fn assert_gone(file: &Path) {
-    let id = std::fs::read_to_string(file).unwrap();
+    let id = std::fs::read_to_string(file).expect("the process wrote its id");
     let status = format!("/proc/{}/stat", id.trim());
     for _ in 0..200 {
         match std::fs::read_to_string(&status) {

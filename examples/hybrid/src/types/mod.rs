@@ -13,6 +13,7 @@
 //! (HY-70). Only what an agent has to produce has a JSON schema.
 
 mod blocker;
+mod commit_text;
 mod contexts;
 mod contract;
 mod crate_path;
@@ -22,9 +23,12 @@ mod fixes;
 mod holes;
 mod identifier;
 mod implementation;
+mod lattice;
 mod mutation;
 mod non_empty;
 mod properties;
+mod result;
+mod states;
 mod task;
 mod understanding;
 mod witness;
@@ -46,11 +50,18 @@ pub use holes::{
 pub(crate) use identifier::is_identifier;
 pub use identifier::{Identifier, NotAnIdentifier};
 pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOutput};
+pub use lattice::{Check, CheckReport, LatticeReport, VerificationStatus};
 pub use mutation::{MutationAdversaryOutput, MutationAdversaryResult, MutationType, SurvivingMutant, TestSuiteVerdict};
 pub use non_empty::{EmptyList, NonEmpty};
 pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};
+pub use result::{HybridFailure, HybridResult};
+pub use states::{
+    BlindResults, ConflictState, GatedState, HybridMemory, ImplResult, MergedState, MutationFixInput,
+    MutationFixTarget, SkeletonState, TestsResult, TrivialTestsError, TypesResult, ValidatedState, ValidationFailure,
+    VerifiedResults,
+};
 pub use task::{StackSpec, StrictnessConfig};
-pub use understanding::UnderstandingState;
+pub use understanding::{FailedRound, UnderstandingState};
 pub use witness::{NodeObservation, WitnessReport};
 
 #[cfg(test)]

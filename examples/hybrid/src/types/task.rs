@@ -28,7 +28,7 @@ pub struct StackSpec {
 }
 
 /// How strict a task is (HY-72). Carried by the task, so two tasks of one program may differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StrictnessConfig {
     /// Whether a surviving mutant keeps the run from succeeding.

@@ -1,0 +1,381 @@
+//! The worktrees of one run: where each node works, and the only code of this example that touches git.
+//!
+//! | place | branch | starts at | used by |
+//! |---|---|---|---|
+//! | `skeleton` | `skeleton-{run}` | `main` | types, types fix, skeleton |
+//! | `types-review` | none, detached | the types commit | the type adversary, read-only |
+//! | `tests` | `tests-{run}` | the skeleton commit | tests, red check |
+//! | `impl` | `impl-{run}` | the skeleton commit | implementation |
+//! | `merge` | `merge-{run}` | the skeleton commit | merge, validate, fix |
+//!
+//! **Invariant:** `main` moves once, forward, at the very end of a run that succeeded, and only if it still is where the
+//! run started.
+
+use interlocking::run_id::RunId;
+use interlocking::runtime::workspaces::{WorkspaceError, Workspaces};
+use interlocking::worktree::{
+    ArchiveError, ArchiveName, BranchName, CherryPickError, CommitError, CommitId, CommitRecord, CreateError,
+    DeleteBranchError, FastForwardError, Force, GitError, NameError, RemoveError, Repository, ResetError, ResolveError,
+    Signature, Worktree, WorktreeError,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One of a run's worktrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// Types and stubs.
+    Skeleton,
+    /// The types commit, for the adversary to read.
+    TypesReview,
+    /// The properties, without any implementation.
+    Tests,
+    /// The implementation, without any properties.
+    Implementation,
+    /// Both, picked onto the skeleton.
+    Merge,
+}
+
+/// The worktrees of one run.
+#[derive(Clone, Debug)]
+pub struct Places(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    repository: Repository,
+    run: RunId,
+    main: BranchName,
+    base: CommitId,
+    directory: PathBuf,
+    author: Signature,
+    open: Mutex<BTreeMap<Place, Worktree>>,
+}
+
+/// What went wrong with a worktree.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum PlaceError {
+    /// No node has made it yet.
+    #[error("the worktree `{place}` does not exist yet")]
+    NotOpen {
+        /// Its name.
+        place: &'static str,
+    },
+    /// The main branch does not exist.
+    #[error("the repository has no branch `{branch}` with a commit: commit something to it first")]
+    NoMain {
+        /// The branch.
+        branch: BranchName,
+    },
+    /// A name derived from the run's is not a branch name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// It cannot be created.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    /// It cannot be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// It cannot be reset.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
+    /// A head cannot be kept.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// Commits cannot be picked.
+    #[error(transparent)]
+    CherryPick(#[from] CherryPickError),
+    /// The main branch cannot be advanced.
+    #[error(transparent)]
+    FastForward(#[from] FastForwardError),
+    /// It cannot be read.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// It cannot be removed.
+    #[error(transparent)]
+    Remove(#[from] RemoveError),
+    /// Its branch cannot be deleted.
+    #[error(transparent)]
+    DeleteBranch(#[from] DeleteBranchError),
+    /// A revision cannot be found.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// The repository cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The work was stopped, because the program ends.
+    #[error("git work was stopped before it was done")]
+    Stopped,
+}
+
+impl Place {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Skeleton, Self::TypesReview, Self::Tests, Self::Implementation, Self::Merge];
+
+    /// The name that the graph's table uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Skeleton => "skeleton",
+            Self::TypesReview => "types-review",
+            Self::Tests => "tests",
+            Self::Implementation => "impl",
+            Self::Merge => "merge",
+        }
+    }
+
+    /// The place that the table calls `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|place| place.name() == name)
+    }
+
+    /// Whether it has a branch of its own. The review is nobody's to commit to.
+    fn has_branch(self) -> bool {
+        self != Self::TypesReview
+    }
+}
+
+impl Places {
+    /// The places of a run that starts at `main`; none is made yet. They will lie below `directory`, which must be
+    /// outside the repository.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError::NoMain`] where the branch has no commit.
+    pub fn new(
+        repository: Repository,
+        main: BranchName,
+        run: RunId,
+        directory: impl Into<PathBuf>,
+        author: Signature,
+    ) -> Result<Self, PlaceError> {
+        let base = repository.branch_head(&main)?.ok_or_else(|| PlaceError::NoMain { branch: main.clone() })?;
+        let directory = directory.into();
+        Ok(Self(Arc::new(Inner { repository, run, main, base, directory, author, open: Mutex::default() })))
+    }
+
+    /// The run's name.
+    pub fn run(&self) -> &RunId {
+        &self.0.run
+    }
+
+    /// Where `main` was when the run started.
+    pub fn base(&self) -> CommitId {
+        self.0.base
+    }
+
+    /// The repository.
+    pub fn repository(&self) -> &Repository {
+        &self.0.repository
+    }
+
+    /// The name of a place's worktree and branch: `tests-{run}`.
+    pub fn branch_name(&self, place: Place) -> String {
+        format!("{}-{}", place.name(), self.0.run)
+    }
+
+    /// The worktree, if it has been made.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError::NotOpen`].
+    pub fn worktree(&self, place: Place) -> Result<Worktree, PlaceError> {
+        self.open_places().get(&place).cloned().ok_or(PlaceError::NotOpen { place: place.name() })
+    }
+
+    /// Where the worktree is.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError::NotOpen`].
+    pub fn path(&self, place: Place) -> Result<PathBuf, PlaceError> {
+        Ok(self.worktree(place)?.path().to_owned())
+    }
+
+    /// Makes the worktree at `from`. One that exists already is put there instead, and its head is kept in the
+    /// archive: the work of a round that was rejected is out of the way, and not lost (CON-74).
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`]; nothing is left behind.
+    pub async fn open(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
+        let places = self.clone();
+        blocking(move || {
+            if let Ok(worktree) = places.worktree(place) {
+                let head = worktree.head()?;
+                if head != from {
+                    places.0.repository.archive(&places.archive_name(place, head)?, head)?;
+                }
+                worktree.reset_to(from)?;
+                return Ok(worktree);
+            }
+            let name = places.branch_name(place);
+            let at = places.0.directory.join(&name);
+            let worktree = if place.has_branch() {
+                places.0.repository.create_worktree(at, BranchName::new(name)?, from)?
+            } else {
+                places.0.repository.create_detached_worktree(at, from)?
+            };
+            places.open_places().insert(place, worktree.clone());
+            Ok(worktree)
+        })
+        .await
+    }
+
+    /// Commits everything in a place as one commit on top of `since`; commits that an agent made by itself are folded
+    /// in (CON-76). None if the files are those of `since`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`]; nothing changed.
+    pub async fn commit(
+        &self,
+        place: Place,
+        since: CommitId,
+        message: String,
+    ) -> Result<Option<CommitId>, PlaceError> {
+        let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
+        blocking(move || Ok(worktree.squash_since(since, &author, &message)?)).await
+    }
+
+    /// The paths that differ from `since`, committed or not; of a renamed file both.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`] where the worktree cannot be read.
+    pub async fn touched(&self, place: Place, since: CommitId) -> Result<Vec<String>, PlaceError> {
+        let worktree = self.worktree(place)?;
+        blocking(move || {
+            let changes = worktree.diff_since(since)?;
+            let paths = changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned()));
+            Ok(paths.collect())
+        })
+        .await
+    }
+
+    /// Where a place's head is.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`] where the worktree cannot be read.
+    pub async fn head(&self, place: Place) -> Result<CommitId, PlaceError> {
+        let worktree = self.worktree(place)?;
+        blocking(move || Ok(worktree.head()?)).await
+    }
+
+    /// Picks `since..head` of each place onto the merge worktree, in the given order.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError::CherryPick`] on a conflict; the merge worktree is then as it was before that place's commits.
+    pub async fn pick(&self, picks: Vec<(CommitId, CommitId)>) -> Result<Vec<CommitId>, PlaceError> {
+        let (worktree, author) = (self.worktree(Place::Merge)?, self.0.author.clone());
+        blocking(move || {
+            let mut picked = Vec::new();
+            for (since, head) in picks {
+                picked.extend(worktree.cherry_pick(since..head, &author)?);
+            }
+            Ok(picked)
+        })
+        .await
+    }
+
+    /// The commits between two, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`] where they cannot be read.
+    pub async fn commits(&self, from: CommitId, to: CommitId) -> Result<Vec<CommitRecord>, PlaceError> {
+        let repository = self.0.repository.clone();
+        blocking(move || Ok(repository.commits(from..to)?)).await
+    }
+
+    /// Advances `main` from where the run started to the merge worktree's head.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError::FastForward`] where it moved meanwhile, or is checked out with uncommitted changes; nothing changed.
+    pub async fn land(&self) -> Result<CommitId, PlaceError> {
+        let (places, worktree) = (self.clone(), self.worktree(Place::Merge)?);
+        blocking(move || {
+            let head = worktree.head()?;
+            places.0.repository.fast_forward(&places.0.main, head, places.0.base)?;
+            Ok(head)
+        })
+        .await
+    }
+
+    /// Removes all worktrees and their branches. With `archive`, their heads stay reachable for whoever wants to see
+    /// what a run that failed had got to.
+    ///
+    /// # Errors
+    ///
+    /// The first [`PlaceError`]; the others are removed all the same.
+    pub async fn close(&self, archive: bool) -> Result<(), PlaceError> {
+        let places = self.clone();
+        blocking(move || {
+            let open = std::mem::take(&mut *places.open_places());
+            let mut result = Ok(());
+            for (place, worktree) in open {
+                result = result.and(places.remove(place, &worktree, archive));
+            }
+            result
+        })
+        .await
+    }
+
+    fn remove(&self, place: Place, worktree: &Worktree, archive: bool) -> Result<(), PlaceError> {
+        let head = worktree.head()?;
+        let repository = &self.0.repository;
+        if archive && place.has_branch() && head != self.0.base {
+            repository.archive(&self.archive_name(place, head)?, head)?;
+        }
+        repository.remove_worktree(worktree, Force::DiscardChanges)?.delete()?;
+        if let Some(branch) = worktree.branch() {
+            repository.delete_branch(branch, head)?;
+        }
+        Ok(())
+    }
+
+    /// `{run}/{place}-{commit}`: one name a head, however many rounds there are.
+    fn archive_name(&self, place: Place, head: CommitId) -> Result<ArchiveName, NameError> {
+        ArchiveName::new(format!("{}/{}-{}", self.0.run, place.name(), head.short()))
+    }
+
+    /// What the map holds is whole between two statements, whoever panics.
+    fn open_places(&self) -> MutexGuard<'_, BTreeMap<Place, Worktree>> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The directory that the worktrees lie in.
+    pub fn directory(&self) -> &Path {
+        &self.0.directory
+    }
+}
+
+#[async_trait::async_trait]
+impl Workspaces for Places {
+    fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {
+        let known = || self.open_places().keys().map(|place| place.name().to_owned()).collect();
+        let place = Place::named(name).ok_or_else(|| WorkspaceError::Unknown { known: known() })?;
+        self.path(place).map_err(|_| WorkspaceError::Unknown { known: known() })
+    }
+
+    async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
+        let unusable = |error: PlaceError| WorkspaceError::Unusable { reason: error.to_string() };
+        let place = Place::named(name).ok_or_else(|| WorkspaceError::Unknown { known: Vec::new() })?;
+        let worktree = self.worktree(place).map_err(unusable)?;
+        let changes = blocking(move || {
+            let head = format!("HEAD is at {}", worktree.head()?);
+            let status = worktree.status()?;
+            Ok(std::iter::once(head).chain(status.iter().map(ToString::to_string)).collect())
+        });
+        changes.await.map_err(unusable)
+    }
+}
+
+/// Git work is synchronous: it runs where it may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PlaceError> + Send + 'static,
+) -> Result<T, PlaceError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(PlaceError::Stopped))
+}

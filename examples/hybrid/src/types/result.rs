@@ -1,0 +1,188 @@
+//! How a run ends.
+
+use interlocking::agents::Cost;
+use interlocking::prelude::Failure;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BlindResults, CoverageReport, CratePath, FailurePattern, FixAgentOutput, FunctionSpec, LatticeReport,
+    MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult, TypeHole,
+    UnderstandingState, WitnessReport,
+};
+use crate::paths::PathViolation;
+
+/// The graph's output, on success and on failure (HY-134, CON-81, CON-82).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HybridResult {
+    /// Whether everything that blocks held, and `main` was advanced.
+    pub success: bool,
+    /// How many rounds of fixing there were.
+    pub attempts: u8,
+    /// The contract; empty if the run ended before there was one.
+    pub spec: Vec<FunctionSpec>,
+    /// The recomputed coverage; `None` if the run ended before the tests were verified.
+    pub tests_coverage: Option<CoverageReport>,
+    /// What the fix loop learnt.
+    pub understanding: UnderstandingState,
+    /// What the type adversary found, the last time it looked.
+    pub type_adversary: Option<TypeAdversaryResult>,
+    /// What the mutation adversary found; `None` if it did not run or did not finish in time.
+    pub mutation_adversary: Option<MutationAdversaryResult>,
+    /// The account of the run.
+    pub witness: WitnessReport,
+    /// What every agent call of the run cost, failed ones included.
+    pub total_cost: Cost,
+    /// The nine checks.
+    pub lattice: LatticeReport,
+    /// Why the run did not succeed; `None` exactly if it did.
+    pub failure: Option<HybridFailure>,
+}
+
+/// Why a run did not succeed. Each variant holds what the next attempt, human or not, has to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all_fields = "camelCase")]
+pub enum HybridFailure {
+    /// The types still had holes when the repairs were used up (HY-135); a person has to look.
+    #[error("the types still have holes after {attempts} repairs; a person has to redesign them")]
+    TypeFixBudgetExhausted {
+        /// How many repairs there were.
+        attempts: u8,
+        /// The holes that are left.
+        last_holes: Vec<TypeHole>,
+        /// What the repairs were about.
+        prior_fixes: Vec<PriorTypeFix>,
+    },
+    /// Sketched properties were not written, and the task requires them (HY-136).
+    #[error("the tests lack required properties: {}", uncovered_sketches.join(", "))]
+    CoverageEnforcementFailed {
+        /// Their names.
+        uncovered_sketches: Vec<String>,
+        /// What both sides made.
+        blind_results: Box<BlindResults>,
+    },
+    /// The same failures came back too often (HY-137).
+    #[error("{} kinds of failure keep coming back; the fixes do not reach their cause", patterns.len())]
+    StuckOnPattern {
+        /// Those kinds.
+        patterns: Vec<FailurePattern>,
+        /// What was learnt on the way.
+        understanding: UnderstandingState,
+    },
+    /// Two rounds in a row failed alike (HY-138).
+    #[error("the fixes lead nowhere: two rounds in a row failed alike")]
+    NotConverging {
+        /// What was learnt on the way.
+        understanding: UnderstandingState,
+    },
+    /// The code no longer built after a fix (HY-139), when the rounds were used up.
+    #[error("the code does not build after the last fix")]
+    BuildFailedAfterFix {
+        /// What the fix agent reported.
+        output: FixAgentOutput,
+        /// What the build printed.
+        diagnostics: String,
+    },
+    /// The rounds of fixing were used up (CON-57).
+    #[error("tests still fail after {attempts} rounds of fixing")]
+    FixBudgetExhausted {
+        /// How many rounds there were.
+        attempts: u8,
+        /// What was learnt on the way.
+        understanding: UnderstandingState,
+    },
+    /// A mutant survived of a kind that must not (HY-140).
+    #[error("{} critical mutants survive the tests", survivors.len())]
+    CriticalMutantSurvived {
+        /// Those mutants.
+        survivors: Vec<SurvivingMutant>,
+    },
+    /// A property does not exercise what its agent claims (HY-141).
+    #[error("`{property}` does not exercise what is claimed; it calls {}", actual_targets.join(", "))]
+    CoverageClaimMismatch {
+        /// The property.
+        property: String,
+        /// What it really calls.
+        actual_targets: Vec<String>,
+    },
+    /// A function of the skeleton has a body (HY-142).
+    #[error("`{function}` is implemented in the skeleton")]
+    StubNotUndefined {
+        /// The function.
+        function: String,
+    },
+    /// A function of the contract is not on disk (HY-143).
+    #[error("`{name}` is in the contract, but not in the file")]
+    ClaimedFunctionNotOnDisk {
+        /// The function.
+        name: String,
+    },
+    /// A public function is not in the contract (HY-144).
+    #[error("`{name}` is public, but not in the contract")]
+    UndeclaredFunctionOnDisk {
+        /// The function.
+        name: String,
+    },
+    /// The tests were refused until the attempts were used up (HY-255).
+    #[error("the tests were refused {attempts} times: {}", last_feedback.why_rejected)]
+    TestsRejected {
+        /// How often.
+        attempts: u8,
+        /// What was wrong the last time.
+        last_feedback: TrivialTestsFeedback,
+    },
+    /// An agent says it cannot finish (HY-98).
+    #[error("`{node}` is blocked: {text}")]
+    AgentBlocked {
+        /// The node.
+        node: String,
+        /// The agent's words.
+        text: String,
+    },
+    /// The skeleton does not build (HY-147).
+    #[error("the skeleton does not build")]
+    SkeletonDoesNotBuild {
+        /// What the build printed.
+        diagnostics: String,
+    },
+    /// The implementation does not build, whatever its agent says (HY-150).
+    #[error("the implementation does not build")]
+    ImplementationDoesNotBuild {
+        /// What the build printed.
+        diagnostics: String,
+    },
+    /// Somebody changed files that are not theirs (HY-24, HY-191, HY-259).
+    #[error("{} files were changed by somebody who may not: {}", violations.len(), violations.first().map_or_else(String::new, ToString::to_string))]
+    BarrierBroken {
+        /// Each of those changes.
+        violations: Vec<PathViolation>,
+    },
+    /// Tests and implementation cannot be merged, or markers were left behind (HY-251, HY-252).
+    #[error("the merge has conflicts in {} files", files.len())]
+    MergeConflict {
+        /// The files.
+        files: Vec<CratePath>,
+    },
+    /// `main` is no longer where the run started from (HY-261).
+    #[error("`{branch}` moved from {expected} to {found} during the run; run again on top of it")]
+    MainMoved {
+        /// The branch.
+        branch: String,
+        /// Where it was.
+        expected: String,
+        /// Where it is.
+        found: String,
+    },
+    /// A node failed in a way the protocol has no word for: an agent's provider, git, the disk.
+    #[error("{failure}")]
+    NodeFailed {
+        /// Where, what, and the chain of causes.
+        failure: Failure,
+    },
+}
+
+impl From<Failure> for HybridFailure {
+    fn from(failure: Failure) -> Self {
+        Self::NodeFailed { failure }
+    }
+}
