@@ -3,6 +3,7 @@
 use std::{
     path::{Component, Path, PathBuf},
     sync::atomic::AtomicBool,
+    time::Duration,
 };
 
 use gix::worktree::add::Head;
@@ -146,7 +147,7 @@ impl Repository {
         };
 
         let not_interrupted = AtomicBool::new(false);
-        let prepared = match git.prepare_add_worktree(place, git_head, &not_interrupted).doing(doing) {
+        let prepared = match register(git, place, &git_head, &not_interrupted).doing(doing) {
             Ok(prepared) => prepared,
             Err(error) => {
                 undo_branch();
@@ -213,6 +214,27 @@ impl Repository {
                 let is_empty = metadata.is_dir() && std::fs::read_dir(place).doing(doing)?.next().is_none();
                 if is_empty { Ok(()) } else { Err(CreateError::PlaceOccupied { place: place.to_owned() }) }
             }
+        }
+    }
+}
+
+/// Registers the worktree. Git takes our lock for nothing, so it may be half-way through an entry that is read here;
+/// such a failure passes.
+fn register(
+    git: &gix::Repository,
+    place: &Path,
+    head: &Head,
+    not_interrupted: &AtomicBool,
+) -> gix::Result<gix::worktree::add::PrepareCheckout> {
+    const ATTEMPTS: u32 = 5;
+    let mut attempt = 1;
+    loop {
+        match git.prepare_add_worktree(place, head.clone(), not_interrupted) {
+            Err(error) if attempt < ATTEMPTS && !error.is_conflict() && !error.is_validation() => {
+                std::thread::sleep(Duration::from_millis(20) * attempt);
+                attempt += 1;
+            }
+            result => return result,
         }
     }
 }

@@ -132,6 +132,26 @@ impl Worktree {
         Ok(created)
     }
 
+    /// Writes what a pick of `commit` would give into the working tree and the index, with conflict markers where
+    /// [`Worktree::cherry_pick`] refuses, and commits nothing: for whoever resolves the conflicts, before
+    /// [`Worktree::commit_all`]. Returns the conflicts; without any, the change is there all the same.
+    ///
+    /// Of a file that one side deleted the other side's is left; of a binary file, ours.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Worktree::cherry_pick`], conflicts excepted; everything is then as it was.
+    pub fn pick_for_resolution(&self, commit: CommitId) -> Result<Vec<Conflict>, CherryPickError> {
+        let (git, head) = self.open_with_head()?;
+        let git = git.with_object_memory();
+        if git.find_commit(commit.git()).is_ok_and(|commit| commit.parent_ids().count() > 1) {
+            return Err(CherryPickError::MergeCommit { commit });
+        }
+        let (tree, conflicts) = apply(&git, commit, tree_of(&git, head)?)?;
+        self.take_over(&git, head, head, tree, &Signature::runtime(), String::new())?;
+        Ok(conflicts)
+    }
+
     /// Merges `other` with a merge commit, even where a fast-forward would do. None if `other` is behind this
     /// worktree's commit already.
     pub fn merge(&self, other: CommitId, committer: &Signature, message: &str) -> Result<Option<CommitId>, MergeError> {
@@ -244,8 +264,14 @@ fn line(git: &gix::Repository, range: &Range<CommitId>) -> Result<Vec<CommitId>,
     Ok(commits)
 }
 
-/// The tree that results from applying a commit's change to `ours`.
+/// The tree that results from picking a commit, if it is without conflicts.
 fn pick(git: &gix::Repository, commit: CommitId, ours: ObjectId) -> Result<ObjectId, CherryPickError> {
+    let (tree, conflicts) = apply(git, commit, ours)?;
+    if conflicts.is_empty() { Ok(tree) } else { Err(CherryPickError::Conflict { commit, conflicts }) }
+}
+
+/// The tree that results from applying a commit's change to `ours`, with markers where there are conflicts.
+fn apply(git: &gix::Repository, commit: CommitId, ours: ObjectId) -> Result<(ObjectId, Vec<Conflict>), GitError> {
     let doing = || format!("picking {commit}");
     let picked = git.find_commit(commit.git()).doing(doing)?;
     let parent = picked.parent_ids().next().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
@@ -262,11 +288,7 @@ fn pick(git: &gix::Repository, commit: CommitId, ours: ObjectId) -> Result<Objec
     let options = git.tree_merge_options().doing(doing)?;
     let mut outcome = git.merge_trees(base, ours, theirs, labels, options).doing(doing)?;
     let conflicts = conflicts_of(git, &mut outcome)?;
-    if conflicts.is_empty() {
-        Ok(outcome.tree.write().doing(doing)?.detach())
-    } else {
-        Err(CherryPickError::Conflict { commit, conflicts })
-    }
+    Ok((outcome.tree.write().doing(doing)?.detach(), conflicts))
 }
 
 /// The same author, message and encoding with another tree and parent.

@@ -51,7 +51,7 @@
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`] |
 //! | start over | [`Worktree::reset_to`], [`Repository::archive`] |
-//! | bring together | [`Worktree::cherry_pick`], [`Worktree::merge`], [`Worktree::squash_merge`] |
+//! | bring together | [`Worktree::cherry_pick`], [`Worktree::pick_for_resolution`], [`Worktree::merge`], [`Worktree::squash_merge`] |
 //! | advance a branch | [`Repository::fast_forward`] |
 //! | read | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
 //!
@@ -70,8 +70,8 @@
 //!
 //! # What it does not do
 //!
-//! Hooks of the user's never run, and commits are never signed. Filters such as git-lfs do run, as configured: that is
-//! the one way in which other programs come in; see [`Configuration::RepositoryOnly`]. Nothing is flushed to disk
+//! Hooks of the user's never run, and commits are never signed. Filters such as git-lfs and merge drivers do run, as
+//! configured: that is the one way in which other programs come in; see [`Configuration::RepositoryOnly`]. Nothing is flushed to disk
 //! explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and their files are not
 //! looked at. Not supported, because gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
 

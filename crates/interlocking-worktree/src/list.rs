@@ -17,9 +17,9 @@ pub struct WorktreeEntry {
     pub name: String,
     /// The root of its files.
     pub path: PathBuf,
-    /// The branch it is on; none if its HEAD is detached.
+    /// The branch it is on; none if its HEAD is detached or unreadable.
     pub branch: Option<BranchName>,
-    /// The commit it is at; none if its branch is gone or has none.
+    /// The commit it is at; none if its branch is gone or has none, or its HEAD is unreadable.
     pub head: Option<CommitId>,
     /// Why it is locked, if it is; "initializing" if a crash left it half-made.
     pub locked: Option<String>,
@@ -73,12 +73,14 @@ impl Repository {
         let mut entries = Vec::new();
         for proxy in git.worktrees().doing(doing)? {
             let name = proxy.id().doing(doing)?.to_string();
-            let path = proxy.base().doing(doing)?;
+            // Git writes an entry in several steps and takes our lock for none of them.
+            let Ok(path) = proxy.base() else { continue };
             let locked = proxy.lock_reason().map(|reason| reason.to_string());
             let is_missing = !path.is_dir();
-            let linked = proxy.into_repo_with_possibly_inaccessible_worktree().doing(doing)?;
-            let head = head_of(&linked)?;
-            entries.push(WorktreeEntry { name, path, branch: head.branch, head: head.commit, locked, is_missing });
+            let linked = proxy.into_repo_with_possibly_inaccessible_worktree().ok();
+            let head = linked.and_then(|linked| head_of(&linked).ok());
+            let (branch, head) = head.map_or((None, None), |head| (head.branch, head.commit));
+            entries.push(WorktreeEntry { name, path, branch, head, locked, is_missing });
         }
         Ok(entries)
     }

@@ -254,9 +254,15 @@ impl<'git> Switch<'git> {
         };
 
         let discard = uncommitted == Uncommitted::Discard;
-        let changed = change_files(git, &root, &mut new, &write, &delete, discard);
-        let staged = match changed.and_then(|()| index::stage(lock, &mut new)) {
-            Ok(staged) => staged,
+        let done = change_files(git, &root, &mut new, &write, &delete, discard)
+            .and_then(|()| index::stage(lock, &mut new))
+            .and_then(|staged| match prepared {
+                None => Ok(staged),
+                Some(prepared) => prepared.commit(by).map(|_| staged),
+            });
+        match done {
+            // Nothing but a rename is left to do.
+            Ok(staged) => Ok(index::replace(staged)?),
             Err(cause) => {
                 // With uncommitted changes refused, the old index says exactly what was there.
                 let restored = uncommitted == Uncommitted::Refuse && {
@@ -265,14 +271,9 @@ impl<'git> Switch<'git> {
                     let away: Vec<BString> = write.iter().filter(|path| !was_there(path)).cloned().collect();
                     change_files(git, &root, &mut old, &back, &away, false).is_ok()
                 };
-                return Err(SwitchError::Files { path: root, cause, restored });
+                Err(SwitchError::Files { path: root, cause, restored })
             }
-        };
-        if let Some(prepared) = prepared {
-            prepared.commit(by)?;
         }
-        index::replace(staged)?;
-        Ok(())
     }
 }
 

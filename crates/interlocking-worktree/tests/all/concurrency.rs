@@ -1,6 +1,6 @@
 use interlocking_worktree::{Configuration, CreateError, FastForwardError, Force, Repository};
 
-use crate::judge::{Place, author, branch, write};
+use crate::judge::{Place, author, branch, run, write};
 
 /// Eight threads create, commit, list and remove at once; every second one with a handle of its own.
 #[test]
@@ -97,6 +97,39 @@ fn compare_and_swap_loses_no_commit() {
     });
     assert_eq!(place.git(&["rev-list", "--count", "main"]), (1 + 4 * EACH).to_string());
     assert_eq!(place.git(&["ls-files", "agent-*"]).lines().count(), 4 * EACH);
+    place.assert_git_agrees();
+}
+
+/// The git program takes no lock of ours, and reads and writes the same list.
+#[test]
+fn the_git_program_works_beside_us() {
+    let place = Place::new();
+    let start = place.main();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..12 {
+                let name = format!("git-{round}");
+                let at = place.path().join(&name);
+                let at = at.to_str().unwrap();
+                // Git may trip over a half-written entry of ours; then it is asked again.
+                let arguments = ["worktree", "add", "--quiet", "--force", "-B", &name, at];
+                while !run(&place.project(), &arguments).status.success() {}
+                while !run(&place.project(), &["worktree", "remove", at]).status.success() {}
+            }
+        });
+        scope.spawn(|| {
+            for round in 0..12 {
+                let name = format!("ours-{round}");
+                let worktree = place.worktree_from(&name, start);
+                write(&worktree.path().join("new.txt"), &name);
+                let head = worktree.commit_all(&author(), &name).unwrap().unwrap();
+                place.repository.worktrees().unwrap();
+                place.repository.remove_worktree(&worktree, Force::No).unwrap().delete().unwrap();
+                place.repository.delete_branch(&branch(&name), head).unwrap();
+            }
+        });
+    });
+    assert_eq!(place.repository.worktrees().unwrap(), []);
     place.assert_git_agrees();
 }
 

@@ -205,3 +205,35 @@ fn only_a_line_of_commits_can_be_picked() {
     assert_eq!(error, CherryPickError::NotARange { base: merged, tip: side });
     assert_eq!(place.snapshot(), before);
 }
+
+/// CON-73's means: a conflict is laid out for an agent to resolve, and the runtime commits what it made of it.
+#[test]
+fn a_conflict_is_laid_out_and_resolved() {
+    let place = Place::new();
+    let source = place.worktree("source");
+    let tip = commit_with_git(source.path(), &[("README.md", "theirs\n"), ("new.txt", "new\n")], "theirs");
+    let target = place.worktree("target");
+    let head = commit_with_git(target.path(), &[("README.md", "ours\n")], "ours");
+    let conflicts = target.pick_for_resolution(tip).unwrap();
+    assert_eq!(conflicts.len(), 1);
+    let file = target.path().join("README.md");
+    let expected = format!("<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> {} (theirs)\n", tip.short());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    assert_eq!(conflicts[0].marked.as_deref(), Some(expected.as_bytes()));
+    assert_eq!(target.head().unwrap(), head);
+    let changed: Vec<_> = target.status().unwrap().into_iter().map(|change| change.path.to_string()).collect();
+    assert_eq!(changed, ["README.md", "new.txt"]);
+    place.assert_sound();
+
+    write(&file, "both\n");
+    let resolved = target.commit_all(&author(), "merge: resolved").unwrap().unwrap();
+    assert_eq!(place.git(&["diff", "--name-only", &head.to_string(), &resolved.to_string()]), "README.md\nnew.txt");
+    place.assert_git_agrees();
+
+    // And it refuses what a pick refuses.
+    write(&file, "uncommitted\n");
+    let before = place.snapshot();
+    let error = target.pick_for_resolution(tip).unwrap_err();
+    assert!(matches!(error, CherryPickError::Switch(SwitchError::Dirty { .. })), "{error}");
+    assert_eq!(place.snapshot(), before);
+}
