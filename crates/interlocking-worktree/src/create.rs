@@ -9,6 +9,7 @@ use std::{
 use gix::worktree::add::Head;
 
 use crate::{
+    files::problem_in,
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
@@ -16,7 +17,6 @@ use crate::{
     remove::take_away,
     repository::Repository,
     signature::Signature,
-    switch::problem_in,
     worktree::Worktree,
 };
 

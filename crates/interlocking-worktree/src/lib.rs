@@ -96,6 +96,7 @@ mod snapshot;
 mod commit;
 
 mod references;
+mod files;
 mod switch;
 mod reset;
 mod branch;

@@ -111,7 +111,7 @@ fn a_bare_repository_has_worktrees_too() {
     git_in(&bare, &["fsck", "--strict"]);
 }
 
-/// HY-15's first half: the runtime names them alike; git may choose the listed name if two places end alike.
+/// The listed name is the last part of the place, as far as it is free.
 #[test]
 fn two_places_that_end_alike_get_two_names() {
     let place = Place::new();

@@ -80,7 +80,7 @@ fn the_files_that_differ_are_gits() {
     assert_eq!(place.repository.diff(to, to).unwrap(), []);
 }
 
-/// HY-34's means: which paths an agent touched, with stray commits, staged, unstaged and untracked files.
+/// Which paths an agent touched, with stray commits, staged, unstaged and untracked files.
 #[test]
 fn an_audit_sees_everything_since_a_commit_and_writes_nothing() {
     let place = start();

@@ -9,7 +9,6 @@ fn advanced(place: &Place) -> interlocking_worktree::CommitId {
     commit_with_git(worktree.path(), &[("src/lib.rs", "new\n"), ("docs/new.md", "new\n")], "feature")
 }
 
-/// HY-25's means: the main branch and the user's own tree advance together.
 #[test]
 fn the_branch_and_the_tree_that_is_on_it_advance() {
     let place = Place::new();

@@ -33,7 +33,7 @@ fn a_range_is_picked_as_git_does() {
     for root in [ours.path(), gits.path()] {
         std::fs::remove_file(root.join("untracked.txt")).unwrap();
     }
-    // HY-20's means: the source is not touched.
+    // The source is not touched.
     assert_eq!(source.head().unwrap(), tip);
     place.assert_git_agrees();
 }
@@ -236,4 +236,23 @@ fn a_conflict_is_laid_out_and_resolved() {
     let error = target.pick_for_resolution(tip).unwrap_err();
     assert!(matches!(error, CherryPickError::Switch(SwitchError::Dirty { .. })), "{error}");
     assert_eq!(place.snapshot(), before);
+}
+
+/// Where no markers can be: the side that has the file, and ours of a binary one.
+#[test]
+fn a_conflict_without_markers_leaves_one_side() {
+    let place = Place::with_files(&[("we-delete.txt", "a\n"), ("they-delete.txt", "a\n"), ("binary", "\0a")]);
+    let source = place.worktree("source");
+    std::fs::remove_file(source.path().join("they-delete.txt")).unwrap();
+    let tip = commit_with_git(source.path(), &[("we-delete.txt", "theirs\n"), ("binary", "\0theirs")], "theirs");
+    let target = place.worktree("target");
+    std::fs::remove_file(target.path().join("we-delete.txt")).unwrap();
+    commit_with_git(target.path(), &[("they-delete.txt", "ours\n"), ("binary", "\0ours")], "ours");
+    let conflicts = target.pick_for_resolution(tip).unwrap();
+    assert_eq!(conflicts.len(), 3);
+    assert!(conflicts.iter().all(|conflict| conflict.marked.is_none()));
+    let read = |name: &str| std::fs::read_to_string(target.path().join(name)).unwrap();
+    let left = ["we-delete.txt", "they-delete.txt", "binary"].map(read);
+    assert_eq!(left, ["theirs\n", "ours\n", "\0ours"]);
+    place.assert_sound();
 }

@@ -54,7 +54,7 @@ fn a_reset_worktree_is_as_the_commit_and_the_old_head_is_kept() {
     place.assert_git_agrees();
 }
 
-/// HY-24's means: what an adversary wrote is found, and reverted in place.
+/// For agents that may only read: what one wrote is found, and reverted in place.
 #[test]
 fn resetting_to_the_same_commit_reverts_what_is_not_committed() {
     let place = Place::new();

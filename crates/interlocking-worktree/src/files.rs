@@ -1,0 +1,140 @@
+//! Deleting and writing the files of a working tree, without ever following a symbolic link out of it.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use gix::{
+    bstr::{BStr, BString, ByteSlice as _},
+    index::entry::Flags,
+};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    snapshot::{is_absent, is_below_symbolic_link},
+};
+
+/// Deletes, then writes from `index`, in which the written entries get their new times.
+pub(crate) fn change_files(
+    git: &gix::Repository,
+    root: &Path,
+    index: &mut gix::index::File,
+    write: &HashSet<BString>,
+    delete: &[BString],
+    discard: bool,
+) -> Result<(), GitError> {
+    for path in delete {
+        delete_file(root, path.as_bstr(), discard).doing(|| format!("deleting {path} in {}", root.display()))?;
+    }
+    if write.is_empty() {
+        return Ok(());
+    }
+    if discard {
+        for path in write {
+            make_room(root, path.as_bstr()).doing(|| format!("making room for {path} in {}", root.display()))?;
+        }
+    }
+    write_files(git, root, index, write)
+}
+
+/// Deletes one file and the directories that it leaves empty. What a symbolic link leads to is never touched.
+fn delete_file(root: &Path, path: &BStr, discard: bool) -> std::io::Result<()> {
+    if is_below_symbolic_link(root, path) {
+        return Ok(());
+    }
+    let file = on_disk(root, path);
+    match std::fs::symlink_metadata(&file) {
+        Ok(metadata) if metadata.is_dir() => {
+            if discard && file.join(".git").exists() {
+                // A repository inside the worktree.
+                std::fs::remove_dir_all(&file)?;
+            } else {
+                // A directory took the file's place (its files are dealt with one by one), or it is a submodule.
+                let _ = std::fs::remove_dir(&file);
+            }
+        }
+        Ok(_) => std::fs::remove_file(&file)?,
+        Err(error) if is_absent(&error) => {}
+        Err(error) => return Err(error),
+    }
+    let parents = file.ancestors().skip(1).take_while(|parent| *parent != root);
+    for parent in parents {
+        if std::fs::remove_dir(parent).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a directory where a file must be.
+fn make_room(root: &Path, path: &BStr) -> std::io::Result<()> {
+    if is_below_symbolic_link(root, path) {
+        // The checkout replaces the link with a directory.
+        return Ok(());
+    }
+    let file = on_disk(root, path);
+    match std::fs::symlink_metadata(&file) {
+        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(&file),
+        _ => Ok(()),
+    }
+}
+
+fn write_files(
+    git: &gix::Repository,
+    root: &Path,
+    index: &mut gix::index::File,
+    write: &HashSet<BString>,
+) -> Result<(), GitError> {
+    let doing = || format!("writing files in {}", root.display());
+    let backing = index.path_backing().to_owned();
+    // The checkout is of the whole index, since it holds the attributes too: what stays is marked to be skipped.
+    let mut marked = Vec::new();
+    for (position, entry) in index.entries_mut().iter_mut().enumerate() {
+        let is_written = write.contains(entry.path_in(&backing));
+        if !is_written && !entry.flags.contains(Flags::SKIP_WORKTREE) {
+            entry.flags.insert(Flags::SKIP_WORKTREE);
+            marked.push(position);
+        }
+    }
+    let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
+    options.destination_is_initially_empty = false;
+    options.overwrite_existing = true;
+    let objects = git.objects.clone().into_arc().doing(doing)?;
+    let outcome = gix::worktree::state::checkout(
+        index,
+        root,
+        objects,
+        &gix::progress::Discard,
+        &gix::progress::Discard,
+        &AtomicBool::new(false),
+        options,
+    )
+    .doing(doing);
+    let entries = index.entries_mut();
+    for position in marked {
+        entries[position].flags.remove(Flags::SKIP_WORKTREE);
+    }
+    match problem_in(&outcome?) {
+        None => Ok(()),
+        Some(problem) => Err(GitError::new(doing(), problem)),
+    }
+}
+
+/// A checkout can end well and yet have left files out.
+pub(crate) fn problem_in(outcome: &gix::worktree::state::checkout::Outcome) -> Option<String> {
+    if let Some(failed) = outcome.errors.first() {
+        return Some(format!("{}: {}", failed.path, failed.error));
+    }
+    if let Some(collision) = outcome.collisions.first() {
+        return Some(format!("{}: something else is there", collision.path));
+    }
+    let unprocessed = outcome.delayed_paths_unprocessed.first()?;
+    Some(format!("{unprocessed}: a filter did not process it"))
+}
+
+pub(crate) fn on_disk(root: &Path, path: &BStr) -> PathBuf {
+    // Git's paths convert on every system as far as this crate's worktrees hold them.
+    gix::path::from_bstr(path).map_or_else(|_| root.join(path.to_str_lossy().as_ref()), |relative| root.join(relative))
+}
