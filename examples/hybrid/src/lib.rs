@@ -4,6 +4,7 @@ pub mod types;
 
 pub mod spec;
 
+pub mod commit_message;
 pub mod harness;
 pub mod paths;
 pub mod source;

@@ -1,0 +1,116 @@
+//! The routing table: the whole protocol on one page. What the nodes do is in [`handlers`](crate::handlers).
+
+use crate::handlers::{
+    Blind, BlindFork, Fix, Gate, Implementation, Merge, PostValidate, Skeleton, Tests, TestsReject, TypeAdversary,
+    Types, TypesFix, Validate, Verify,
+};
+use crate::prompts::{FixTpl, ImplTpl, TestsTpl, TypeAdversaryTpl, TypesFixTpl, TypesTpl};
+use crate::types::{
+    BlindResults, FixAgentOutput, GatedState, HybridMemory, HybridResult, ImplAgentOutput, ImplResult,
+    ImplTemplateCtx, MergedState, SkeletonState, StackSpec, TestsAgentOutput, TestsResult, TestsTemplateCtx,
+    TrivialTestsError, TypeAdversaryOutput, TypeAdversaryResult, TypeHolesFound, TypesAgentOutput, TypesResult,
+    ValidatedState, ValidationFailure, VerifiedResults,
+};
+use crate::workbench::Workbench;
+use interlocking::prelude::*;
+use std::sync::Arc;
+
+/// Tests and implementation, written blind to each other and held together by checks that no agent can talk round.
+///
+/// Every loop is bounded twice: by the task's own `maxFixAttempts`, which ends in a typed result, and by `visits`, which is
+/// the most that a task may ask for.
+#[derive(Graph)]
+#[graph(output = HybridResult)]
+pub struct Hybrid {
+    /// Designs the types, and writes them with stubs for bodies.
+    #[node(entry, input = StackSpec, prompt = TypesTpl<'_>, output = TypesAgentOutput, workspace = "skeleton",
+        fork(skeleton, adversary), goto(exit), memory(run: HybridMemory), timeout = "30m")]
+    types: LLMNode<Types>,
+
+    /// Checks that every body is a stub and that it all builds.
+    #[node(input = TypesResult, goto(gate), goto(exit, cancels(*)), workspace = "skeleton", memory(run: HybridMemory))]
+    skeleton: LogicNode<Skeleton>,
+
+    /// Attacks the types; reads the types commit, and may not write.
+    #[node(input = TypesAgentOutput, prompt = TypeAdversaryTpl<'_>, output = TypeAdversaryOutput,
+        workspace = "types-review", read_only, goto(gate), timeout = "30m")]
+    adversary: LLMNode<TypeAdversary>,
+
+    /// Lets types pass that hold, and sends the others back.
+    #[node(join(skeleton: SkeletonState, adversary: TypeAdversaryResult), goto(blind_fork, types_fix, exit),
+        memory(run: HybridMemory))]
+    gate: JoinNode<Gate>,
+
+    /// Repairs the types; skeleton and adversary look at them again.
+    #[node(input = TypeHolesFound, prompt = TypesFixTpl<'_>, output = TypesAgentOutput, workspace = "skeleton",
+        fork(skeleton, adversary), goto(exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
+    types_fix: LLMNode<TypesFix>,
+
+    /// Makes a worktree for each side, from the same commit.
+    #[node(input = GatedState, fork(tests, implementation), memory(run: HybridMemory))]
+    blind_fork: ForkNode<BlindFork>,
+
+    /// Writes properties that fail on the stubs, without seeing any implementation.
+    #[node(input = TestsTemplateCtx, prompt = TestsTpl<'_>, output = TestsAgentOutput, workspace = "tests",
+        goto(blind), goto(exit, cancels(*)), visits = 11, memory(run: HybridMemory), timeout = "30m")]
+    tests: LLMNode<Tests>,
+
+    /// Writes the implementation, without seeing any test.
+    #[node(input = ImplTemplateCtx, prompt = ImplTpl<'_>, output = ImplAgentOutput, agent = "impl", workspace = "impl",
+        goto(blind), goto(exit, cancels(*)), memory(run: HybridMemory), timeout = "30m")]
+    implementation: LLMNode<Implementation>,
+
+    /// Waits for both sides. When only the tests are written again, the implementation is kept.
+    #[node(join(tests: TestsResult, implementation: ImplResult latched), goto(verify))]
+    blind: JoinNode<Blind>,
+
+    /// Runs the tests where there is no implementation: each property must fail.
+    #[node(input = BlindResults, goto(merge, tests_reject, exit), workspace = "tests", visits = 11,
+        memory(run: HybridMemory))]
+    verify: LogicNode<Verify>,
+
+    /// Puts the tests worktree back to the skeleton and says what was wrong.
+    #[node(input = TrivialTestsError, goto(tests, exit), visits = 11, memory(run: HybridMemory))]
+    tests_reject: LogicNode<TestsReject>,
+
+    /// Picks both sides' commits onto the skeleton, in a fresh worktree.
+    #[node(input = VerifiedResults, goto(validate, exit), memory(run: HybridMemory))]
+    merge: LogicNode<Merge>,
+
+    /// Runs the tests on the merged code, and decides whether another fix makes sense.
+    #[node(input = MergedState, goto(post_validate, fix, exit), workspace = "merge", memory(run: HybridMemory))]
+    validate: LogicNode<Validate>,
+
+    /// Mends the implementation; the verified tests are not its to change.
+    #[node(input = ValidationFailure, prompt = FixTpl<'_>, output = FixAgentOutput, workspace = "merge",
+        goto(validate, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
+    fix: LLMNode<Fix>,
+
+    /// Draws up the result.
+    #[node(input = ValidatedState, goto(exit), memory(run: HybridMemory))]
+    post_validate: LogicNode<PostValidate>,
+}
+
+impl Hybrid {
+    /// The graph with handlers that work on `workbench`.
+    pub fn new(workbench: &Arc<Workbench>) -> Self {
+        let bench = || workbench.clone();
+        Self {
+            types: LLMNode(Types(bench())),
+            skeleton: LogicNode(Skeleton(bench())),
+            adversary: LLMNode(TypeAdversary(bench())),
+            gate: JoinNode(Gate),
+            types_fix: LLMNode(TypesFix(bench())),
+            blind_fork: ForkNode(BlindFork(bench())),
+            tests: LLMNode(Tests(bench())),
+            implementation: LLMNode(Implementation(bench())),
+            blind: JoinNode(Blind),
+            verify: LogicNode(Verify(bench())),
+            tests_reject: LogicNode(TestsReject(bench())),
+            merge: LogicNode(Merge(bench())),
+            validate: LogicNode(Validate(bench())),
+            fix: LLMNode(Fix(bench())),
+            post_validate: LogicNode(PostValidate),
+        }
+    }
+}
