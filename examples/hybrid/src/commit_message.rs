@@ -318,7 +318,8 @@ mod tests {
             Session: demo-1
             Node: tests
             Cost: $0.044
-        "#]].assert_eq(&message(&output.commit_msg, &lines).to_string());
+        "#]]
+        .assert_eq(&message(&output.commit_msg, &lines).to_string());
     }
 
     /// HY-35: no summary, no paragraph for it.
@@ -330,7 +331,8 @@ mod tests {
             Session: demo-1
             Node: tests
             Cost: $0.044
-        "#]].assert_eq(&message(" \n", &["", "\t"]).to_string());
+        "#]]
+        .assert_eq(&message(" \n", &["", "\t"]).to_string());
     }
 
     /// HY-35, CON-76: what an agent says stays in its line; it cannot add or replace a trailer.
@@ -348,7 +350,8 @@ mod tests {
             Session: demo-1
             Node: tests
             Cost: $0.044
-        "#]].assert_eq(&text);
+        "#]]
+        .assert_eq(&text);
         assert_eq!(text.parse::<CommitMessage>().unwrap(), message);
         assert_eq!(text.trim_end().rsplit("\n\n").next().unwrap().lines().count(), 3);
     }

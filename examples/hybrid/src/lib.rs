@@ -8,6 +8,7 @@ pub mod commit_message;
 pub mod harness;
 pub mod paths;
 pub mod source;
+pub mod prompts;
 pub mod toolchain;
 pub mod verdicts;
 

@@ -23,6 +23,7 @@ mod fixes;
 mod holes;
 mod identifier;
 mod implementation;
+mod labels;
 mod lattice;
 mod mutation;
 mod non_empty;

@@ -1,0 +1,121 @@
+//! What agents are asked, as templates over borrowed data.
+//!
+//! Prompts describe; none contains code to modify (HY-233). A field that a template names and its context lacks is a
+//! compile error (HY-234). Commands come from the configured toolchain.
+
+#[cfg(test)]
+mod tests;
+
+use askama::Template;
+
+use crate::toolchain::Toolchain;
+use crate::types::{
+    CratePath, FixTemplateCtx, ImplTemplateCtx, StackSpec, TestsTemplateCtx, TypeHolesFound, TypesAgentOutput,
+};
+
+/// Asks for the types and the contract.
+#[derive(Debug, Clone, Template)]
+#[template(path = "types.md", escape = "none")]
+pub struct TypesTpl<'a> {
+    spec: &'a StackSpec,
+    toolchain: &'a Toolchain,
+    markers: String,
+}
+
+/// Asks for types without the holes that were found.
+#[derive(Debug, Clone, Template)]
+#[template(path = "types_fix.md", escape = "none")]
+pub struct TypesFixTpl<'a> {
+    found: &'a TypeHolesFound,
+    spec: &'a StackSpec,
+    toolchain: &'a Toolchain,
+    constructors: String,
+    markers: String,
+}
+
+/// Asks the red team to break the types.
+#[derive(Debug, Clone, Template)]
+#[template(path = "type_adversary.md", escape = "none")]
+pub struct TypeAdversaryTpl<'a> {
+    types: &'a TypesAgentOutput,
+    impl_path: &'a CratePath,
+    constructors: String,
+}
+
+/// Asks for the properties, blind to the implementation.
+#[derive(Debug, Clone, Template)]
+#[template(path = "tests.md", escape = "none")]
+pub struct TestsTpl<'a> {
+    context: &'a TestsTemplateCtx,
+    toolchain: &'a Toolchain,
+    constructors: String,
+}
+
+/// Asks for the implementation, blind to the properties.
+#[derive(Debug, Clone, Template)]
+#[template(path = "implementation.md", escape = "none")]
+pub struct ImplTpl<'a> {
+    context: &'a ImplTemplateCtx,
+    toolchain: &'a Toolchain,
+    constructors: String,
+}
+
+/// Asks for a repair of the implementation.
+#[derive(Debug, Clone, Template)]
+#[template(path = "fix.md", escape = "none")]
+pub struct FixTpl<'a> {
+    context: &'a FixTemplateCtx,
+    toolchain: &'a Toolchain,
+}
+
+impl<'a> TypesTpl<'a> {
+    /// A prompt for this task.
+    pub fn new(spec: &'a StackSpec, toolchain: &'a Toolchain) -> Self {
+        Self { spec, toolchain, markers: markers(toolchain) }
+    }
+}
+
+impl<'a> TypesFixTpl<'a> {
+    /// A prompt for these holes.
+    pub fn new(found: &'a TypeHolesFound, spec: &'a StackSpec, toolchain: &'a Toolchain) -> Self {
+        let constructors = code_list(&found.original_types.constructors, ", ");
+        Self { found, spec, toolchain, constructors, markers: markers(toolchain) }
+    }
+}
+
+impl<'a> TypeAdversaryTpl<'a> {
+    /// A prompt for these types, which are in that file.
+    pub fn new(types: &'a TypesAgentOutput, impl_path: &'a CratePath) -> Self {
+        Self { types, impl_path, constructors: code_list(&types.constructors, ", ") }
+    }
+}
+
+impl<'a> TestsTpl<'a> {
+    /// A prompt for this contract.
+    pub fn new(context: &'a TestsTemplateCtx, toolchain: &'a Toolchain) -> Self {
+        Self { context, toolchain, constructors: code_list(&context.constructors, ", ") }
+    }
+}
+
+impl<'a> ImplTpl<'a> {
+    /// A prompt for this contract.
+    pub fn new(context: &'a ImplTemplateCtx, toolchain: &'a Toolchain) -> Self {
+        Self { context, toolchain, constructors: code_list(&context.constructors, ", ") }
+    }
+}
+
+impl<'a> FixTpl<'a> {
+    /// A prompt for these failures.
+    pub fn new(context: &'a FixTemplateCtx, toolchain: &'a Toolchain) -> Self {
+        Self { context, toolchain }
+    }
+}
+
+fn markers(toolchain: &Toolchain) -> String {
+    code_list(&toolchain.stub_markers, " or ")
+}
+
+/// `` `a`, `b` ``
+fn code_list(items: &[String], separator: &str) -> String {
+    items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(separator)
+}

@@ -1,0 +1,340 @@
+//! Prompts as they are rendered. Golden files are in `tests/prompts`.
+
+use askama::Template;
+use expect_test::expect_file;
+
+use super::*;
+use crate::demo;
+use crate::spec::{SpecFormat, Task};
+use crate::toolchain::CommandLine;
+use crate::types::{
+    ConcreteExample, EchoChannel, FailurePattern, FailureType, FixApplied, FixType, FunctionSpec, HardeningHint,
+    HoleType, Identifier, NonEmpty, PriorTypeFix, PropertySketch, PropertyType, Severity, StructuredFailure,
+    TrivialTestsFeedback, TypeHole, UnderstandingState,
+};
+
+#[track_caller]
+fn golden(name: &str, prompt: &impl Template) -> String {
+    let text = prompt.render().unwrap();
+    expect_file![format!("{}/tests/prompts/{name}.md", env!("CARGO_MANIFEST_DIR"))].assert_eq(&text);
+    assert!(!text.contains("\n\n\n"), "{name}: more than one blank line in a row");
+    assert!(!text.lines().any(|line| line.ends_with(' ')), "{name}: a line ends with a space");
+    text
+}
+
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is missing");
+    }
+}
+
+fn task() -> Task {
+    Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap()
+}
+
+fn function() -> FunctionSpec {
+    let example = |input: &str, expected: &str, edge_case| ConcreteExample {
+        description: format!("about {input}"),
+        input: input.to_owned(),
+        expected: expected.to_owned(),
+        edge_case,
+    };
+    let sketch = |name: &str, invariant: &str, property_type| PropertySketch {
+        name: name.to_owned(),
+        description: format!("{name} holds."),
+        invariant: invariant.to_owned(),
+        property_type,
+    };
+    FunctionSpec {
+        name: "Stack::push".to_owned(),
+        signature: "pub fn push<T: Into<i64> & Copy>(&mut self, value: T) -> Result<(), Full>".to_owned(),
+        brief: "Puts a value on top.".to_owned(),
+        behavior: "The value becomes the top, if height < capacity && capacity > 0.".to_owned(),
+        examples: NonEmpty::of(example("push 1", "Ok(())", false)).and(example(
+            "push onto a full stack",
+            "Err(Full(1))",
+            true,
+        )),
+        properties: NonEmpty::of(sketch("prop_undo", "push; pop = id", PropertyType::Inverse)).and(sketch(
+            "prop_spread",
+            "a(b + c) = ab + ac",
+            PropertyType::Other("distributive".to_owned()),
+        )),
+        priority: 1,
+    }
+}
+
+fn types() -> TypesAgentOutput {
+    TypesAgentOutput {
+        type_name: "Stack".to_owned(),
+        type_kind: "struct".to_owned(),
+        type_description: "A stack.".to_owned(),
+        constructors: vec!["Stack::new".to_owned(), "Stack::with_capacity".to_owned()],
+        functions: vec![function()],
+        imports: vec![],
+        design_notes: "Fields are private.".to_owned(),
+        blocker: None,
+    }
+}
+
+fn hole(severity: Severity, description: &str) -> TypeHole {
+    TypeHole {
+        hole_type: HoleType::RepresentableInvalid,
+        description: description.to_owned(),
+        invariant_broken: "height <= capacity".to_owned(),
+        exploit_sketch: "Build it by hand.".to_owned(),
+        severity,
+        suggested_fix: "Make the fields private.".to_owned(),
+    }
+}
+
+fn hints() -> Vec<HardeningHint> {
+    vec![HardeningHint {
+        context: "Minor, still open: capacity zero".to_owned(),
+        guidance: "Try zero.".to_owned(),
+        source: "typeAdversary".to_owned(),
+    }]
+}
+
+fn echoes() -> EchoChannel {
+    EchoChannel {
+        from_impl: vec![Identifier::new("Stack::push").unwrap()],
+        from_tests: vec![Identifier::new("prop_undo").unwrap()],
+    }
+}
+
+fn tests_context() -> TestsTemplateCtx {
+    TestsTemplateCtx {
+        type_name: "Stack".to_owned(),
+        constructors: types().constructors,
+        functions: vec![function()],
+        test_path: CratePath::new("tests/properties.rs").unwrap(),
+        prior_feedback: Some(TrivialTestsFeedback {
+            why_rejected: "They pass on stubs.".to_owned(),
+            properties_wrote: vec!["prop_nothing".to_owned()],
+            suggestion: "Call the functions.".to_owned(),
+        }),
+        echoes: Some(echoes()),
+        hardening_hints: hints(),
+    }
+}
+
+fn impl_context() -> ImplTemplateCtx {
+    ImplTemplateCtx {
+        type_name: "Stack".to_owned(),
+        constructors: types().constructors,
+        functions: vec![function()],
+        impl_path: CratePath::new("src/lib.rs").unwrap(),
+        echoes: Some(echoes()),
+        hardening_hints: hints(),
+    }
+}
+
+fn fix_context() -> FixTemplateCtx {
+    FixTemplateCtx {
+        failures: vec![
+            StructuredFailure {
+                property_name: "prop_undo".to_owned(),
+                failure_type: FailureType::PropertyFailed,
+                counterexample: Some("value = 7".to_owned()),
+                expected: Some("6".to_owned()),
+                actual: Some("8".to_owned()),
+                message: "assertion failed".to_owned(),
+            },
+            StructuredFailure {
+                property_name: "prop_spread".to_owned(),
+                failure_type: FailureType::ExceptionThrown,
+                counterexample: None,
+                expected: None,
+                actual: None,
+                message: "index out of bounds".to_owned(),
+            },
+        ],
+        understanding: UnderstandingState {
+            failures_seen: vec![FailurePattern {
+                signature: "s".to_owned(),
+                affected_fns: vec!["Stack::push".to_owned(), "Stack::pop".to_owned()],
+                category: FailureType::PropertyFailed,
+                occurrences: 2,
+            }],
+            fixes_applied: vec![FixApplied {
+                function: "Stack::push".to_owned(),
+                what_changed: "Compare with >=.".to_owned(),
+                why_failed: "One too many.".to_owned(),
+                fix_type: FixType::BoundaryFix,
+            }],
+            learnings: vec!["Limits are inclusive.".to_owned()],
+            converging: true,
+        },
+        functions: vec![function()],
+        impl_path: CratePath::new("src/lib.rs").unwrap(),
+    }
+}
+
+/// HY-192, HY-193, HY-194, HY-195, HY-196, HY-198, TC-16, TC-17.
+#[test]
+fn the_types_prompt() {
+    let task = task();
+    let text = golden("types", &TypesTpl::new(&task.spec, &task.toolchain));
+    has(&text, &["bounded_stack", &task.spec.description, "`src/lib.rs`", "cargo build --all-targets", "`todo!()`"]);
+    for criterion in &task.spec.acceptance_criteria {
+        has(&text, &[criterion]);
+    }
+    let schema = serde_json::to_value(schemars::schema_for!(TypesAgentOutput)).unwrap();
+    for fields in [&schema["properties"], &schema["$defs"]["FunctionSpec"]["properties"]] {
+        for field in fields.as_object().unwrap().keys() {
+            has(&text, &[&format!("`{field}`")]);
+        }
+    }
+    has(&text, &["required, at least one", "is refused", "examples ground", "properties define"]);
+    has(&text, &["private fields", "Think of the edges", "All they get is what you specify here"]);
+}
+
+/// HY-197: the example in the prompt is a specification that parses.
+#[test]
+fn the_example_in_the_types_prompt_parses() {
+    let task = task();
+    let text = TypesTpl::new(&task.spec, &task.toolchain).render().unwrap();
+    let json = text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let function: FunctionSpec = serde_json::from_str(json).unwrap();
+    assert!(function.examples.iter().any(|example| example.edge_case));
+    assert_eq!(function.properties.len(), 2);
+}
+
+/// TC-01, TC-02, TC-05, TC-12: prompts name the configured commands, whatever they are.
+#[test]
+fn prompts_name_the_configured_commands() {
+    let task = task();
+    let toolchain = Toolchain {
+        build_command: CommandLine::new("make", &["all"]),
+        test_command: CommandLine::new("./check", &["--every one"]),
+        stub_markers: vec!["undefined()".to_owned()],
+        property_prefix: "law_".to_owned(),
+        ..Toolchain::default()
+    };
+    let types = TypesTpl::new(&task.spec, &toolchain).render().unwrap();
+    has(&types, &["`make all`", "`undefined()`", "`law_`"]);
+    let tests = TestsTpl::new(&tests_context(), &toolchain).render().unwrap();
+    has(&tests, &["`make all`", "`./check '--every one'`", "`law_`"]);
+    let fix = FixTpl::new(&fix_context(), &toolchain).render().unwrap();
+    has(&fix, &["`make all`, `./check '--every one'`"]);
+    for text in [types, tests, fix, ImplTpl::new(&impl_context(), &toolchain).render().unwrap()] {
+        assert!(!text.contains("cargo"));
+    }
+}
+
+/// HY-232, CON-96: types, holes with severity and suggestion, attempt of maximum, earlier repairs.
+#[test]
+fn the_types_fix_prompt() {
+    let task = task();
+    let found = TypeHolesFound {
+        original_types: types(),
+        holes: vec![hole(Severity::Major, "Fields are public."), hole(Severity::Minor, "No capacity.")],
+        attempt: 2,
+        max_attempts: 5,
+        prior_fixes: vec![PriorTypeFix {
+            attempt: 1,
+            holes: vec![hole(Severity::Critical, "No constructor.")],
+            design_notes: "Added one.".to_owned(),
+        }],
+    };
+    let text = golden("types_fix", &TypesFixTpl::new(&found, &task.spec, &task.toolchain));
+    has(&text, &["repair 2 of at most 5", "**Major**", "Fields are public.", "Suggested: Make the fields private."]);
+    has(&text, &["Earlier repairs", "Repair 1: Added one.", "Critical, No constructor.", "Stack::push"]);
+    let first = TypeHolesFound { attempt: 1, prior_fixes: vec![], ..found };
+    let text = golden("types_fix_first", &TypesFixTpl::new(&first, &task.spec, &task.toolchain));
+    assert!(!text.contains("Earlier repairs"));
+}
+
+/// HY-214, HY-215, HY-216, HY-217, HY-218.
+#[test]
+fn the_type_adversary_prompt() {
+    let path = CratePath::new("src/lib.rs").unwrap();
+    let text = golden("type_adversary", &TypeAdversaryTpl::new(&types(), &path));
+    has(&text, &["red team", "break this type system", "`Stack::new`, `Stack::with_capacity`"]);
+    has(&text, &[&function().signature, &function().brief, "push; pop = id", "a(b + c) = ab + ac"]);
+    has(&text, &["empty that claims not to be", "inside is invalid", "no answer for some input", "two meanings"]);
+    for class in ["RepresentableInvalid", "LeakyAbstraction", "PartialFunction", "TypeConfusion"] {
+        has(&text, &[&format!("**{class}**:")]);
+    }
+    for field in ["holes", "holeType", "description", "severity", "suggestedFix", "analysis", "confident"] {
+        has(&text, &[&format!("`{field}`")]);
+    }
+    has(&text, &["an empty list is a good answer"]);
+}
+
+/// HY-199 to HY-208: HY-199, HY-200, HY-201, HY-202, HY-203, HY-204, HY-205, HY-206, HY-207, HY-208; HY-12, TC-08, TC-19.
+#[test]
+fn the_tests_prompt() {
+    let toolchain = Toolchain::default();
+    let text = golden("tests_again", &TestsTpl::new(&tests_context(), &toolchain));
+    has(&text, &["You write tests", "you cannot see it", "verify the **specification**"]);
+    has(&text, &["were refused", "They pass on stubs.", "`prop_nothing`", "Call the functions.", "Write new tests"]);
+    has(&text, &["the other side works on", "`Stack::push`", "Its code stays out of your sight"]);
+    has(&text, &["From typeAdversary: Minor, still open: capacity zero", "Try zero.", "exercise these"]);
+    has(&text, &["`Stack::new`, `Stack::with_capacity`", &function().signature, &function().behavior]);
+    has(&text, &["must be covered", "push 1 → Ok(())", "1 **(edge case)**: about push onto a full stack"]);
+    has(&text, &["`prop_spread` (distributive): prop_spread holds. Invariant: a(b + c) = ab + ac"]);
+    has(&text, &["`tests/properties.rs`", "generators", "cargo build --all-targets", "cargo test", "must fail"]);
+    has(&text, &["passes on stubs is trivial", "Set `selfVerified` only if"]);
+    let schema = serde_json::to_value(schemars::schema_for!(crate::types::TestsAgentOutput)).unwrap();
+    for field in schema["properties"].as_object().unwrap().keys() {
+        has(&text, &[&format!("`{field}`")]);
+    }
+    let bare = TestsTemplateCtx { prior_feedback: None, echoes: None, hardening_hints: vec![], ..tests_context() };
+    let text = golden("tests", &TestsTpl::new(&bare, &toolchain));
+    for absent in ["refused\n", "the other side works on", "adversaries found", "src/lib.rs"] {
+        assert!(!text.contains(absent), "{absent}");
+    }
+}
+
+/// HY-209, HY-210, HY-211, HY-212, HY-213; HY-12, TC-19.
+#[test]
+fn the_implementation_prompt() {
+    let toolchain = Toolchain::default();
+    let text = golden("implementation_again", &ImplTpl::new(&impl_context(), &toolchain));
+    has(&text, &["You write the implementation", "you cannot see them", "Work from the **specification**"]);
+    has(&text, &["the other side asserts", "`prop_undo`", "The tests' code stays out of your sight"]);
+    has(&text, &["capacity zero", "robust against these", &function().signature, &function().behavior]);
+    has(&text, &["- push 1 → Ok(())\n", "- push onto a full stack → Err(Full(1)) **(edge case)**", "- push; pop = id"]);
+    has(&text, &["Replace the stubs in `src/lib.rs`", "cargo build --all-targets"]);
+    let schema = serde_json::to_value(schemars::schema_for!(crate::types::ImplAgentOutput)).unwrap();
+    for field in schema["properties"].as_object().unwrap().keys() {
+        has(&text, &[&format!("`{field}`")]);
+    }
+    let bare = ImplTemplateCtx { echoes: None, hardening_hints: vec![], ..impl_context() };
+    let text = golden("implementation", &ImplTpl::new(&bare, &toolchain));
+    for absent in ["the other side asserts", "adversaries found", "tests/properties.rs", "prop_undo"] {
+        assert!(!text.contains(absent), "{absent}");
+    }
+}
+
+/// HY-219, HY-220, HY-221, HY-222, HY-223, HY-224, HY-225, HY-226; HY-13.
+#[test]
+fn the_fix_prompt() {
+    let toolchain = Toolchain::default();
+    let text = golden("fix_again", &FixTpl::new(&fix_context(), &toolchain));
+    has(
+        &text,
+        &[
+            "`prop_undo` (PropertyFailed): assertion failed\n  - counterexample: value = 7\n  - expected: 6\n  - actual: 8",
+        ],
+    );
+    has(&text, &["`prop_spread` (ExceptionThrown): index out of bounds\n\n"]);
+    has(&text, &[&function().behavior, "push; pop = id"]);
+    has(&text, &["root cause", "Change `src/lib.rs`", "Build, then test: `cargo build --all-targets`, `cargo test"]);
+    has(&text, &["**The tests are right.**", "seen to fail on stubs", "Fix the implementation and nothing else"]);
+    has(&text, &["`Stack::push`: Compare with >=. (BoundaryFix)", "Limits are inclusive."]);
+    has(&text, &["PropertyFailed, seen 2 times, in Stack::push, Stack::pop"]);
+    has(&text, &["Build on what earlier rounds taught", "Do not try again"]);
+    let schema = serde_json::to_value(schemars::schema_for!(crate::types::FixAgentOutput)).unwrap();
+    for field in schema["properties"].as_object().unwrap().keys() {
+        has(&text, &[&format!("`{field}`")]);
+    }
+    let bare = FixTemplateCtx { understanding: UnderstandingState::default(), ..fix_context() };
+    let text = golden("fix", &FixTpl::new(&bare, &toolchain));
+    for absent in ["Fixes so far", "What they taught", "Patterns across rounds"] {
+        assert!(!text.contains(absent), "{absent}");
+    }
+}
