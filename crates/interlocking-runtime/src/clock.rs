@@ -1,0 +1,87 @@
+//! The time that events and reports tell.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::time::Duration;
+
+/// A clock that a run reads once a node execution.
+pub trait Clock: Send + Sync {
+    /// The time since some fixed moment. Never goes back.
+    fn now(&self) -> Elapsed;
+}
+
+/// A span of time, in nanoseconds; what is cheap to take a difference of.
+///
+/// Shown as seconds, and serialized as a number of seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Elapsed(u64);
+
+/// The system's monotonic clock in its cheapest form: exact to a few milliseconds, which is little beside an agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoarseClock;
+
+/// Tokio's clock, which a test can pause and advance.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioClock(tokio::time::Instant);
+
+impl Elapsed {
+    /// So many nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// The same as a [`Duration`].
+    pub const fn as_duration(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+
+    /// Whole milliseconds.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+
+    /// Seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.as_duration().as_secs_f64()
+    }
+
+    /// The time from `earlier` to this; nothing if that is later.
+    #[inline]
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Clock for CoarseClock {
+    #[inline]
+    fn now(&self) -> Elapsed {
+        let ticks = coarsetime::Instant::now_without_cache_update().as_ticks();
+        Elapsed(coarsetime::Duration::from_ticks(ticks).as_nanos())
+    }
+}
+
+impl TokioClock {
+    /// A clock that starts now. Must be called inside a runtime if that has its time paused.
+    pub fn start() -> Self {
+        Self(tokio::time::Instant::now())
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Elapsed {
+        Elapsed(self.0.elapsed().as_nanos().try_into().unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} s", self.as_secs_f64())
+    }
+}
+
+impl Serialize for Elapsed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_secs_f64())
+    }
+}
