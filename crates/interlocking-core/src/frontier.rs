@@ -231,48 +231,17 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Ok(completed)
     }
 
-    /// The quick way on for a run of one token: if `step` leads plainly to one node that may be entered, moves the
-    /// marking there and gives that node's execution; the token never enters the frontier.
-    ///
-    /// The same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or `None` and no change.
+    /// The run as a [`Solo`] of `execution`; `None` if that does not run, or anything else runs or is due.
     #[inline]
+    pub fn solo(&mut self, execution: Execution) -> Option<Solo<'_, 'n, P>> {
+        let alone = self.running == 1 && self.due.is_empty() && self.is_current(execution);
+        alone.then_some(Solo { first: execution.node, execution, frontier: self })
+    }
+
+    /// One step of a [`Solo`]: the same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or
+    /// `None` and no change.
     pub fn relay(&mut self, execution: Execution, step: &Step<P>) -> Option<Execution> {
-        let Step::One(alternative, token) = step else { return None };
-        let alternative = self.net.alternative(*alternative)?;
-        if !alternative.plain || alternative.source != execution.node || !self.is_current(execution) {
-            return None;
-        }
-        let place = usize::from(token.place());
-        if usize::from(alternative.branches[0][0]) != place || !self.due.is_empty() {
-            return None;
-        }
-        let target = self.net.places()[place].node;
-        let row = self.net.node(target);
-        let state = self.nodes[usize::from(target)];
-        let again = target == execution.node && row.attempts.is_some();
-        let moved = if again {
-            Execution { attempt: execution.attempt.saturating_add(1), ..execution }
-        } else {
-            Execution { node: target, visit: state.visits.saturating_add(1), attempt: 1, epoch: state.epoch }
-        };
-        let within = if again { row.attempts >= Some(moved.attempt) } else { moved.visit <= row.visits };
-        let from = self.net.node(execution.node);
-        if row.is_join || from.is_join || !within {
-            return None;
-        }
-        if target != execution.node {
-            if !self.marked.insert(place) {
-                return None;
-            }
-            self.marked.remove(usize::from(from.first_place));
-            self.nodes[usize::from(execution.node)].phase = Phase::Idle;
-        }
-        let state = &mut self.nodes[usize::from(target)];
-        state.visits = moved.visit;
-        state.attempt = moved.attempt;
-        state.again = again;
-        state.phase = Phase::Running;
-        Some(moved)
+        self.solo(execution)?.relay(step)
     }
 
     /// Whether the outcome of `execution` still counts.
@@ -437,6 +406,65 @@ impl<'n, P: Payload> Frontier<'n, P> {
         state.epoch += u32::from(ran);
         self.running -= usize::from(ran);
         ran.then_some(execution)
+    }
+}
+
+/// A run while one execution runs and nothing is due: the quick way on from node to node.
+///
+/// Nothing can come between, so a move is checked against the table and counted, and no more; the marking follows when
+/// this is dropped.
+#[derive(Debug)]
+pub struct Solo<'f, 'n, P> {
+    frontier: &'f mut Frontier<'n, P>,
+    /// The node that the marking still shows.
+    first: NodeIndex,
+    execution: Execution,
+}
+
+impl<P: Payload> Solo<'_, '_, P> {
+    /// The execution that runs.
+    #[inline]
+    pub fn execution(&self) -> Execution {
+        self.execution
+    }
+
+    /// If `step` leads plainly to one node that may be entered, gives that node's execution, which runs now; the token
+    /// never enters the frontier.
+    ///
+    /// The same as [`complete`](Frontier::complete) followed by [`next_due`](Frontier::next_due), or `None` and no
+    /// change.
+    #[inline]
+    pub fn relay(&mut self, step: &Step<P>) -> Option<Execution> {
+        let Step::One(alternative, token) = step else { return None };
+        let shortcut = self.frontier.net.shortcut(*alternative)?;
+        if shortcut.source != self.execution.node || shortcut.place != token.place() {
+            return None;
+        }
+        // No token can lie in the target's only place: the target would be due or run.
+        let state = self.frontier.nodes.get_mut(usize::from(shortcut.target))?;
+        let (visit, attempt) = match shortcut.retries {
+            false => (state.visits.saturating_add(1), 1),
+            true => (state.visits, state.attempt.saturating_add(1)),
+        };
+        if shortcut.limit < if shortcut.retries { attempt } else { visit } {
+            return None;
+        }
+        (state.visits, state.attempt, state.again) = (visit, attempt, shortcut.retries);
+        self.execution = Execution { node: shortcut.target, visit, attempt, epoch: state.epoch };
+        Some(self.execution)
+    }
+}
+
+impl<P> Drop for Solo<'_, '_, P> {
+    fn drop(&mut self) {
+        let (frontier, first, last) = (&mut *self.frontier, self.first, self.execution.node);
+        if first == last {
+            return;
+        }
+        frontier.marked.remove(usize::from(frontier.net.node(first).first_place));
+        frontier.marked.insert(usize::from(frontier.net.node(last).first_place));
+        frontier.nodes[usize::from(first)].phase = Phase::Idle;
+        frontier.nodes[usize::from(last)].phase = Phase::Running;
     }
 }
 

@@ -23,8 +23,23 @@ pub struct Net {
     nodes: Vec<NetNode>,
     places: Vec<NetPlace>,
     alternatives: Vec<Alternative>,
+    /// By alternative.
+    shortcuts: Vec<Shortcut>,
     memory_groups: Vec<String>,
     entry: PlaceIndex,
+}
+
+/// What a plain alternative comes to, in as few bytes as possible: a chain of nodes reads nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shortcut {
+    /// The node that takes it; that of no node where there is no shortcut.
+    pub(crate) source: NodeIndex,
+    pub(crate) place: PlaceIndex,
+    pub(crate) target: NodeIndex,
+    /// Whether it is an edge of a node to itself which `attempts` bounds.
+    pub(crate) retries: bool,
+    /// How many visits the target may have; how many attempts, where it retries.
+    pub(crate) limit: u32,
 }
 
 /// What a run needs to know of a node.
@@ -184,8 +199,10 @@ impl Net {
                 names.places[place].kept |= regions.iter().copied().filter(partly).any(|r| !r.places.contains(place));
             }
         }
+        let shortcuts =
+            alternatives.iter().map(|alternative| Shortcut::of(alternative, &nodes, &names.places)).collect();
         let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
-        Ok(Self { nodes, places: names.places, alternatives, memory_groups, entry, table })
+        Ok(Self { nodes, places: names.places, alternatives, shortcuts, memory_groups, entry, table })
     }
 
     /// The table that this was compiled from.
@@ -257,9 +274,32 @@ impl Net {
         self.alternatives.get(usize::from(index))
     }
 
+    /// The shortcut along an alternative.
+    #[inline]
+    pub(crate) fn shortcut(&self, index: AlternativeIndex) -> Option<Shortcut> {
+        self.shortcuts.get(usize::from(index)).copied()
+    }
+
     /// The names of the memory groups, by index.
     pub fn memory_groups(&self) -> &[String] {
         &self.memory_groups
+    }
+}
+
+impl Shortcut {
+    /// Joins have none, neither to nor from: what they take and leave is more than one token.
+    fn of(alternative: &Alternative, nodes: &[NetNode], places: &[NetPlace]) -> Self {
+        let place = alternative.branches.first().and_then(|branch| branch.first()).copied().unwrap_or_default();
+        let target = places[usize::from(place)].node;
+        let node = nodes.get(usize::from(target)).filter(|node| alternative.plain && !node.is_join);
+        match node.filter(|_| !nodes[usize::from(alternative.source)].is_join) {
+            None => Self { source: NodeIndex::MAX, place, target, retries: false, limit: 0 },
+            Some(node) => {
+                let attempts = node.attempts.filter(|_| target == alternative.source);
+                let limit = attempts.unwrap_or(node.visits);
+                Self { source: alternative.source, place, target, retries: attempts.is_some(), limit }
+            }
+        }
     }
 }
 
