@@ -1,6 +1,9 @@
 //! Branches and archive references: reading, advancing, keeping, deleting.
 
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{
     git_error::{Doing as _, GitError},
@@ -240,24 +243,47 @@ impl Repository {
     fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
         let main = self.git_of_main_worktree()?;
-        let mut all = vec![main];
+        let mut found = Vec::new();
+        if let Some(place) = main.workdir().map(Path::to_owned)
+            && main.head_name().doing(doing)?.as_ref().and_then(|name| BranchName::from_git(name.as_ref())).as_ref()
+                == Some(branch)
+        {
+            found.push((place, main));
+        }
         let git = self.git();
         for proxy in git.worktrees().doing(doing)? {
             // Without its directory there are no files to update and nobody to disturb.
-            if proxy.base().is_ok_and(|base| base.is_dir()) {
-                all.push(proxy.into_repo_with_possibly_inaccessible_worktree().doing(doing)?);
-            }
-        }
-        let mut found = Vec::new();
-        for checkout in all {
-            let Some(place) = checkout.workdir().map(std::path::Path::to_owned) else {
+            let Ok(place) = proxy.base() else { continue };
+            if !place.is_dir() {
                 continue;
-            };
-            let head = checkout.head_name().doing(doing)?;
+            }
+            let Some((checkout, head)) = open_settled(&proxy).doing(doing)? else { continue };
             if head.as_ref().and_then(|name| BranchName::from_git(name.as_ref())).as_ref() == Some(branch) {
                 found.push((place, checkout));
             }
         }
         Ok(found)
+    }
+}
+
+/// Opens a worktree and reads the name in its HEAD. None if it has no HEAD: git takes our lock for nothing, and may
+/// be half-way through writing or removing the entry.
+fn open_settled(
+    proxy: &gix::worktree::Proxy<'_>,
+) -> gix::Result<Option<(gix::Repository, Option<gix::refs::FullName>)>> {
+    const ATTEMPTS: u32 = 5;
+    let mut attempt = 1;
+    loop {
+        let opened = proxy.clone().into_repo_with_possibly_inaccessible_worktree();
+        let read = opened.and_then(|git| git.head_name().map(|head| (git.clone(), head)));
+        match read {
+            Ok(read) => return Ok(Some(read)),
+            Err(_) if !proxy.git_dir().join("HEAD").is_file() => return Ok(None),
+            Err(error) if attempt == ATTEMPTS => return Err(error),
+            Err(_) => {
+                std::thread::sleep(Duration::from_millis(20) * attempt);
+                attempt += 1;
+            }
+        }
     }
 }

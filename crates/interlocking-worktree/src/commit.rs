@@ -79,6 +79,8 @@ pub enum MessageError {
 /// What the new commit stands on.
 enum Onto {
     Head,
+    /// The worktree's head, whose files it keeps.
+    HeadUnchanged,
     Base(CommitId),
 }
 
@@ -126,6 +128,17 @@ impl Worktree {
         self.record(author, message, &Onto::Base(base), |_| true)
     }
 
+    /// Makes a commit that changes no file, as `git commit --allow-empty` does: a word on the ones before it. What is
+    /// not committed stays so.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`].
+    pub fn commit_empty(&self, author: &Signature, message: &str) -> Result<CommitId, CommitError> {
+        let made = self.record(author, message, &Onto::HeadUnchanged, |_| false)?;
+        made.ok_or_else(|| WorktreeError::NoCommitYet { path: self.path().to_owned() }.into())
+    }
+
     fn record(
         &self,
         author: &Signature,
@@ -137,7 +150,7 @@ impl Worktree {
         let (git, head) = self.open()?;
         let head = head.commit;
         let parent = match (onto, head) {
-            (Onto::Head, head) => head,
+            (Onto::Head | Onto::HeadUnchanged, head) => head,
             (Onto::Base(base), Some(head)) => {
                 if !is_ancestor(&git, *base, head)? {
                     return Err(CommitError::NotAnAncestor { base: *base, head });
@@ -161,7 +174,7 @@ impl Worktree {
             Some(parent) => git.find_commit(parent.git()).doing(doing)?.tree_id().doing(doing)?.detach(),
         };
         let signature = author.git();
-        let new = if snapshot.tree == parent_tree {
+        let new = if snapshot.tree == parent_tree && !matches!(onto, Onto::HeadUnchanged) {
             None
         } else {
             let commit = gix::objs::Commit {

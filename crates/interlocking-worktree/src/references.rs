@@ -1,5 +1,7 @@
 //! Moving references, always against an expected old value.
 
+use std::time::{Duration, Instant};
+
 use gix::{
     ObjectId,
     refs::{
@@ -15,7 +17,7 @@ use crate::{
 };
 
 /// Long enough for a burst of commits by other threads.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One reference to be moved.
 pub(crate) struct Move<'a> {
@@ -47,14 +49,10 @@ impl Move<'_> {
         let log = LogChange { message: self.reason.lines().next().unwrap_or_default().into(), ..LogChange::default() };
         let edit = RefEdit::update_with_log(full_name(self.name)?, self.to, expected, log).with_deref(true);
         let patience = gix::lock::acquire::Fail::AfterDurationWithBackoff(PATIENCE);
-        match git.refs.transaction().prepare([edit], patience, patience) {
+        patiently(|| match git.refs.transaction().prepare([edit.clone()], patience, patience) {
             Ok(transaction) => Ok(PreparedMove { transaction, name: self.name.to_owned() }),
-            Err(error) => Err(match found_instead(&error) {
-                Some(found) => MoveError::Moved { found },
-                None if error.is_not_found() && self.expected.is_some() => MoveError::Moved { found: None },
-                None => MoveError::Git(Err::<(), _>(error).doing(doing).expect_err("it is an error")),
-            }),
-        }
+            Err(error) => Err(failed(git, self.name, self.expected, error, doing)),
+        })
     }
 
     /// Creates the reference, which must not exist.
@@ -97,16 +95,56 @@ pub(crate) fn delete(
     by: &gix::actor::Signature,
 ) -> Result<(), MoveError> {
     let edit = RefEdit::delete(full_name(name)?, PreviousValue::MustExistAndMatch(Target::Object(expected)));
-    match with_ref(by, |by| git.edit_references_as([edit], Some(by))) {
+    let mut is_again = false;
+    patiently(|| match with_ref(by, |by| git.edit_references_as([edit.clone()], Some(by))) {
         Ok(_) => Ok(()),
-        Err(error) => Err(match found_instead(&error) {
-            Some(found) => MoveError::Moved { found },
-            None if error.is_not_found() => MoveError::Moved { found: None },
-            None => {
-                MoveError::Git(Err::<(), _>(error).doing(|| format!("deleting {name}")).expect_err("it is an error"))
+        Err(error) => match failed(git, name, Some(expected), error, || format!("deleting {name}")) {
+            // It had the expected value a moment ago, so what failed then was what comes after deleting it.
+            MoveError::Moved { found: None } if is_again => Ok(()),
+            error => {
+                is_again = true;
+                Err(error)
             }
-        }),
+        },
+    })
+}
+
+/// Tries again after a failure that is not about the reference's value. The git program rewrites and removes
+/// `packed-refs` at any time, and whoever reads or rewrites that file then fails although nothing is wrong.
+fn patiently<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, MoveError> {
+    const ATTEMPTS: u32 = 5;
+    let begin = Instant::now();
+    let mut count = 1;
+    loop {
+        match attempt() {
+            // What took long was waiting for a lock, and has been waited for long enough.
+            Err(MoveError::Git(_)) if count < ATTEMPTS && begin.elapsed() < PATIENCE / 10 => {
+                std::thread::sleep(Duration::from_millis(20) * count);
+                count += 1;
+            }
+            result => return result,
+        }
     }
+}
+
+/// Tells a reference with another value from every other failure.
+///
+/// That something was not found does not mean the reference: it may be a directory or a log that another process
+/// removed. So it is read again.
+fn failed(
+    git: &gix::Repository,
+    name: &str,
+    expected: Option<ObjectId>,
+    error: gix::Error,
+    doing: impl Fn() -> String,
+) -> MoveError {
+    if let Some(found) = found_instead(&error) {
+        return MoveError::Moved { found };
+    }
+    if expected.is_some() && error.is_not_found() && matches!(read(git, name), Ok(None)) {
+        return MoveError::Moved { found: None };
+    }
+    MoveError::Git(Err::<(), _>(error).doing(doing).expect_err("it is an error"))
 }
 
 /// The commit a reference is at, if it exists.

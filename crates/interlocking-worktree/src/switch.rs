@@ -4,7 +4,10 @@
 //! look, refuse what must be refused, lock the reference with its old value compared, change files, move the
 //! reference, put the index in place. Until files are changed nothing has happened.
 
-use std::{collections::HashSet, path::PathBuf};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+};
 
 use gix::{
     ObjectId,
@@ -13,7 +16,7 @@ use gix::{
 };
 
 use crate::{
-    change::Change,
+    change::{Change, ChangeKind},
     files::{change_files, on_disk},
     git_error::{Doing as _, GitError, Listed},
     id::CommitId,
@@ -112,17 +115,9 @@ impl<'git> Switch<'git> {
         }
         let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
 
-        let mut switch = Self {
-            git,
-            root,
-            lock,
-            write: HashSet::new(),
-            delete: Vec::new(),
-            old: survey.index.clone(),
-            new,
-            uncommitted,
-        };
-        switch.compare(&survey);
+        let mut switch =
+            Self { git, root, lock, write: HashSet::new(), delete: Vec::new(), old: survey.index, new, uncommitted };
+        switch.compare(&survey.unstaged);
         if uncommitted == Uncommitted::Refuse {
             let paths = switch.in_the_way()?;
             if !paths.is_empty() {
@@ -133,7 +128,7 @@ impl<'git> Switch<'git> {
     }
 
     /// Finds what to write and what to delete, and keeps what is known about files that stay.
-    fn compare(&mut self, survey: &Survey) {
+    fn compare(&mut self, changed: &BTreeMap<BString, ChangeKind>) {
         let discard = self.uncommitted == Uncommitted::Discard;
         let backing = self.new.path_backing().to_owned();
         for entry in self.new.entries_mut() {
@@ -142,7 +137,7 @@ impl<'git> Switch<'git> {
                 .old
                 .entry_by_path_and_stage(path, Stage::Unconflicted)
                 .filter(|old| old.id == entry.id && old.mode == entry.mode)
-                .filter(|_| !survey.unstaged.contains_key(path));
+                .filter(|_| !changed.contains_key(path));
             match same {
                 Some(old) => {
                     entry.stat = old.stat;
@@ -159,8 +154,7 @@ impl<'git> Switch<'git> {
         let tracked = self.old.entries().iter().map(|entry| entry.path(&self.old));
         let mut delete: Vec<BString> = tracked.filter(|path| gone(path)).map(ToOwned::to_owned).collect();
         if discard {
-            let others = survey.unstaged.keys();
-            delete.extend(others.filter(|path| gone(path.as_bstr())).cloned());
+            delete.extend(changed.keys().filter(|path| gone(path.as_bstr())).cloned());
         }
         delete.sort();
         delete.dedup();

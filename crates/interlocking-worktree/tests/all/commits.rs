@@ -83,6 +83,25 @@ fn a_commit_is_the_one_git_makes() {
     place.assert_git_agrees();
 }
 
+/// Git writes into the index which tree each directory has, and believes it the next time.
+#[test]
+fn git_and_this_crate_take_turns_with_one_index() {
+    let place = Place::with_files(&[("one/a.txt", "a\n"), ("two/b.txt", "b\n")]);
+    let worktree = place.worktree("turns");
+    for round in 0..3 {
+        commit_with_git(worktree.path(), &[("two/b.txt", &format!("git {round}\n"))], "git's turn");
+        let ours = format!("ours {round}\n");
+        write(&worktree.path().join("one/a.txt"), &ours);
+        write(&worktree.path().join(format!("one/new-{round}.txt")), &ours);
+        worktree.commit_all(&author(), "our turn").unwrap().unwrap();
+        write(&worktree.path().join("two/b.txt"), &ours);
+        git_in(worktree.path(), &["commit", "--quiet", "--all", "--message", "git's turn again"]);
+        assert_eq!(git_in(worktree.path(), &["show", "HEAD:one/a.txt"]), ours.trim_end());
+        assert_eq!(git_in(worktree.path(), &["show", &format!("HEAD:one/new-{round}.txt")]), ours.trim_end());
+        place.assert_git_agrees();
+    }
+}
+
 #[test]
 fn nothing_changed_makes_no_commit() {
     let place = Place::new();

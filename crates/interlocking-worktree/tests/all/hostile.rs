@@ -97,6 +97,28 @@ fn a_link_out_of_the_worktree_is_not_followed() {
     place.assert_git_agrees();
 }
 
+/// Where the link itself is ignored, nothing but the check keeps a deletion from going through it.
+#[test]
+fn nothing_is_deleted_through_an_ignored_link() {
+    let place = Place::with_files(&[("data/keep.txt", "tracked\n"), ("data/more.txt", "tracked\n")]);
+    let worktree = place.worktree("one");
+    let two = place.worktree("two");
+    git_in(two.path(), &["rm", "--quiet", "data/more.txt"]);
+    let later = commit_with_git(two.path(), &[("a.txt", "a\n")], "later");
+    write(&place.project().join(".git/info/exclude"), "data\n");
+    let outside = place.path().join("outside");
+    write(&outside.join("more.txt"), "outside\n");
+    write(&outside.join("keep.txt"), "outside\n");
+    std::fs::remove_dir_all(worktree.path().join("data")).unwrap();
+    symlink(&outside, worktree.path().join("data")).unwrap();
+    worktree.reset_to(later).unwrap();
+    assert_eq!(std::fs::read_to_string(outside.join("more.txt")).unwrap(), "outside\n");
+    assert_eq!(std::fs::read_to_string(outside.join("keep.txt")).unwrap(), "outside\n");
+    assert_eq!(std::fs::read_to_string(worktree.path().join("data/keep.txt")).unwrap(), "tracked\n");
+    assert!(!worktree.path().join("data/more.txt").exists());
+    place.assert_git_agrees();
+}
+
 /// Found by a random edit: the system refuses to look through such a link at all.
 #[test]
 fn a_link_to_itself_in_a_directorys_place() {
