@@ -6,10 +6,10 @@ use crate::handlers::{
 };
 use crate::prompts::{FixTpl, ImplTpl, TestsTpl, TypeAdversaryTpl, TypesFixTpl, TypesTpl};
 use crate::types::{
-    BlindResults, FixAgentOutput, GatedState, HybridMemory, HybridResult, ImplAgentOutput, ImplResult,
-    ImplTemplateCtx, MergedState, SkeletonState, StackSpec, TestsAgentOutput, TestsResult, TestsTemplateCtx,
-    TrivialTestsError, TypeAdversaryOutput, TypeAdversaryResult, TypeHolesFound, TypesAgentOutput, TypesResult,
-    ValidatedState, ValidationFailure, VerifiedResults,
+    BlindResults, FixAgentOutput, GatedState, HybridMemory, HybridResult, ImplAgentOutput, ImplResult, ImplTemplateCtx,
+    MergedState, SkeletonState, StackSpec, TestsAgentOutput, TestsResult, TestsTemplateCtx, TrivialTestsError,
+    TypeAdversaryOutput, TypeAdversaryResult, TypeHolesFound, TypesAgentOutput, TypesResult, ValidatedState,
+    ValidationFailure, VerifiedResults,
 };
 use crate::workbench::Workbench;
 use interlocking::prelude::*;
@@ -25,70 +25,70 @@ pub struct Hybrid {
     /// Designs the types, and writes them with stubs for bodies.
     #[node(entry, input = StackSpec, prompt = TypesTpl<'_>, output = TypesAgentOutput, workspace = "skeleton",
         fork(skeleton, adversary), goto(exit), memory(run: HybridMemory), timeout = "30m")]
-    types: LLMNode<Types>,
+    pub(crate) types: LLMNode<Types>,
 
     /// Checks that every body is a stub and that it all builds.
     #[node(input = TypesResult, goto(gate), goto(exit, cancels(*)), workspace = "skeleton", memory(run: HybridMemory))]
-    skeleton: LogicNode<Skeleton>,
+    pub(crate) skeleton: LogicNode<Skeleton>,
 
     /// Attacks the types; reads the types commit, and may not write.
     #[node(input = TypesAgentOutput, prompt = TypeAdversaryTpl<'_>, output = TypeAdversaryOutput,
         workspace = "types-review", read_only, goto(gate), timeout = "30m")]
-    adversary: LLMNode<TypeAdversary>,
+    pub(crate) adversary: LLMNode<TypeAdversary>,
 
     /// Lets types pass that hold, and sends the others back.
     #[node(join(skeleton: SkeletonState, adversary: TypeAdversaryResult), goto(blind_fork, types_fix, exit),
         memory(run: HybridMemory))]
-    gate: JoinNode<Gate>,
+    pub(crate) gate: JoinNode<Gate>,
 
     /// Repairs the types; skeleton and adversary look at them again.
     #[node(input = TypeHolesFound, prompt = TypesFixTpl<'_>, output = TypesAgentOutput, workspace = "skeleton",
         fork(skeleton, adversary), goto(exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
-    types_fix: LLMNode<TypesFix>,
+    pub(crate) types_fix: LLMNode<TypesFix>,
 
     /// Makes a worktree for each side, from the same commit.
     #[node(input = GatedState, fork(tests, implementation), memory(run: HybridMemory))]
-    blind_fork: ForkNode<BlindFork>,
+    pub(crate) blind_fork: ForkNode<BlindFork>,
 
     /// Writes properties that fail on the stubs, without seeing any implementation.
     #[node(input = TestsTemplateCtx, prompt = TestsTpl<'_>, output = TestsAgentOutput, workspace = "tests",
         goto(blind), goto(exit, cancels(*)), visits = 11, memory(run: HybridMemory), timeout = "30m")]
-    tests: LLMNode<Tests>,
+    pub(crate) tests: LLMNode<Tests>,
 
     /// Writes the implementation, without seeing any test.
     #[node(input = ImplTemplateCtx, prompt = ImplTpl<'_>, output = ImplAgentOutput, agent = "impl", workspace = "impl",
         goto(blind), goto(exit, cancels(*)), memory(run: HybridMemory), timeout = "30m")]
-    implementation: LLMNode<Implementation>,
+    pub(crate) implementation: LLMNode<Implementation>,
 
     /// Waits for both sides. When only the tests are written again, the implementation is kept.
     #[node(join(tests: TestsResult, implementation: ImplResult latched), goto(verify))]
-    blind: JoinNode<Blind>,
+    pub(crate) blind: JoinNode<Blind>,
 
     /// Runs the tests where there is no implementation: each property must fail.
     #[node(input = BlindResults, goto(merge, tests_reject, exit), workspace = "tests", visits = 11,
         memory(run: HybridMemory))]
-    verify: LogicNode<Verify>,
+    pub(crate) verify: LogicNode<Verify>,
 
     /// Puts the tests worktree back to the skeleton and says what was wrong.
     #[node(input = TrivialTestsError, goto(tests, exit), visits = 11, memory(run: HybridMemory))]
-    tests_reject: LogicNode<TestsReject>,
+    pub(crate) tests_reject: LogicNode<TestsReject>,
 
     /// Picks both sides' commits onto the skeleton, in a fresh worktree.
     #[node(input = VerifiedResults, goto(validate, exit), memory(run: HybridMemory))]
-    merge: LogicNode<Merge>,
+    pub(crate) merge: LogicNode<Merge>,
 
     /// Runs the tests on the merged code, and decides whether another fix makes sense.
     #[node(input = MergedState, goto(post_validate, fix, exit), workspace = "merge", memory(run: HybridMemory))]
-    validate: LogicNode<Validate>,
+    pub(crate) validate: LogicNode<Validate>,
 
     /// Mends the implementation; the verified tests are not its to change.
     #[node(input = ValidationFailure, prompt = FixTpl<'_>, output = FixAgentOutput, workspace = "merge",
         goto(validate, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
-    fix: LLMNode<Fix>,
+    pub(crate) fix: LLMNode<Fix>,
 
     /// Draws up the result.
     #[node(input = ValidatedState, goto(exit), memory(run: HybridMemory))]
-    post_validate: LogicNode<PostValidate>,
+    pub(crate) post_validate: LogicNode<PostValidate>,
 }
 
 impl Hybrid {

@@ -12,6 +12,11 @@ pub mod prompts;
 pub mod toolchain;
 pub mod verdicts;
 
+pub mod places;
+pub mod workbench;
+pub mod handlers;
+pub mod graph;
+
 pub mod demo;
 
 mod text;

@@ -227,14 +227,19 @@ impl Places {
     /// # Errors
     ///
     /// [`PlaceError`]; nothing changed.
-    pub async fn commit(
-        &self,
-        place: Place,
-        since: CommitId,
-        message: String,
-    ) -> Result<Option<CommitId>, PlaceError> {
+    pub async fn commit(&self, place: Place, since: CommitId, message: String) -> Result<Option<CommitId>, PlaceError> {
         let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
         blocking(move || Ok(worktree.squash_since(since, &author, &message)?)).await
+    }
+
+    /// Makes a commit that changes no file and says what the ones before it amount to.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`]; nothing changed.
+    pub async fn commit_marker(&self, place: Place, message: String) -> Result<CommitId, PlaceError> {
+        let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
+        blocking(move || Ok(worktree.commit_empty(&author, &message)?)).await
     }
 
     /// The paths that differ from `since`, committed or not; of a renamed file both.

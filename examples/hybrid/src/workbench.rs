@@ -2,7 +2,9 @@
 
 use crate::paths::{Role, violations};
 use crate::places::{Place, PlaceError, Places};
-use crate::source::{PropertyTest, PublicFunction, SourceError, StubMarkers, UnreadableMarker, property_tests, public_functions};
+use crate::source::{
+    PropertyTest, PublicFunction, SourceError, StubMarkers, UnreadableMarker, property_tests, public_functions,
+};
 use crate::toolchain::{RunError, Toolchain, Workshop};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
 use interlocking::worktree::CommitId;
@@ -50,7 +52,11 @@ impl Workbench {
     /// # Errors
     ///
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
-    pub fn new(places: Places, toolchain: Toolchain, target_directory: impl Into<PathBuf>) -> Result<Self, UnreadableMarker> {
+    pub fn new(
+        places: Places,
+        toolchain: Toolchain,
+        target_directory: impl Into<PathBuf>,
+    ) -> Result<Self, UnreadableMarker> {
         let markers = StubMarkers::parse(toolchain.stub_markers.iter().map(String::as_str))?;
         Ok(Self { places, workshop: Workshop::new(toolchain, target_directory), markers })
     }

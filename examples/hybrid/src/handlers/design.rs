@@ -1,18 +1,19 @@
 //! The design phase: types with stubs, the skeleton check beside the adversary's attack, and repairs.
 
-use super::ending::{end, note_check};
-use crate::commit_message::{CommitMessage, Phase};
-use crate::graph::hybrid;
+use super::ending::{end, listed, node_name, note_check};
+use crate::commit_message::{CommitMessage, Phase, types_summary};
+use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
 use crate::source::{ContractMismatch, check_claimed_functions, check_stubs};
 use crate::types::{
-    Check, HybridFailure, PriorTypeFix, SkeletonState, StackSpec, TypeAdversaryOutput, TypeHolesFound,
+    Check, HybridFailure, HybridMemory, PriorTypeFix, SkeletonState, StackSpec, TypeAdversaryOutput, TypeHolesFound,
     TypesAgentOutput, TypesResult,
 };
 use crate::verdicts::type_adversary_result;
 use crate::workbench::{WorkError, Workbench};
+use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub struct TypesFix(pub Arc<Workbench>);
 impl LLMHandler<hybrid::types> for Types {
     async fn before<'a>(&'a self, spec: &'a StackSpec, _: &mut Cx<'_, hybrid::types>) -> Ask<TypesTpl<'a>> {
         self.0.places.open(Place::Skeleton, self.0.places.base()).await?;
-        Ok((TypesTpl { spec, toolchain: self.0.toolchain() }, SessionOp::StartFresh(Slug::new("types")?)))
+        Ok((TypesTpl::new(spec, self.0.toolchain()), SessionOp::StartFresh(Slug::new("types")?)))
     }
 
     async fn after(
@@ -60,7 +61,7 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
         cx: &mut Cx<'_, hybrid::types_fix>,
     ) -> Ask<TypesFixTpl<'a>> {
         let session = cx.memory().types_session.ok_or(WorkError::Missing { what: "the types agent's session" })?;
-        let prompt = TypesFixTpl { found, toolchain: self.0.toolchain(), impl_path: &self.0.spec_paths(cx.entry()?) };
+        let prompt = TypesFixTpl::new(found, cx.entry()?, self.0.toolchain());
         Ok((prompt, SessionOp::ContinueFrom(session)))
     }
 
@@ -71,7 +72,8 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
         cx: &mut Cx<'_, hybrid::types_fix>,
     ) -> Route<hybrid::types_fix> {
         let spec = cx.entry()?.clone();
-        let since = self.0.places.head(Place::Skeleton).await?;
+        let missing = WorkError::Missing { what: "the skeleton commit" };
+        let since = cx.memory().skeleton_commit.ok_or(missing)?;
         let (result, commit) = match accept_types(&self.0, "types_fix", since, &spec, reply).await? {
             Ok(accepted) => accepted,
             Err(failure) => return end(cx, failure),
@@ -86,5 +88,116 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
         });
         let output = result.output.clone();
         fork!(cx, (result, output))
+    }
+}
+
+impl LogicHandler<hybrid::skeleton> for Skeleton {
+    async fn run(&self, types: TypesResult, cx: &mut Cx<'_, hybrid::skeleton>) -> Route<hybrid::skeleton> {
+        let spec = cx.entry()?.clone();
+        let project_path = self.0.places.path(Place::Skeleton)?;
+        let since = self.0.places.head(Place::Skeleton).await?;
+        let stubs = match self.0.functions(Place::Skeleton, &spec).await? {
+            Ok(functions) => check_stubs(&functions),
+            Err(error) => return end(cx, HybridFailure::SkeletonDoesNotBuild { diagnostics: error.to_string() }),
+        };
+        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty(), listed(&stubs, "every body is a stub"));
+        if let Some(mismatch) = stubs.into_iter().next() {
+            return end(cx, mismatch.into());
+        }
+        let scaffold = format!("//! Properties of `{}`.\n", spec.module_name);
+        self.0.write_if_absent(&spec.test_path.below(&project_path), &scaffold).await?;
+        let build = self.0.workshop.build(&project_path).await?;
+        note_check(cx, Check::SkeletonBuilds, build.passed(), if build.passed() { "it builds" } else { "it does not" });
+        if !build.passed() {
+            return end(cx, HybridFailure::SkeletonDoesNotBuild { diagnostics: build.diagnostics().to_owned() });
+        }
+        let message = CommitMessage::new(
+            Phase::Skeleton,
+            &format!("{} checked: stubs that build", types.output.type_name),
+            [format!("Tests: {}", spec.test_path)],
+            cx.run_id().clone(),
+            node_name(cx.node())?,
+            interlocking::agents::Cost::ZERO,
+        );
+        let committed = self.0.places.commit(Place::Skeleton, since, message.to_string()).await?;
+        // After a repair of the types the scaffold is there already, and the types commit is the skeleton.
+        let commit = committed.unwrap_or(since);
+        cx.committed(Place::Skeleton.name(), commit.to_string());
+        cx.update_memory(move |memory| memory.skeleton_commit = Some(commit));
+        let StackSpec { impl_path, test_path, .. } = spec;
+        goto!(cx, hybrid::gate, SkeletonState { types_result: types, impl_path, test_path, project_path })
+    }
+}
+
+impl LLMHandler<hybrid::adversary> for TypeAdversary {
+    async fn before<'a>(
+        &'a self,
+        types: &'a TypesAgentOutput,
+        cx: &mut Cx<'_, hybrid::adversary>,
+    ) -> Ask<TypeAdversaryTpl<'a>> {
+        // Always a stranger: an adversary that had built the types would defend them (HY-07).
+        let prompt = TypeAdversaryTpl::new(types, &cx.entry()?.impl_path);
+        Ok((prompt, SessionOp::StartFresh(Slug::new("type-adversary")?)))
+    }
+
+    async fn after(
+        &self,
+        _: TypesAgentOutput,
+        reply: Reply<TypeAdversaryOutput>,
+        cx: &mut Cx<'_, hybrid::adversary>,
+    ) -> Route<hybrid::adversary> {
+        goto!(cx, hybrid::gate, type_adversary_result(reply.output))
+    }
+}
+
+/// Holds a types agent's report against the disk, commits its work, and lays the commit out for the adversary.
+async fn accept_types(
+    bench: &Workbench,
+    node: &str,
+    since: CommitId,
+    spec: &StackSpec,
+    reply: Reply<TypesAgentOutput>,
+) -> Result<Result<(TypesResult, CommitId), HybridFailure>, NodeError> {
+    let output = reply.output;
+    if let Some(failure) = bench.misconduct(node, Role::Types, Place::Skeleton, since, &output, spec).await? {
+        return Ok(Err(failure));
+    }
+    let on_disk = match bench.functions(Place::Skeleton, spec).await? {
+        Ok(functions) => functions,
+        Err(error) => return Ok(Err(HybridFailure::SkeletonDoesNotBuild { diagnostics: error.to_string() })),
+    };
+    let claimed: Vec<&str> = output.functions.iter().map(|function| function.name.as_str()).collect();
+    if let Some(mismatch) = check_claimed_functions(&claimed, &on_disk).into_iter().next() {
+        return Ok(Err(mismatch.into()));
+    }
+    let cost = reply.usage.cost;
+    let brief = format!("{}: {}", output.type_name, output.type_description);
+    let run = bench.places.run().clone();
+    let message = CommitMessage::new(Phase::Types, &brief, types_summary(&output), run, node_name(node)?, cost);
+    let committed = bench.places.commit(Place::Skeleton, since, message.to_string()).await?;
+    let commit = committed.unwrap_or(since);
+    bench.places.open(Place::TypesReview, commit).await?;
+    Ok(Ok((TypesResult { output, session_id: reply.session, cost }, commit)))
+}
+
+/// What later rounds need of the types.
+fn remember<N>(cx: &mut Cx<'_, N>, result: &TypesResult)
+where
+    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
+{
+    let (functions, session) = (result.output.functions.clone(), result.session_id.clone());
+    cx.update_memory(move |memory| {
+        memory.functions.clone_from(&functions);
+        memory.types_session = Some(session.clone());
+    });
+}
+
+impl From<ContractMismatch> for HybridFailure {
+    fn from(mismatch: ContractMismatch) -> Self {
+        match mismatch {
+            ContractMismatch::ClaimedFunctionNotOnDisk { name } => Self::ClaimedFunctionNotOnDisk { name },
+            ContractMismatch::UndeclaredFunctionOnDisk { name } => Self::UndeclaredFunctionOnDisk { name },
+            ContractMismatch::StubNotUndefined { name } => Self::StubNotUndefined { function: name },
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::graph::{Hybrid, hybrid};
 use crate::types::{
-    Check, HybridFailure, HybridMemory, HybridResult, LatticeReport, StackSpec, VerificationStatus, WitnessReport,
+    Check, HybridFailure, HybridMemory, HybridResult, Identifier, LatticeReport, NotAnIdentifier, StackSpec,
+    VerificationStatus, WitnessReport,
 };
 use interlocking::graph::{Edge, Node, Remembers};
 use interlocking::prelude::*;
@@ -59,4 +60,18 @@ where
         let lattice = memory.lattice.get_or_insert_with(|| LatticeReport::new(strictness));
         lattice.record(check, status, detail.clone());
     });
+}
+
+/// A node's name, as commit trailers have it.
+pub(super) fn node_name(name: &str) -> Result<Identifier, NotAnIdentifier> {
+    Identifier::new(name)
+}
+
+/// The items in one line, or what to say when there are none.
+pub(super) fn listed<T: ToString>(items: &[T], none: &str) -> String {
+    if items.is_empty() {
+        none.to_owned()
+    } else {
+        items.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    }
 }

@@ -18,8 +18,7 @@ impl JoinHandler<hybrid::gate> for Gate {
         let most = cx.entry()?.strictness.max_fix_attempts;
         let memory = cx.memory();
         let types = &skeleton.types_result.output;
-        let verdict =
-            after_adversary(types, &type_adversary, memory.type_fix_attempt, most, &memory.prior_type_fixes);
+        let verdict = after_adversary(types, &type_adversary, memory.type_fix_attempt, most, &memory.prior_type_fixes);
         let seen = type_adversary.clone();
         cx.update_memory(move |memory| memory.type_adversary = Some(seen.clone()));
         let held = matches!(verdict, Verdict::Pass);

@@ -27,7 +27,7 @@ pub struct TypesTpl<'a> {
 #[template(path = "types_fix.md", escape = "none")]
 pub struct TypesFixTpl<'a> {
     found: &'a TypeHolesFound,
-    spec: &'a StackSpec,
+    spec: StackSpec,
     toolchain: &'a Toolchain,
     constructors: String,
     markers: String,
@@ -38,7 +38,7 @@ pub struct TypesFixTpl<'a> {
 #[template(path = "type_adversary.md", escape = "none")]
 pub struct TypeAdversaryTpl<'a> {
     types: &'a TypesAgentOutput,
-    impl_path: &'a CratePath,
+    impl_path: CratePath,
     constructors: String,
 }
 
@@ -64,7 +64,7 @@ pub struct ImplTpl<'a> {
 #[derive(Debug, Clone, Template)]
 #[template(path = "fix.md", escape = "none")]
 pub struct FixTpl<'a> {
-    context: &'a FixTemplateCtx,
+    context: FixTemplateCtx,
     toolchain: &'a Toolchain,
 }
 
@@ -77,16 +77,16 @@ impl<'a> TypesTpl<'a> {
 
 impl<'a> TypesFixTpl<'a> {
     /// A prompt for these holes.
-    pub fn new(found: &'a TypeHolesFound, spec: &'a StackSpec, toolchain: &'a Toolchain) -> Self {
+    pub fn new(found: &'a TypeHolesFound, spec: &StackSpec, toolchain: &'a Toolchain) -> Self {
         let constructors = code_list(&found.original_types.constructors, ", ");
-        Self { found, spec, toolchain, constructors, markers: markers(toolchain) }
+        Self { found, spec: spec.clone(), toolchain, constructors, markers: markers(toolchain) }
     }
 }
 
 impl<'a> TypeAdversaryTpl<'a> {
     /// A prompt for these types, which are in that file.
-    pub fn new(types: &'a TypesAgentOutput, impl_path: &'a CratePath) -> Self {
-        Self { types, impl_path, constructors: code_list(&types.constructors, ", ") }
+    pub fn new(types: &'a TypesAgentOutput, impl_path: &CratePath) -> Self {
+        Self { types, impl_path: impl_path.clone(), constructors: code_list(&types.constructors, ", ") }
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> ImplTpl<'a> {
 
 impl<'a> FixTpl<'a> {
     /// A prompt for these failures.
-    pub fn new(context: &'a FixTemplateCtx, toolchain: &'a Toolchain) -> Self {
+    pub fn new(context: FixTemplateCtx, toolchain: &'a Toolchain) -> Self {
         Self { context, toolchain }
     }
 }

@@ -217,7 +217,7 @@ fn prompts_name_the_configured_commands() {
     has(&types, &["`make all`", "`undefined()`", "`law_`"]);
     let tests = TestsTpl::new(&tests_context(), &toolchain).render().unwrap();
     has(&tests, &["`make all`", "`./check '--every one'`", "`law_`"]);
-    let fix = FixTpl::new(&fix_context(), &toolchain).render().unwrap();
+    let fix = FixTpl::new(fix_context(), &toolchain).render().unwrap();
     has(&fix, &["`make all`, `./check '--every one'`"]);
     for text in [types, tests, fix, ImplTpl::new(&impl_context(), &toolchain).render().unwrap()] {
         assert!(!text.contains("cargo"));
@@ -314,7 +314,7 @@ fn the_implementation_prompt() {
 #[test]
 fn the_fix_prompt() {
     let toolchain = Toolchain::default();
-    let text = golden("fix_again", &FixTpl::new(&fix_context(), &toolchain));
+    let text = golden("fix_again", &FixTpl::new(fix_context(), &toolchain));
     has(
         &text,
         &[
@@ -333,7 +333,7 @@ fn the_fix_prompt() {
         has(&text, &[&format!("`{field}`")]);
     }
     let bare = FixTemplateCtx { understanding: UnderstandingState::default(), ..fix_context() };
-    let text = golden("fix", &FixTpl::new(&bare, &toolchain));
+    let text = golden("fix", &FixTpl::new(bare.clone(), &toolchain));
     for absent in ["Fixes so far", "What they taught", "Patterns across rounds"] {
         assert!(!text.contains(absent), "{absent}");
     }

@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Block, File, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
 
 use super::StubMarkers;
+use super::stubs::MarkerSyntax;
 
 /// A function that other crates, or other files, can call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct SourceError {
 pub fn public_functions(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<PublicFunction>, SourceError> {
     let file = parse(path, text)?;
     let mut found = Vec::new();
-    Collector { markers, found: &mut found }.items(&file.items, "");
+    Collector { markers: &markers.syntax(), found: &mut found }.items(&file.items, "");
     Ok(found)
 }
 
@@ -53,7 +54,7 @@ pub(super) fn parse(path: &str, text: &str) -> Result<File, SourceError> {
 }
 
 struct Collector<'a> {
-    markers: &'a StubMarkers,
+    markers: &'a MarkerSyntax,
     found: &'a mut Vec<PublicFunction>,
 }
 

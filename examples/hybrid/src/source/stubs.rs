@@ -2,9 +2,14 @@
 
 use syn::{Block, Expr, Local, Macro, Pat, Stmt};
 
-/// What the body of a stub consists of (TC-05).
-#[derive(Debug, Clone)]
-pub struct StubMarkers(Vec<Expr>);
+/// What the body of a stub consists of (TC-05): Rust expressions, checked.
+///
+/// Kept as text, because syntax trees cannot be sent between threads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StubMarkers(Vec<String>);
+
+/// The markers as syntax, for looking at one file.
+pub(super) struct MarkerSyntax(Vec<Expr>);
 
 /// A configured marker is not Rust.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,13 +27,21 @@ impl StubMarkers {
     /// Reads markers as they stand in a body: a macro without arguments (`todo!()`) stands for that macro with
     /// any arguments, everything else for itself.
     pub fn parse<'a>(markers: impl IntoIterator<Item = &'a str>) -> Result<Self, UnreadableMarker> {
-        let parse = |marker: &str| {
-            syn::parse_str::<Expr>(marker)
-                .map_err(|error| UnreadableMarker { marker: marker.to_owned(), reason: error.to_string() })
+        let check = |marker: &str| match syn::parse_str::<Expr>(marker) {
+            Ok(_) => Ok(marker.to_owned()),
+            Err(error) => Err(UnreadableMarker { marker: marker.to_owned(), reason: error.to_string() }),
         };
-        Ok(Self(markers.into_iter().map(parse).collect::<Result<_, _>>()?))
+        Ok(Self(markers.into_iter().map(check).collect::<Result<_, _>>()?))
     }
 
+    /// The markers as syntax.
+    pub(super) fn syntax(&self) -> MarkerSyntax {
+        // They were checked, so none is left out.
+        MarkerSyntax(self.0.iter().filter_map(|marker| syn::parse_str(marker).ok()).collect())
+    }
+}
+
+impl MarkerSyntax {
     /// Whether a body is a stub: nothing but a marker, after statements that only silence warnings about
     /// unused arguments (`let _ = (a, b);`).
     pub(super) fn is_stub(&self, body: &Block) -> bool {

@@ -248,4 +248,26 @@ pub struct HybridMemory {
     pub last_round: Option<super::FailedRound>,
     /// How often the tests were strengthened.
     pub mutation_fix_attempt: u8,
+    /// What the type adversary found, the last time it looked.
+    pub type_adversary: Option<TypeAdversaryResult>,
+    /// What the verified tests cover.
+    pub coverage: Option<super::CoverageReport>,
+    /// What the fix loop has learnt.
+    pub understanding: UnderstandingState,
+    /// What came of the checks so far.
+    pub lattice: Option<super::LatticeReport>,
+    /// The last repair of the implementation.
+    pub last_fix: Option<super::FixAgentOutput>,
+    /// The types agent's conversation, continued by repairs of the types.
+    pub types_session: Option<SessionId>,
+    /// The tests agent's conversation, continued when its tests were refused.
+    pub tests_session: Option<SessionId>,
+    /// The fix agent's conversation, continued round by round.
+    pub fix_session: Option<SessionId>,
+    /// The commit that both blind sides start from.
+    #[serde(with = "commit_text::option")]
+    pub skeleton_commit: Option<CommitId>,
+    /// The merged code, the last repair included.
+    #[serde(with = "commit_text::option")]
+    pub merge_commit: Option<CommitId>,
 }

@@ -179,6 +179,24 @@ mod tests {
         assert_eq!(patterns[0].affected_fns, ["f_p"]);
     }
 
+    /// HY-127, HY-180: the functions concerned are those of the contract that the failing property calls.
+    #[test]
+    fn a_failure_concerns_the_functions_its_property_calls() {
+        let function = |name: &str| -> FunctionSpec {
+            serde_json::from_value(serde_json::json!({"name": name, "signature": "s", "brief": "b", "behavior": "b",
+                "examples": [{"description": "d", "input": "i", "expected": "e", "edgeCase": false}],
+                "properties": [{"name": "p", "description": "d", "invariant": "i", "type": "Inverse"}],
+                "priority": 0}))
+            .unwrap()
+        };
+        let contract = [function("Stack::push"), function("Stack::pop"), function("Stack::peek")];
+        let calls = ["pop", "Stack::push", "vec"].map(str::to_owned).to_vec();
+        let on_disk = [PropertyTest { name: "prop_undo".to_owned(), line: 1, calls }];
+        let affected = |name: &str| affected_functions(&failure(name, "m", "c"), &on_disk, &contract);
+        assert_eq!(affected("suite::prop_undo"), ["Stack::push", "Stack::pop"]);
+        assert_eq!(affected("prop_other"), [""; 0]);
+    }
+
     fn patterns() -> impl Strategy<Value = Vec<FailurePattern>> {
         let pattern = ("[a-e]", prop::collection::vec("[f-h]", 0..3), 1_u32..5);
         let pattern = pattern.prop_map(|(signature, affected_fns, occurrences)| FailurePattern {

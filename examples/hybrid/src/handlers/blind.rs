@@ -1,0 +1,156 @@
+//! The blind phase: tests and implementation written at once, each without the other.
+
+use super::ending::{end, node_name, note_check};
+use crate::commit_message::{CommitMessage, Phase, impl_summary, tests_summary};
+use crate::graph::hybrid;
+use crate::harness::KnownTests;
+use crate::paths::Role;
+use crate::places::Place;
+use crate::prompts::{ImplTpl, TestsTpl};
+use crate::toolchain::TestRun;
+use crate::types::{
+    BlindResults, Check, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx, TestsAgentOutput,
+    TestsResult, TestsTemplateCtx,
+};
+use crate::verdicts::{hardening_hints, impl_context, red_check, tests_context, verify_claims};
+use crate::workbench::{WorkError, Workbench};
+use interlocking::prelude::*;
+use std::sync::Arc;
+
+/// Handler of `blind_fork` (HY-43).
+pub struct BlindFork(pub Arc<Workbench>);
+
+/// Handler of `tests` (HY-44).
+pub struct Tests(pub Arc<Workbench>);
+
+/// Handler of `implementation` (HY-45).
+pub struct Implementation(pub Arc<Workbench>);
+
+/// Handler of `blind` (HY-46).
+pub struct Blind;
+
+impl ForkHandler<hybrid::blind_fork> for BlindFork {
+    async fn fork(&self, gated: GatedState, cx: &mut Cx<'_, hybrid::blind_fork>) -> Route<hybrid::blind_fork> {
+        let memory = cx.memory();
+        let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        self.0.places.open(Place::Tests, from).await?;
+        self.0.places.open(Place::Implementation, from).await?;
+        let hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
+        // Neither side has names to publish yet (CON-79).
+        let tests = tests_context(&gated, None, None, hints.clone());
+        let implementation = impl_context(&gated, None, hints);
+        fork!(cx, (tests, implementation))
+    }
+}
+
+impl LLMHandler<hybrid::tests> for Tests {
+    async fn before<'a>(&'a self, context: &'a TestsTemplateCtx, cx: &mut Cx<'_, hybrid::tests>) -> Ask<TestsTpl<'a>> {
+        let session = match cx.memory().tests_session {
+            Some(session) => SessionOp::ContinueFrom(session),
+            None => SessionOp::StartFresh(Slug::new("tests")?),
+        };
+        Ok((TestsTpl::new(context, self.0.toolchain()), session))
+    }
+
+    async fn after(
+        &self,
+        _: TestsTemplateCtx,
+        reply: Reply<TestsAgentOutput>,
+        cx: &mut Cx<'_, hybrid::tests>,
+    ) -> Route<hybrid::tests> {
+        let (spec, memory) = (cx.entry()?.clone(), cx.memory());
+        let since = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        let output = reply.output;
+        let misconduct = self.0.misconduct(cx.node(), Role::Tests, Place::Tests, since, &output, &spec).await?;
+        if let Some(failure) = misconduct {
+            return end(cx, failure);
+        }
+        note_check(
+            cx,
+            Check::TestsFailForTheirAgent,
+            output.self_verified,
+            if output.self_verified { "the agent says so" } else { "the agent did not run its tests" },
+        );
+        // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that
+        // are not red are committed all the same; the red check sends them back, and the archive keeps them.
+        let worktree = self.0.places.path(Place::Tests)?;
+        let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
+        let known = KnownTests { names: &names, test_path: spec.test_path.as_str() };
+        let failure_proof = match self.0.workshop.test(&worktree, known).await? {
+            TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)).proof,
+            TestRun::DidNotBuild { .. } => Vec::new(),
+        };
+        let on_disk = self.0.properties(Place::Tests, &spec).await?.unwrap_or_default();
+        let coverage = verify_claims(&memory.functions, &output.properties, &on_disk).coverage;
+        let message = CommitMessage::new(
+            Phase::Tests,
+            &output.commit_msg,
+            tests_summary(&output, &coverage, &failure_proof),
+            cx.run_id().clone(),
+            node_name(cx.node())?,
+            reply.usage.cost,
+        );
+        let committed = self.0.places.commit(Place::Tests, since, message.to_string()).await?;
+        let commit_hash = committed.unwrap_or(since);
+        cx.committed(Place::Tests.name(), commit_hash.to_string());
+        let session = reply.session.clone();
+        cx.update_memory(move |memory| memory.tests_session = Some(session.clone()));
+        let (session_id, cost) = (reply.session, reply.usage.cost);
+        goto!(cx, hybrid::blind, TestsResult { output, worktree, commit_hash, session_id, cost, failure_proof })
+    }
+}
+
+impl LLMHandler<hybrid::implementation> for Implementation {
+    async fn before<'a>(
+        &'a self,
+        context: &'a ImplTemplateCtx,
+        _: &mut Cx<'_, hybrid::implementation>,
+    ) -> Ask<ImplTpl<'a>> {
+        let prompt = ImplTpl::new(context, self.0.toolchain());
+        Ok((prompt, SessionOp::StartFresh(Slug::new("impl")?)))
+    }
+
+    async fn after(
+        &self,
+        _: ImplTemplateCtx,
+        reply: Reply<ImplAgentOutput>,
+        cx: &mut Cx<'_, hybrid::implementation>,
+    ) -> Route<hybrid::implementation> {
+        let (spec, memory) = (cx.entry()?.clone(), cx.memory());
+        let since = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        let output = reply.output;
+        let (role, place) = (Role::Implementation, Place::Implementation);
+        if let Some(failure) = self.0.misconduct(cx.node(), role, place, since, &output, &spec).await? {
+            return end(cx, failure);
+        }
+        let worktree = self.0.places.path(place)?;
+        let build = self.0.workshop.build(&worktree).await?;
+        let detail = if build.passed() { "it builds" } else { "it does not, whatever its agent says" };
+        note_check(cx, Check::ImplementationBuilds, build.passed(), detail);
+        if !build.passed() {
+            return end(cx, HybridFailure::ImplementationDoesNotBuild { diagnostics: build.diagnostics().to_owned() });
+        }
+        let message = CommitMessage::new(
+            Phase::Impl,
+            &output.commit_msg,
+            impl_summary(&output),
+            cx.run_id().clone(),
+            node_name(cx.node())?,
+            reply.usage.cost,
+        );
+        let commit_hash = self.0.places.commit(place, since, message.to_string()).await?.unwrap_or(since);
+        cx.committed(place.name(), commit_hash.to_string());
+        let (session_id, cost) = (reply.session, reply.usage.cost);
+        goto!(cx, hybrid::blind, ImplResult { output, worktree, commit_hash, session_id, cost })
+    }
+}
+
+impl JoinHandler<hybrid::blind> for Blind {
+    async fn join(
+        &self,
+        (tests, implementation): (TestsResult, ImplResult),
+        cx: &mut Cx<'_, hybrid::blind>,
+    ) -> Route<hybrid::blind> {
+        goto!(cx, hybrid::verify, BlindResults { tests, implementation })
+    }
+}

@@ -1,0 +1,161 @@
+//! The red check: tests that hold nothing against the stubs are sent back, while the budget lasts.
+
+use super::ending::{end, note_check};
+use crate::graph::hybrid;
+use crate::harness::KnownTests;
+use crate::places::Place;
+use crate::toolchain::TestRun;
+use crate::types::{
+    BlindResults, Check, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback, VerifiedResults,
+};
+use crate::verdicts::{
+    ClaimMismatch, echoes, hardening_hints, missing_sketches, red_check, rejection_feedback, tests_context,
+    verify_claims,
+};
+use crate::workbench::{WorkError, Workbench};
+use interlocking::prelude::*;
+use std::sync::Arc;
+
+/// Handler of `verify` (HY-47, HY-173).
+pub struct Verify(pub Arc<Workbench>);
+
+/// Handler of `tests_reject` (HY-48).
+pub struct TestsReject(pub Arc<Workbench>);
+
+/// Why tests are refused.
+enum Refusal {
+    /// They are not red, or their agent never ran them.
+    Trivial(TrivialTestsFeedback),
+    /// They do not do what their agent says.
+    Claims(TrivialTestsFeedback, ClaimMismatch),
+    /// Required properties are missing.
+    Coverage(TrivialTestsFeedback, Vec<String>),
+}
+
+impl LogicHandler<hybrid::verify> for Verify {
+    async fn run(&self, blind: BlindResults, cx: &mut Cx<'_, hybrid::verify>) -> Route<hybrid::verify> {
+        let spec = cx.entry()?.clone();
+        let Some(refusal) = self.refusal(&spec, &blind, cx).await? else {
+            return goto!(cx, hybrid::merge, VerifiedResults { blind_results: blind, external_verified: true });
+        };
+        let rejections = cx.memory().trivial_tests_attempt;
+        if rejections >= spec.strictness.max_fix_attempts {
+            return end(cx, refusal.into_failure(rejections, blind));
+        }
+        let feedback = refusal.into_feedback();
+        let message = feedback.why_rejected.clone();
+        let attempt = rejections + 1;
+        goto!(cx, hybrid::tests_reject, TrivialTestsError { blind_results: blind, message, attempt, feedback })
+    }
+}
+
+impl Verify {
+    async fn refusal(
+        &self,
+        spec: &StackSpec,
+        blind: &BlindResults,
+        cx: &mut Cx<'_, hybrid::verify>,
+    ) -> Result<Option<Refusal>, NodeError> {
+        let output = &blind.tests.output;
+        let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
+        let refuse = |why_rejected: String, suggestion: &str| TrivialTestsFeedback {
+            why_rejected,
+            properties_wrote: names.clone(),
+            suggestion: suggestion.to_owned(),
+        };
+        // The tests worktree is the skeleton and the tests commit, and nothing else: no implementation has ever been there.
+        let worktree = self.0.places.path(Place::Tests)?;
+        let known = KnownTests { names: &names, test_path: spec.test_path.as_str() };
+        let feedback = match self.0.workshop.test(&worktree, known).await? {
+            // Tests that cannot be built have shown nothing (CON-53).
+            TestRun::DidNotBuild { diagnostics } => Some(refuse(
+                format!("the tests do not compile:\n{diagnostics}"),
+                "Build the tests against the stubs before you hand them in.",
+            )),
+            TestRun::Ran(outcome) => {
+                let check = red_check(&outcome, names.iter().map(String::as_str));
+                rejection_feedback(&check, &names)
+            }
+        };
+        let detail = feedback.as_ref().map_or("every property fails", |feedback| feedback.why_rejected.as_str());
+        note_check(cx, Check::TestsFailOnSkeleton, feedback.is_none(), detail);
+        if let Some(feedback) = feedback {
+            return Ok(Some(Refusal::Trivial(feedback)));
+        }
+        if !output.self_verified {
+            return Ok(Some(Refusal::Trivial(refuse(
+                "their agent says that it did not see them fail".to_owned(),
+                "Run the tests on the stubs, and hand them in once every one of them has failed.",
+            ))));
+        }
+        let on_disk = match self.0.properties(Place::Tests, spec).await? {
+            Ok(on_disk) => on_disk,
+            Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
+        };
+        let verified = verify_claims(&cx.memory().functions, &output.properties, &on_disk);
+        let coverage = verified.coverage.clone();
+        cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
+        if let Some(mismatch) = verified.mismatches.first() {
+            let all: Vec<_> = verified.mismatches.iter().map(ToString::to_string).collect();
+            note_check(cx, Check::CoverageConfirmed, false, all.join("; "));
+            let feedback = refuse(all.join("; "), "Claim for each property only what it really calls and covers.");
+            return Ok(Some(Refusal::Claims(feedback, mismatch.clone())));
+        }
+        let missing = missing_sketches(&verified.coverage, spec.strictness.require_coverage).to_vec();
+        if !missing.is_empty() {
+            let why = format!("these sketched properties are not covered: {}", missing.join(", "));
+            note_check(cx, Check::CoverageConfirmed, false, why.clone());
+            let feedback = refuse(why, "Write a property for each of them, and say which sketch it covers.");
+            return Ok(Some(Refusal::Coverage(feedback, missing)));
+        }
+        note_check(cx, Check::CoverageConfirmed, true, "every claim holds");
+        Ok(None)
+    }
+}
+
+impl Refusal {
+    fn into_feedback(self) -> TrivialTestsFeedback {
+        match self {
+            Self::Trivial(feedback) | Self::Claims(feedback, _) | Self::Coverage(feedback, _) => feedback,
+        }
+    }
+
+    fn into_failure(self, attempts: u8, blind: BlindResults) -> HybridFailure {
+        match self {
+            Self::Claims(_, ClaimMismatch::TargetsNotCalled { property, actual_targets, .. }) => {
+                HybridFailure::CoverageClaimMismatch { property, actual_targets }
+            }
+            Self::Claims(_, ClaimMismatch::PropertyNotOnDisk { property }) => {
+                HybridFailure::CoverageClaimMismatch { property, actual_targets: Vec::new() }
+            }
+            Self::Coverage(_, uncovered_sketches) => {
+                HybridFailure::CoverageEnforcementFailed { uncovered_sketches, blind_results: Box::new(blind) }
+            }
+            Self::Trivial(last_feedback) | Self::Claims(last_feedback, _) => {
+                HybridFailure::TestsRejected { attempts, last_feedback }
+            }
+        }
+    }
+}
+
+impl LogicHandler<hybrid::tests_reject> for TestsReject {
+    async fn run(
+        &self,
+        refused: TrivialTestsError,
+        cx: &mut Cx<'_, hybrid::tests_reject>,
+    ) -> Route<hybrid::tests_reject> {
+        let memory = cx.memory();
+        let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        let gated = memory.gated.ok_or(WorkError::Missing { what: "the state that passed the gate" })?;
+        // Back to the stubs; the refused commit is kept in the archive (CON-74). The implementation stays as it is.
+        self.0.places.open(Place::Tests, from).await?;
+        let (attempt, feedback) = (refused.attempt, refused.feedback.clone());
+        cx.update_memory(move |memory| {
+            memory.trivial_tests_attempt = attempt;
+            memory.trivial_feedback = Some(feedback.clone());
+        });
+        let hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
+        let names = echoes(None, Some(&refused.blind_results.implementation.output));
+        goto!(cx, hybrid::tests, tests_context(&gated, Some(refused.feedback), names, hints))
+    }
+}

@@ -1,0 +1,161 @@
+//! The fix loop: merged tests pass, or the implementation is mended while that leads somewhere.
+
+use super::ending::{end, node_name, note_check, result_of};
+use crate::commit_message::{CommitMessage, Phase, fix_summary};
+use crate::graph::hybrid;
+use crate::harness::KnownTests;
+use crate::paths::Role;
+use crate::places::Place;
+use crate::prompts::FixTpl;
+use crate::toolchain::{TestRun, TestVerdict};
+use crate::types::{
+    Check, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
+    ValidatedState, ValidationFailure,
+};
+use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix, build_failure, patterns_of, round_of};
+use crate::workbench::{WorkError, Workbench};
+use interlocking::prelude::*;
+use std::sync::Arc;
+
+/// Handler of `validate` (HY-50).
+pub struct Validate(pub Arc<Workbench>);
+
+/// Handler of `fix` (HY-51).
+pub struct Fix(pub Arc<Workbench>);
+
+/// Handler of `post_validate` (HY-52).
+pub struct PostValidate;
+
+/// What running the merged tests showed.
+enum Validation {
+    /// How many tests passed: all there are.
+    Passed(u32),
+    /// What failed, and in which patterns.
+    Failed(Vec<StructuredFailure>, Vec<FailurePattern>),
+    /// It did not build.
+    Broken(String),
+}
+
+impl LogicHandler<hybrid::validate> for Validate {
+    async fn run(&self, mut merged: MergedState, cx: &mut Cx<'_, hybrid::validate>) -> Route<hybrid::validate> {
+        let most = cx.entry()?.strictness.max_fix_attempts;
+        let mut memory = cx.memory();
+        let (failures, new_patterns, broken) = match self.validate(&merged, cx).await? {
+            Validation::Passed(tests_passed) => {
+                note_check(cx, Check::MergedTestsPass, true, format!("{tests_passed} tests pass"));
+                return goto!(cx, hybrid::post_validate, ValidatedState { merged_state: merged, tests_passed });
+            }
+            Validation::Failed(failures, patterns) => (failures, patterns, None),
+            Validation::Broken(diagnostics) => {
+                let (failure, pattern) = build_failure(&diagnostics);
+                (vec![failure], vec![pattern], Some(diagnostics))
+            }
+        };
+        note_check(cx, Check::MergedTestsPass, false, format!("{} tests fail", failures.len()));
+        let current = round_of(&failures);
+        let rounds = memory.fix_attempt;
+        let (understanding, stop) =
+            before_fix(&merged.understanding, &new_patterns, memory.last_round.as_ref(), &current, rounds, most);
+        let kept = understanding.clone();
+        cx.update_memory(move |memory| {
+            memory.understanding = kept.clone();
+            memory.last_round = Some(current.clone());
+        });
+        match stop {
+            None => {
+                merged.understanding = understanding;
+                goto!(cx, hybrid::fix, ValidationFailure { merged_state: merged, failures, new_patterns })
+            }
+            Some(FixStop::StuckOnPattern(patterns)) => {
+                end(cx, HybridFailure::StuckOnPattern { patterns, understanding })
+            }
+            Some(FixStop::NotConverging) => end(cx, HybridFailure::NotConverging { understanding }),
+            Some(FixStop::BudgetExhausted) => match (broken, memory.last_fix.take()) {
+                (Some(diagnostics), Some(output)) => {
+                    end(cx, HybridFailure::BuildFailedAfterFix { output, diagnostics })
+                }
+                _ => end(cx, HybridFailure::FixBudgetExhausted { attempts: rounds, understanding }),
+            },
+        }
+    }
+}
+
+impl Validate {
+    async fn validate(&self, merged: &MergedState, cx: &Cx<'_, hybrid::validate>) -> Result<Validation, NodeError> {
+        let spec = cx.entry()?;
+        let output = &merged.verified_results.blind_results.tests.output;
+        let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
+        let known = KnownTests { names: &names, test_path: spec.test_path.as_str() };
+        let outcome = match self.0.workshop.test(&merged.merge_worktree, known).await? {
+            TestRun::DidNotBuild { diagnostics } => return Ok(Validation::Broken(diagnostics)),
+            TestRun::Ran(outcome) => outcome,
+        };
+        let all_ran = names.iter().all(|name| outcome.verdict_of(name) == TestVerdict::Passed);
+        if outcome.all_passed() && all_ran {
+            return Ok(Validation::Passed(u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX)));
+        }
+        let on_disk = self.0.properties(Place::Merge, spec).await?.unwrap_or_default();
+        let functions = cx.memory().functions;
+        let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));
+        Ok(Validation::Failed(outcome.failed, patterns))
+    }
+}
+
+impl LLMHandler<hybrid::fix> for Fix {
+    async fn before<'a>(&'a self, failure: &'a ValidationFailure, cx: &mut Cx<'_, hybrid::fix>) -> Ask<FixTpl<'a>> {
+        let memory = cx.memory();
+        let context = FixTemplateCtx {
+            failures: failure.failures.clone(),
+            understanding: failure.merged_state.understanding.clone(),
+            functions: memory.functions,
+            impl_path: cx.entry()?.impl_path.clone(),
+        };
+        let session = match memory.fix_session {
+            Some(session) => SessionOp::ContinueFrom(session),
+            None => SessionOp::StartFresh(Slug::new("fix")?),
+        };
+        Ok((FixTpl::new(context, self.0.toolchain()), session))
+    }
+
+    async fn after(
+        &self,
+        failure: ValidationFailure,
+        reply: Reply<FixAgentOutput>,
+        cx: &mut Cx<'_, hybrid::fix>,
+    ) -> Route<hybrid::fix> {
+        let (spec, memory) = (cx.entry()?.clone(), cx.memory());
+        let since = memory.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let output = reply.output;
+        if let Some(failure) = self.0.misconduct(cx.node(), Role::Fix, Place::Merge, since, &output, &spec).await? {
+            return end(cx, failure);
+        }
+        let message = CommitMessage::new(
+            Phase::Fix,
+            &output.commit_msg,
+            fix_summary(&output),
+            cx.run_id().clone(),
+            node_name(cx.node())?,
+            reply.usage.cost,
+        );
+        // A fix that broke the build is a failed round like any other, and validation will say so (CON-61).
+        let commit = self.0.places.commit(Place::Merge, since, message.to_string()).await?.unwrap_or(since);
+        cx.committed(Place::Merge.name(), commit.to_string());
+        let mut merged = failure.merged_state;
+        merged.understanding = after_fix(&merged.understanding, &output);
+        let (understanding, session) = (merged.understanding.clone(), reply.session);
+        cx.update_memory(move |memory| {
+            memory.fix_attempt += 1;
+            memory.understanding = understanding.clone();
+            memory.last_fix = Some(output.clone());
+            memory.fix_session = Some(session.clone());
+            memory.merge_commit = Some(commit);
+        });
+        goto!(cx, hybrid::validate, merged)
+    }
+}
+
+impl LogicHandler<hybrid::post_validate> for PostValidate {
+    async fn run(&self, _: ValidatedState, cx: &mut Cx<'_, hybrid::post_validate>) -> Route<hybrid::post_validate> {
+        goto!(cx, hybrid::exit, result_of(cx.entry()?, cx.memory(), None))
+    }
+}
