@@ -1,0 +1,174 @@
+//! The demonstration: its files really built and tested, its scripts held against its files.
+
+use std::path::{Path, PathBuf};
+
+use hybrid::demo::{self, Scenario};
+use hybrid::harness::KnownTests;
+use hybrid::source::{StubMarkers, check_claimed_functions, check_stubs, property_tests, public_functions};
+use hybrid::spec::{SpecFormat, Task};
+use hybrid::toolchain::{BuildOutcome, TestRun, TestVerdict, Workshop};
+use hybrid::types::{
+    FailureType, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypeAdversaryOutput, TypesAgentOutput,
+};
+use hybrid::verdicts::{red_check, type_adversary_result, verify_claims};
+use interlocking::agents::Script;
+use serde::de::DeserializeOwned;
+
+fn work() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/work")
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(work().join(path)).expect("a file of the demonstration")
+}
+
+/// The turns of a script as they are written.
+fn turns(scenario: Scenario) -> Vec<toml::Table> {
+    let script: toml::Table = scenario.script().parse().expect("a script is TOML");
+    script["turn"].as_array().into_iter().flatten().filter_map(toml::Value::as_table).cloned().collect()
+}
+
+fn answer<T: DeserializeOwned>(turn: &toml::Table) -> T {
+    let answer = serde_json::from_str(turn["output_json"].as_str().expect("an answer is text"));
+    answer.unwrap_or_else(|error| panic!("{:?}: {error}", turn["agent"]))
+}
+
+/// Every script is one, every answer in it parses as its agent's, every path is inside the crate, and what it writes is
+/// one of the plain files beside it, so the two cannot drift apart.
+#[test]
+fn scripts_say_what_the_files_say() {
+    let mut files = Vec::new();
+    for directory in std::fs::read_dir(work()).unwrap() {
+        for file in std::fs::read_dir(directory.unwrap().path()).unwrap() {
+            files.push(std::fs::read_to_string(file.unwrap().path()).unwrap());
+        }
+    }
+    assert_eq!(files.len(), 8);
+    for scenario in Scenario::ALL {
+        Script::parse(scenario.name(), scenario.script()).unwrap();
+        assert_eq!(scenario.name().parse(), Ok(scenario));
+        for turn in turns(scenario) {
+            match turn["agent"].as_str().unwrap() {
+                "types" | "types_fix" => drop(answer::<TypesAgentOutput>(&turn)),
+                "adversary" => drop(answer::<TypeAdversaryOutput>(&turn)),
+                "tests" => drop(answer::<TestsAgentOutput>(&turn)),
+                "impl" => drop(answer::<ImplAgentOutput>(&turn)),
+                "fix" => drop(answer::<FixAgentOutput>(&turn)),
+                other => panic!("{scenario}: who is {other}?"),
+            }
+            for write in turn.get("write").and_then(toml::Value::as_array).into_iter().flatten() {
+                let content = write["content"].as_str().unwrap().to_owned();
+                assert!(files.contains(&content), "{scenario}: {:?} is no file of the demonstration", write["path"]);
+            }
+        }
+    }
+    assert!("nothing".parse::<Scenario>().unwrap_err().to_string().contains("happy"));
+}
+
+/// The happy script's claims hold against its files; the lying scripts' do not. HY-146 by its verdict.
+#[test]
+fn claims_hold_where_they_should() {
+    let happy = turns(Scenario::Happy);
+    let types: TypesAgentOutput = answer(&happy[0]);
+    let tests: TestsAgentOutput = answer(&happy[2]);
+    let markers = StubMarkers::parse(["todo!()"]).unwrap();
+    let skeleton = public_functions("lib.rs", &text("types/lib.rs"), &markers).unwrap();
+    let claimed: Vec<&str> = types.functions.iter().map(|function| function.name.as_str()).collect();
+    assert_eq!(check_claimed_functions(&claimed, &skeleton), []);
+
+    let on_disk = property_tests("p.rs", &text("tests/properties.rs"), "prop_").unwrap();
+    let verified = verify_claims(&types.functions, &tests.properties, &on_disk);
+    assert_eq!(verified.mismatches, []);
+    assert_eq!(verified.coverage, tests.coverage);
+    assert_eq!((verified.coverage.examples_total, verified.coverage.sketches_covered.len()), (10, 6));
+
+    let trivial = property_tests("p.rs", &text("tests_trivial/properties.rs"), "prop_").unwrap();
+    let verified = verify_claims(&types.functions, &tests.properties, &trivial);
+    assert_eq!(verified.mismatches.len(), 1, "{:?}", verified.mismatches);
+    assert_eq!(verified.coverage.sketches_uncovered, ["prop_peek_changes_nothing"]);
+
+    let hole = type_adversary_result(answer(&turns(Scenario::TypesHole)[1]));
+    assert!(hole.output.holes.iter().any(|hole| hole.severity.blocks()));
+}
+
+/// What the demonstration's agents write, put through cargo itself, without a network.
+///
+/// HY-173, CON-53, CON-54 at the level of single runs: red on the stubs, one passing test found out, broken tests
+/// told from failing ones. HY-154 and HY-161 on the same files.
+#[tokio::test]
+async fn the_demonstration_does_what_it_says() {
+    let crate_directory = tempfile::tempdir().unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let at = crate_directory.path();
+    let task = Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
+    let workshop = Workshop::new(task.toolchain, target.path());
+    let put = |from: &str, to: &str| {
+        let to = at.join(to);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(work().join(from), to).unwrap();
+    };
+
+    demo::write_seed(at).unwrap();
+    assert_eq!(workshop.build(at).await.unwrap(), BuildOutcome::Passed);
+    let lock = std::fs::read_to_string(at.join("Cargo.lock")).unwrap();
+    assert!(lock.len() < demo::SEED[1].contents.len() / 2, "cargo cut the lock file down");
+
+    let markers = StubMarkers::parse(["todo!()", "unimplemented!()"]).unwrap();
+    for skeleton in ["types/lib.rs", "types_hole/lib.rs"] {
+        put(skeleton, "src/lib.rs");
+        assert_eq!(workshop.build(at).await.unwrap(), BuildOutcome::Passed, "{skeleton}");
+        let functions = public_functions(skeleton, &text(skeleton), &markers).unwrap();
+        let claimed = ["with_capacity", "push", "pop", "peek", "height"];
+        assert_eq!(check_claimed_functions(&claimed, &functions), []);
+        assert_eq!(check_stubs(&functions), []);
+    }
+    let functions = public_functions("lib.rs", &text("implementation/lib.rs"), &markers).unwrap();
+    assert_eq!(check_stubs(&functions).len(), 5);
+
+    put("types/lib.rs", "src/lib.rs");
+    put("tests/properties.rs", "tests/properties.rs");
+    let tests = property_tests("properties.rs", &text("tests/properties.rs"), "prop_").unwrap();
+    let names: Vec<String> = tests.into_iter().map(|test| test.name).collect();
+    assert_eq!(names.len(), 7);
+    let known = KnownTests { names: &names, test_path: "tests/properties.rs" };
+    let ran = async || match workshop.test(at, known).await.unwrap() {
+        TestRun::Ran(outcome) => outcome,
+        TestRun::DidNotBuild { diagnostics } => panic!("{diagnostics}"),
+    };
+
+    let on_stubs = ran().await;
+    assert_eq!(on_stubs.passed, [""; 0]);
+    assert!(red_check(&on_stubs, names.iter().map(String::as_str)).is_red());
+    for name in &names {
+        let TestVerdict::Failed(failure) = on_stubs.verdict_of(name) else { panic!("{name}") };
+        assert_eq!(failure.failure_type, FailureType::UndefinedHit, "{failure:?}");
+    }
+
+    put("tests_trivial/properties.rs", "tests/properties.rs");
+    let trivial = ran().await;
+    assert_eq!(trivial.passed, ["prop_peek_changes_nothing"]);
+    assert_eq!(trivial.failed.len(), 6);
+    let check = red_check(&trivial, names.iter().map(String::as_str));
+    assert!(!check.is_red() && check.passed == ["prop_peek_changes_nothing"]);
+
+    put("tests_broken/properties.rs", "tests/properties.rs");
+    assert!(matches!(workshop.test(at, known).await.unwrap(), TestRun::DidNotBuild { .. }));
+    assert!(!workshop.build(at).await.unwrap().passed());
+
+    put("tests/properties.rs", "tests/properties.rs");
+    put("implementation_broken/lib.rs", "src/lib.rs");
+    assert!(!workshop.build(at).await.unwrap().passed());
+
+    put("implementation_buggy/lib.rs", "src/lib.rs");
+    assert!(workshop.build(at).await.unwrap().passed());
+    let mut failed: Vec<String> = ran().await.failed.into_iter().map(|failure| failure.property_name).collect();
+    failed.sort();
+    assert_eq!(failed, ["prop_examples", "prop_full_stack_hands_the_value_back", "prop_height_never_exceeds_capacity"]);
+
+    put("implementation/lib.rs", "src/lib.rs");
+    let done = ran().await;
+    assert!(done.all_passed() && done.passed.len() == 7, "{done:?}");
+    let leftovers: Vec<_> = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!leftovers.iter().any(|name| name == "proptest-regressions"), "{leftovers:?}");
+    assert_eq!(std::fs::read_to_string(at.join("Cargo.lock")).unwrap(), lock, "no later build changes the lock");
+}

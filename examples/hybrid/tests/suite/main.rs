@@ -1,0 +1,4 @@
+//! What needs real processes and real files.
+
+mod demonstration;
+mod workshop;
