@@ -36,7 +36,8 @@ pub fn before_fix(
     let stuck = stuck_patterns(&failures_seen);
     let understanding = UnderstandingState {
         failures_seen,
-        converging: is_converging(previous, current, &understanding.fixes_applied, rounds),
+        // What `after_fix` noted counts too: a fix that changed nothing leads nowhere.
+        converging: understanding.converging && is_converging(previous, current, &understanding.fixes_applied, rounds),
         ..understanding.clone()
     };
     let stop = if !stuck.is_empty() {
@@ -184,6 +185,16 @@ mod tests {
         assert_eq!(stop, Some(FixStop::BudgetExhausted));
         let (_, stop) = before_fix(&known, &[pattern("b", 1)], Some(&again), &other, 4, 5);
         assert_eq!(stop, None);
+    }
+
+    /// HY-183: a fix that changes nothing ends the loop, also after others that changed something.
+    #[test]
+    fn a_fix_without_a_change_does_not_converge() {
+        let idle = FixAgentOutput { changes: vec![], build_passed: true, commit_msg: "c".to_owned(), blocker: None };
+        let understanding = after_fix(&understanding(&[], &[fix()]), &idle);
+        let (before, now) = (round(&["a"], 2), round(&["b"], 1));
+        let (_, stop) = before_fix(&understanding, &[pattern("b", 1)], Some(&before), &now, 2, 5);
+        assert_eq!(stop, Some(FixStop::NotConverging));
     }
 
     /// HY-177, HY-13: fixes and lessons accumulate.
