@@ -118,6 +118,9 @@ impl Place {
         self.assert_sound();
         for root in self.working_trees() {
             assert_eq!(git_in(&root, &["status", "--porcelain"]), "", "{}", root.display());
+            // Git takes a directory's tree from the index if it is noted there, so a stale note shows only here.
+            let from_index = git_in(&root, &["write-tree"]);
+            assert_eq!(from_index, git_in(&root, &["rev-parse", "HEAD^{tree}"]), "{}", root.display());
         }
     }
 
