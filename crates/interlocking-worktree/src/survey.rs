@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gix::{
     bstr::{BString, ByteSlice as _},
-    status::{Item, index_worktree, plumbing::index_as_worktree},
+    status::{Item, UntrackedFiles, index_worktree, plumbing::index_as_worktree},
 };
 
 use crate::{
@@ -29,6 +29,15 @@ pub(crate) struct Survey {
 impl Survey {
     /// Looks at the working tree of `git`. `reveal`: see [`index::read`].
     pub(crate) fn of(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
+        Self::with(git, reveal, UntrackedFiles::Files)
+    }
+
+    /// Looks at what git tracks alone, which saves walking through every directory.
+    pub(crate) fn of_tracked(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
+        Self::with(git, reveal, UntrackedFiles::None)
+    }
+
+    fn with(git: &gix::Repository, reveal: bool, untracked: UntrackedFiles) -> Result<Self, GitError> {
         let doing = || {
             let root = git.workdir().unwrap_or_else(|| git.git_dir());
             format!("comparing {} with its index", root.display())
@@ -40,7 +49,7 @@ impl Survey {
             .doing(doing)?
             .head_tree(head_tree)
             .index(gix::worktree::IndexPersistedOrInMemory::InMemory(index.clone()))
-            .untracked_files(gix::status::UntrackedFiles::Files)
+            .untracked_files(untracked)
             .index_worktree_rewrites(None)
             .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
             .into_iter(None)

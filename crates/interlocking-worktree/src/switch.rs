@@ -106,7 +106,11 @@ impl<'git> Switch<'git> {
     ) -> Result<Self, SwitchError> {
         let root = git.workdir().ok_or_else(|| GitError::new("updating files", "the repository is bare"))?.to_owned();
         let lock = index::lock(git)?;
-        let survey = Survey::of(git, is_linked)?;
+        // Untracked files matter only where something must be written, unless they are to go.
+        let survey = match uncommitted {
+            Uncommitted::Refuse => Survey::of_tracked(git, is_linked)?,
+            Uncommitted::Discard => Survey::of(git, is_linked)?,
+        };
         if uncommitted == Uncommitted::Refuse {
             let changes = survey.tracked_changes();
             if !changes.is_empty() {
