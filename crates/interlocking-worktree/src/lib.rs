@@ -49,7 +49,7 @@
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
 //! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`] |
-//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`] |
+//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`] |
 //! | start over | [`Worktree::reset_to`], [`Repository::archive`] |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::pick_for_resolution`], [`Worktree::merge`], [`Worktree::squash_merge`] |
 //! | advance a branch | [`Repository::fast_forward`] |

@@ -119,6 +119,23 @@ fn nothing_changed_makes_no_commit() {
 }
 
 #[test]
+fn a_commit_may_say_something_and_change_nothing() {
+    let place = Place::new();
+    let (ours, gits) = (place.worktree("ours"), place.worktree("gits"));
+    for root in [ours.path(), gits.path()] {
+        write(&root.join("src/lib.rs"), "uncommitted\n");
+        write(&root.join("new.txt"), "untracked\n");
+    }
+    let status = git_in(gits.path(), &["status", "--porcelain"]);
+    let commit = ours.commit_empty(&author(), "merge: both").unwrap();
+    git_in(gits.path(), &["commit", "--quiet", "--allow-empty", "--message", "merge: both"]);
+    assert_eq!(commit.to_string(), git_in(gits.path(), &["rev-parse", "HEAD"]));
+    assert_eq!(ours.head().unwrap(), commit);
+    assert_eq!(git_in(ours.path(), &["status", "--porcelain"]), status);
+    place.assert_sound();
+}
+
+#[test]
 fn the_status_names_each_path_once() {
     let place = Place::with_files(&[("a", "a\n"), ("b", "b\n"), ("c", "c\n"), ("d", "d\n"), (".gitignore", "*.log\n")]);
     let worktree = place.worktree("one");
