@@ -1,7 +1,7 @@
 //! The struct as a graph: what its attributes say, each part with the tokens it was read from.
 //!
-//! A part that did not parse is missing here, and its node is [incomplete](Node::incomplete): rules about the whole
-//! graph then hold their tongue where the missing part could be what they miss.
+//! A part that did not parse is missing here, and its node has a [doubt](Doubts): rules then hold their tongue
+//! where the missing part could be what they miss.
 
 use interlocking_core::table::NodeKind;
 use proc_macro2::Span;
@@ -16,6 +16,8 @@ pub(crate) struct GraphModel<'a> {
     pub(crate) input: &'a DeriveInput,
     /// The module of markers.
     pub(crate) module: Ident,
+    /// Whether the module cannot have that name, which is reported already.
+    pub(crate) module_clashes: bool,
     pub(crate) output: Option<Type>,
     pub(crate) nodes: Vec<Node<'a>>,
 }
@@ -29,8 +31,15 @@ pub(crate) struct Node<'a> {
     /// From the field's type; `None` where that is no node kind, which is reported already.
     pub(crate) kind: Option<NodeKind>,
     pub(crate) attributes: Attributes,
-    /// Whether part of the attributes did not parse, which is reported already.
-    pub(crate) incomplete: bool,
+    /// What did not parse, which is reported already.
+    pub(crate) doubts: Doubts,
+}
+
+/// The attributes that may have been given, but did not parse.
+#[derive(Default)]
+pub(crate) struct Doubts {
+    everything: bool,
+    keys: Vec<String>,
 }
 
 /// What `#[node(…)]` says.
@@ -160,15 +169,17 @@ impl GraphModel<'_> {
         let slots = node.slots();
         if let Some(name) = &target.slot {
             let found = slots.iter().position(|slot| slot.name.unraw() == name.unraw());
-            let lost = if node.incomplete { Lost::InDoubt } else { Lost::NoSlot(index) };
+            let lost = if node.doubts.about("join") { Lost::InDoubt } else { Lost::NoSlot(index) };
             return found.map(|slot| Place::Slot(index, slot)).ok_or(lost);
         }
         let name = &self.nodes[source].name;
         let feeds = |slot: &Slot| slot.sources.iter().any(|found| found.unraw() == name);
         let fed: Vec<usize> = (0..slots.len()).filter(|&slot| feeds(&slots[slot])).collect();
         match fed[..] {
-            [slot] => Ok(Place::Slot(index, slot)),
-            [] if node.incomplete || slots.is_empty() => Err(Lost::InDoubt),
+            [slot, ref more @ ..] if more.iter().all(|&other| slots[other].name() == slots[slot].name()) => {
+                Ok(Place::Slot(index, slot))
+            }
+            [] if node.doubts.about("join") || slots.is_empty() => Err(Lost::InDoubt),
             [] => Err(Lost::NoSource(index)),
             _ => Err(Lost::SeveralSlots(index, fed)),
         }
@@ -212,6 +223,28 @@ impl Node<'_> {
     pub(crate) fn memory_group(&self) -> Option<String> {
         let memory = &self.attributes.memory.as_ref()?.value;
         Some(memory.group.as_ref().map_or_else(|| self.name.clone(), |group| group.unraw().to_string()))
+    }
+}
+
+impl Doubts {
+    /// The attribute `key` was given in a form that did not parse.
+    pub(crate) fn add(&mut self, key: &str) {
+        self.keys.push(key.to_owned());
+    }
+
+    /// Any attribute may have been meant.
+    pub(crate) fn add_everything(&mut self) {
+        self.everything = true;
+    }
+
+    /// Whether the attribute `key` may have been given.
+    pub(crate) fn about(&self, key: &str) -> bool {
+        self.everything || self.keys.iter().any(|doubtful| doubtful == key)
+    }
+
+    /// Whether the node may have edges that are not known.
+    pub(crate) fn about_edges(&self) -> bool {
+        ["goto", "fork", "exhausted"].into_iter().any(|key| self.about(key))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reads `#[graph(…)]` and `#[node(…)]`, node by node and item by item, so that one bad item hides no other.
 
-use crate::ast::{Attributes, Cancel, Fork, Given, Group, Memory, Slot, Target, Visits};
+use crate::ast::{Attributes, Cancel, Doubts, Fork, Given, Group, Memory, Slot, Target, Visits};
 use crate::duration;
 use crate::errors::Errors;
 use crate::suggest;
-use proc_macro2::TokenTree;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
@@ -36,9 +36,9 @@ const NODE_KEYS: [&str; 15] = [
 ];
 const GRAPH_KEYS: [&str; 2] = ["output", "module"];
 
-/// Reads a struct's `#[graph(…)]`; false if something in it did not parse.
-pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, errors: &Errors) -> bool {
-    items(attribute, errors, "graph(output = Type)", &GRAPH_KEYS, |key, input| {
+/// Reads a struct's `#[graph(…)]`.
+pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, doubts: &mut Doubts, errors: &Errors) {
+    items(attribute, errors, doubts, "graph(output = Type)", &GRAPH_KEYS, |key, input| {
         match key.to_string().as_str() {
             "output" => set(&mut into.output, key, value(key, input, "output = Article")?, errors),
             "module" => set(&mut into.module, key, value(key, input, "module = name")?, errors),
@@ -48,9 +48,9 @@ pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, errors: &
     })
 }
 
-/// Reads a field's `#[node(…)]`; false if something in it did not parse.
-pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, errors: &Errors) -> bool {
-    items(attribute, errors, "node(input = Type, goto(exit))", &NODE_KEYS, |key, input| {
+/// Reads a field's `#[node(…)]`.
+pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Doubts, errors: &Errors) {
+    items(attribute, errors, doubts, "node(input = Type, goto(exit))", &NODE_KEYS, |key, input| {
         match key.to_string().as_str() {
             "entry" => flag(&mut into.entry, key, input, errors)?,
             "read_only" => flag(&mut into.read_only, key, input, errors)?,
@@ -76,63 +76,84 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, errors: &Errors
     })
 }
 
-type Spanned2<T> = (T, proc_macro2::Span);
+/// A value and where it stands.
+type Placed<T> = (T, Span);
 
-/// Reads a comma-separated list of items; `item` says whether it knows the key. False if anything did not parse.
+/// Reads a comma-separated list of items; `item` says whether it knows the key.
 fn items(
     attribute: &Attribute,
     errors: &Errors,
+    doubts: &mut Doubts,
     example: &str,
     keys: &[&str],
     mut item: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<bool>,
-) -> bool {
-    let mut complete = true;
+) {
+    if !matches!(attribute.meta, Meta::List(_)) {
+        errors.over(&attribute.meta, format_args!("write `#[{example}]`"));
+        doubts.add_everything();
+        return;
+    }
+    // After an error the rest of its item is skipped up to the next comma. That comma may have stood between `<` and
+    // `>`, and what follows may then be no item.
+    let mut in_doubt = false;
     let list = |input: ParseStream<'_>| {
-        // After an error the rest of its item is skipped up to the next comma. That comma may have been part of the
-        // item, so what follows is in doubt until a key is known again.
-        let mut in_doubt = false;
         while !input.is_empty() {
-            let read = input.call(Ident::parse_any).and_then(|key| {
-                if item(&key, input)? {
-                    return Ok(());
-                }
-                if in_doubt {
-                    return Err(syn::Error::new(key.span(), ""));
-                }
-                let name = key.to_string();
-                let near = suggest::nearest(&name, keys.iter().copied());
-                let hint = near.map_or_else(
-                    || format!("known are `{}`", keys.join("`, `")),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                Err(syn::Error::new(key.span(), format!("unknown attribute `{name}`: {hint}")))
-            });
-            let read = read.and_then(|()| if input.is_empty() { Ok(()) } else { comma(input) });
-            match read {
-                Ok(()) => in_doubt = false,
+            let key = match input.call(Ident::parse_any) {
+                Ok(key) => key,
                 Err(error) => {
                     if !in_doubt {
                         errors.push(error);
                     }
-                    (in_doubt, complete) = (true, false);
-                    while !input.is_empty() && !input.peek(Token![,]) {
-                        input.parse::<TokenTree>()?;
+                    doubts.add_everything();
+                    in_doubt |= skip(input)?;
+                    continue;
+                }
+            };
+            let name = key.to_string();
+            match item(&key, input).and_then(|known| if known { end(input).map(|()| true) } else { Ok(false) }) {
+                Ok(true) => in_doubt = false,
+                Ok(false) => {
+                    let near = suggest::nearest(&name, keys.iter().copied());
+                    match near {
+                        Some(near) => doubts.add(near),
+                        None => doubts.add_everything(),
                     }
-                    input.parse::<Option<Token![,]>>()?;
+                    if !in_doubt {
+                        let known = || format!("known are `{}`", keys.join("`, `"));
+                        let hint = near.map_or_else(known, |near| format!("did you mean `{near}`?"));
+                        errors.over(&key, format_args!("unknown attribute `{name}`: {hint}"));
+                    }
+                    in_doubt |= skip(input)?;
+                }
+                Err(error) => {
+                    errors.push(error);
+                    doubts.add(&name);
+                    in_doubt = skip(input)?;
                 }
             }
         }
         Ok(())
     };
-    if !matches!(attribute.meta, Meta::List(_)) {
-        errors.over(&attribute.meta, format_args!("write `#[{example}]`"));
-        return false;
-    }
     if let Err(error) = attribute.parse_args_with(list) {
         errors.push(error);
-        return false;
+        doubts.add_everything();
     }
-    complete
+}
+
+/// Skips the rest of an item and the comma after it; true if the comma may be part of the item.
+fn skip(input: ParseStream<'_>) -> syn::Result<bool> {
+    let mut in_doubt = false;
+    while !input.is_empty() && !input.peek(Token![,]) {
+        in_doubt |= input.peek(Token![<]);
+        input.parse::<TokenTree>()?;
+    }
+    input.parse::<Option<Token![,]>>()?;
+    Ok(in_doubt)
+}
+
+/// A comma, unless the list ends here.
+fn end(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.is_empty() { Ok(()) } else { comma(input) }
 }
 
 fn comma(input: ParseStream<'_>) -> syn::Result<()> {
@@ -142,7 +163,7 @@ fn comma(input: ParseStream<'_>) -> syn::Result<()> {
     }
 }
 
-fn set<T>(slot: &mut Option<Given<T>>, key: &Ident, (value, at): Spanned2<T>, errors: &Errors) {
+fn set<T>(slot: &mut Option<Given<T>>, key: &Ident, (value, at): Placed<T>, errors: &Errors) {
     if slot.is_some() {
         errors.at(key.span(), format_args!("`{key}` is given twice: keep one"));
     } else {
@@ -169,27 +190,27 @@ fn equals(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()>
     Err(syn::Error::new(key.span(), format_args!("`{key}` takes a value: `{example}`")))
 }
 
-fn value<T: Parse + Spanned>(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<T>> {
+fn value<T: Parse + Spanned>(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<T>> {
     equals(key, input, example)?;
     let value: T = input.parse()?;
     let at = value.span();
     Ok((value, at))
 }
 
-fn text(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<String>> {
+fn text(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<String>> {
     equals(key, input, example)?;
     let literal: LitStr =
         input.parse().map_err(|error| syn::Error::new(error.span(), format_args!("expected text: `{example}`")))?;
     Ok((literal.value(), literal.span()))
 }
 
-fn timeout(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<u64>> {
+fn timeout(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<u64>> {
     let (text, at) = text(key, input, "timeout = \"90s\"")?;
     let total = duration::milliseconds(&text).map_err(|message| syn::Error::new(at, message))?;
     Ok((total, at))
 }
 
-fn count(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<u32>> {
+fn count(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<u32>> {
     equals(key, input, example)?;
     let wrong = |span| syn::Error::new(span, format_args!("expected a whole number below 2³²: `{example}`"));
     let literal: LitInt = input.parse().map_err(|error| wrong(error.span()))?;
@@ -197,7 +218,7 @@ fn count(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Span
     Ok((number, literal.span()))
 }
 
-fn visits(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Visits>> {
+fn visits(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Visits>> {
     let ahead = input.fork();
     let is_word = ahead.parse::<Token![=]>().is_ok() && ahead.peek(Ident);
     if !is_word {
@@ -212,58 +233,71 @@ fn visits(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Visits>> 
     Err(syn::Error::new(word.span(), format_args!("`visits` is a number or `unbounded`, not `{word}`")))
 }
 
-fn parentheses<'a>(key: &Ident, input: &'a ParseStream<'a>, example: &str) -> syn::Result<syn::parse::ParseBuffer<'a>> {
+/// Reads what stands in parentheses after `key`. On an error the rest of it is skipped, so that it is reported once.
+fn parentheses<T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    example: &str,
+    read: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
     if !input.peek(token::Paren) {
         return Err(syn::Error::new(key.span(), format_args!("`{key}` takes a list: `{example}`")));
     }
     let content;
     parenthesized!(content in input);
-    Ok(content)
+    let value = read(&content);
+    if value.is_err() {
+        content.parse::<TokenStream>()?;
+    }
+    value
 }
 
-fn group(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Spanned2<Group>> {
-    let content = parentheses(key, &input, example)?;
-    let mut group = Group { targets: Vec::new(), cancels: Vec::new() };
-    while !content.is_empty() {
-        if let Some(cancels) = cancels(&content)? {
-            group.cancels = cancels;
-            break;
+fn group(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<Group>> {
+    parentheses(key, input, example, |content| {
+        let mut group = Group { targets: Vec::new(), cancels: Vec::new() };
+        while !content.is_empty() {
+            if let Some(cancels) = cancels(content)? {
+                group.cancels = cancels;
+                break;
+            }
+            group.targets.push(content.parse()?);
+            end(content)?;
         }
-        group.targets.push(content.parse()?);
-        more(&content)?;
-    }
-    if group.targets.is_empty() {
-        return Err(syn::Error::new(key.span(), format_args!("`{key}` names no target: `{example}`")));
-    }
-    Ok((group, key.span()))
+        if group.targets.is_empty() {
+            return Err(syn::Error::new(key.span(), format_args!("`{key}` names no target: `{example}`")));
+        }
+        Ok((group, key.span()))
+    })
 }
 
-fn exhausted(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Group>> {
+fn exhausted(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Group>> {
     let (group, at) = group(key, input, "exhausted(exit)")?;
     match group.targets.get(1) {
         Some(second) => {
-            Err(syn::Error::new(second.node.span(), "an exhausted route has one target: nobody is there to choose"))
+            let message = "an exhausted route has one target: no handler is there to choose";
+            Err(syn::Error::new(second.node.span(), message))
         }
         None => Ok((group, at)),
     }
 }
 
-fn fork(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Fork>> {
-    let content = parentheses(key, &input, "fork(first, second)")?;
-    let mut fork = Fork { branches: Vec::new(), cancels: Vec::new() };
-    while !content.is_empty() {
-        if let Some(cancels) = cancels(&content)? {
-            fork.cancels = cancels;
-            break;
+fn fork(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Fork>> {
+    parentheses(key, input, "fork(first, second)", |content| {
+        let mut fork = Fork { branches: Vec::new(), cancels: Vec::new() };
+        while !content.is_empty() {
+            if let Some(cancels) = cancels(content)? {
+                fork.cancels = cancels;
+                break;
+            }
+            let mut branch = vec![content.parse()?];
+            while content.parse::<Option<Token![|]>>()?.is_some() {
+                branch.push(content.parse()?);
+            }
+            fork.branches.push(branch);
+            end(content)?;
         }
-        let mut branch = vec![content.parse()?];
-        while content.parse::<Option<Token![|]>>()?.is_some() {
-            branch.push(content.parse()?);
-        }
-        fork.branches.push(branch);
-        more(&content)?;
-    }
-    Ok((fork, key.span()))
+        Ok((fork, key.span()))
+    })
 }
 
 /// `cancels(…)` at the end of a list, if it comes next.
@@ -274,17 +308,17 @@ fn cancels(input: ParseStream<'_>) -> syn::Result<Option<Vec<Cancel>>> {
         return Ok(None);
     }
     let key: Ident = input.parse()?;
-    let content = parentheses(&key, &input, "cancels(*)")?;
-    let mut cancels = Vec::new();
-    while !content.is_empty() {
-        cancels.push(content.parse()?);
-        more(&content)?;
-    }
+    let cancels = parentheses(&key, input, "cancels(*)", |content| {
+        let mut cancels = Vec::new();
+        while !content.is_empty() {
+            cancels.push(content.parse()?);
+            end(content)?;
+        }
+        Ok(cancels)
+    })?;
     if cancels.is_empty() {
-        return Err(syn::Error::new(
-            key.span(),
-            "`cancels` names nothing: `cancels(review)`, or `cancels(*)` for everything",
-        ));
+        let message = "`cancels` names nothing: `cancels(review)`, or `cancels(*)` for everything";
+        return Err(syn::Error::new(key.span(), message));
     }
     input.parse::<Option<Token![,]>>()?;
     if !input.is_empty() {
@@ -293,36 +327,39 @@ fn cancels(input: ParseStream<'_>) -> syn::Result<Option<Vec<Cancel>>> {
     Ok(Some(cancels))
 }
 
-fn slots(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Vec<Slot>>> {
-    let content = parentheses(key, &input, "join(spelling: Article, facts: bool)")?;
-    let mut slots = Vec::new();
-    while !content.is_empty() {
-        slots.push(content.parse()?);
-        more(&content)?;
-    }
-    Ok((slots, key.span()))
+fn slots(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Vec<Slot>>> {
+    parentheses(key, input, "join(spelling: Article, facts: bool)", |content| {
+        let mut slots = Vec::new();
+        while !content.is_empty() {
+            slots.push(content.parse()?);
+            end(content)?;
+        }
+        Ok((slots, key.span()))
+    })
 }
 
-fn memory(key: &Ident, input: ParseStream<'_>) -> syn::Result<Spanned2<Memory>> {
+fn memory(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Memory>> {
     if !input.peek(token::Paren) {
         let (ty, at) = value(key, input, "memory = Notes` or `memory(group: Notes)")?;
         return Ok((Memory { group: None, ty }, at));
     }
-    let content = parentheses(key, &input, "memory(group: Notes)")?;
-    let group = content.parse()?;
-    content.parse::<Token![:]>()?;
-    let ty: Type = content.parse()?;
-    content.parse::<Option<Token![,]>>()?;
-    if !content.is_empty() {
-        return Err(content.error("a node has one memory group"));
-    }
-    let at = ty.span();
-    Ok((Memory { group: Some(group), ty }, at))
-}
-
-/// A comma, unless the list ends here.
-fn more(input: ParseStream<'_>) -> syn::Result<()> {
-    if input.is_empty() { Ok(()) } else { comma(input) }
+    parentheses(key, input, "memory(group: Notes)", |content| {
+        let group: Ident = content.call(Ident::parse_any)?;
+        if !content.peek(Token![:]) {
+            let message = format!(
+                "memory group `{group}` has no type: `memory({group}: Notes)`; without a group, `memory = Notes`"
+            );
+            return Err(syn::Error::new(group.span(), message));
+        }
+        content.parse::<Token![:]>()?;
+        let ty: Type = content.parse()?;
+        content.parse::<Option<Token![,]>>()?;
+        if !content.is_empty() {
+            return Err(content.error("a node has one memory group"));
+        }
+        let at = ty.span();
+        Ok((Memory { group: Some(group), ty }, at))
+    })
 }
 
 impl Parse for Target {
@@ -358,13 +395,15 @@ impl Parse for Slot {
         while !input.is_empty() && !input.peek(Token![,]) {
             let word = input.call(Ident::parse_any)?;
             if word == "from" && slot.latched.is_none() {
-                let content = parentheses(&word, &input, "from(first, second)")?;
-                slot.sources.clear();
                 slot.named_after_source = false;
-                while !content.is_empty() {
-                    slot.sources.push(content.call(Ident::parse_any)?);
-                    more(&content)?;
-                }
+                slot.sources = parentheses(&word, input, "from(first, second)", |content| {
+                    let mut sources = Vec::new();
+                    while !content.is_empty() {
+                        sources.push(content.call(Ident::parse_any)?);
+                        end(content)?;
+                    }
+                    Ok(sources)
+                })?;
             } else if word == "latched" && slot.latched.is_none() {
                 slot.latched = Some(word);
             } else {

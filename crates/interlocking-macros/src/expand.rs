@@ -44,7 +44,7 @@ pub(crate) fn silenced() -> TokenStream {
         #[allow(
             non_camel_case_types, unreachable_pub, private_interfaces, private_bounds, non_local_definitions,
             single_use_lifetimes, unused_qualifications, unused_lifetimes, dead_code, missing_docs,
-            missing_debug_implementations, missing_copy_implementations, elided_lifetimes_in_paths,
+            missing_debug_implementations, unnameable_types, missing_copy_implementations, elided_lifetimes_in_paths,
             unused_imports, clippy::all, clippy::pedantic, clippy::nursery, clippy::allow_attributes,
             clippy::allow_attributes_without_reason, clippy::absolute_paths
         )]
@@ -170,11 +170,12 @@ impl Expansion<'_, '_> {
             all.0.extend(quote_spanned!(span=> #name(#payload),));
             all.1.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
             if self.net.places()[index].kept {
-                let keep = keep(&payload, span);
-                all.2.extend(quote_spanned!(span=> Self::#name(it) => __Some(Self::#name(#keep)),));
+                let keep = standing_at(quote!(__p::keep), &payload);
+                all.2.extend(quote_spanned!(span=> Self::#name(it) => __Some(Self::#name(#keep(it))),));
             }
-            all.3.extend(quote_spanned!(span=> Self::#name(it) => __store(it, to),));
-            all.4.extend(quote_spanned!(span=> #index_text => __load(from).map(Self::#name),));
+            let (store, load) = (standing_at(quote!(__store), &payload), standing_at(quote!(__load), &payload));
+            all.3.extend(quote_spanned!(span=> Self::#name(it) => #store(it, to),));
+            all.4.extend(quote_spanned!(span=> #index_text => #load(from).map(Self::#name),));
         }
         for join in self.graph.nodes.iter().filter(|node| !node.slots().is_empty()) {
             let (name, input) = (join.ident, self.input(join));
@@ -246,20 +247,14 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// The arm that runs a node. A missing handler is reported here, so the field's tokens carry its type's span.
+    /// The arm that runs a node. A missing handler is reported here, so the call stands where the field's type does.
     fn step(&self, index: usize) -> TokenStream {
         let node = &self.graph.nodes[index];
-        let span = at(node.ident.span());
-        let (name, marker) = (node.ident, self.node_marker(index));
-        let mut tokens = node.field.ty.to_token_stream().into_iter().map(|token| token.span());
-        let first = tokens.next().unwrap_or(node.ident.span());
-        let last = tokens.last().unwrap_or(first);
-        let mut field = node.ident.clone();
-        field.set_span(last.resolved_at(node.ident.span()));
-        let reference = quote_spanned!(first=> &);
-        quote_spanned! {span=>
-            __T::#name(it) => __run::<#marker, _>(#reference self.#field, it, cx).await,
-        }
+        let (name, marker, ty) = (node.ident, self.node_marker(index), &node.field.ty);
+        let run = standing_at(quote!(__run::<#marker, _>), ty);
+        let field = standing_at(quote!(#name), ty);
+        let node = standing_at(quote!(&), ty);
+        quote_spanned!(at(name.span())=> __T::#name(it) => #run(#node self.#field, it, cx).await,)
     }
 
     fn join(&self) -> TokenStream {
@@ -295,12 +290,11 @@ impl Expansion<'_, '_> {
         let routes = self.graph.nodes.iter().enumerate().filter_map(|(index, node)| {
             let target = node.exhausted()?;
             let to = self.place_marker(self.graph.resolve(index, target).ok()?);
-            let (name, text) = (node.ident, &node.name);
+            let (name, text, input) = (node.ident, &node.name, self.input(node));
             let alternative = number_of(self.net.nodes()[index].exhausted?);
-            let span = at(target.node.span());
-            let route = quote_spanned!(target.node.span()=> __p::exhausted);
-            Some(quote_spanned! {span=>
-                __T::#name(it) => __Some(#route::<#to, _>(#alternative, #text, limit, it)),
+            let route = standing_at(quote!(__p::exhausted::<#to, #input>), &target.node);
+            Some(quote_spanned! {at(target.node.span())=>
+                __T::#name(it) => __Some(#route(#alternative, #text, limit, it)),
             })
         });
         let routes: Vec<TokenStream> = routes.collect();
@@ -399,11 +393,17 @@ fn number_of(number: u16) -> Literal {
     Literal::u16_unsuffixed(number)
 }
 
-/// A copy of a value that its slot keeps; where the type cannot be copied, the error is at the type.
-fn keep(payload: &TokenStream, span: Span) -> TokenStream {
-    let of_type = payload.clone().into_iter().next().map_or(span, |token: TokenTree| token.span());
-    let it = quote_spanned!(of_type.resolved_at(span)=> it);
-    quote_spanned!(span=> __p::keep(#it))
+/// `code` where `place` stands in the user's: errors about it are shown there, as if it had been written there.
+fn standing_at(code: TokenStream, place: &impl ToTokens) -> TokenStream {
+    let mut spans = place.to_token_stream().into_iter().map(|token| token.span());
+    let Some(first) = spans.next() else { return code };
+    let last = spans.last().unwrap_or(first);
+    let mut tokens: Vec<TokenTree> = code.into_iter().collect();
+    let end = tokens.len() - 1;
+    for (position, token) in tokens.iter_mut().enumerate() {
+        token.set_span(if position == end { last } else { first });
+    }
+    tokens.into_iter().collect()
 }
 
 /// The type with its elided lifetimes spelled `'a`.

@@ -2,8 +2,8 @@
 //! can, so that the real errors do not drown in others that follow from them.
 //!
 //! Every node may go to every place, whatever the table says. Where a type is not known because the table is wrong, the
-//! first error itself stands in the type's place: to rustc that is a type about which nothing more need be said, and the
-//! error is shown once.
+//! first error itself stands in the type's place, as the length of an array: to rustc that is a type about which nothing
+//! more need be said, and an error that is repeated is shown once.
 
 use crate::ast::{GraphModel, Node, Place};
 use crate::expand::{self, at};
@@ -18,9 +18,13 @@ use syn::ext::IdentExt;
 /// The errors, and what lets the rest of the program be checked.
 pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream {
     let first = errors.clone().into_iter().next();
-    let unknown = first.map(syn::Error::into_compile_error).unwrap_or_default();
+    let first = first.map(syn::Error::into_compile_error).unwrap_or_default();
+    let unknown = quote!([(); #first]);
     let fallback = Fallback { graph, unknown, placed: RefCell::default() };
     let report = errors.to_compile_error();
+    if graph.module_clashes {
+        return report;
+    }
     let markers = markers::module(graph);
     let lints = expand::silenced();
     let nodes =
@@ -93,14 +97,14 @@ impl Fallback<'_, '_> {
                 });
             }
         }
-        if attributes.fork.is_some() || node.incomplete {
+        if attributes.fork.is_some() || node.doubts.about("fork") {
             more.extend(self.forks(index));
         }
-        if attributes.memory.is_some() || node.incomplete {
+        if attributes.memory.is_some() || node.doubts.about("memory") {
             let ty = self.or_unknown(attributes.memory.as_ref().map(|memory| &memory.value.ty));
             more.extend(quote!(impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = 0; }));
         }
-        if attributes.workspace.is_some() || attributes.read_only.is_some() || node.incomplete {
+        if attributes.workspace.is_some() || attributes.read_only.is_some() || node.doubts.about("workspace") {
             more.extend(quote!(impl __p::Works for #marker {}));
         }
         if node.kind == Some(NodeKind::Llm) {
@@ -153,6 +157,7 @@ impl Fallback<'_, '_> {
         let node = &self.graph.nodes[index];
         let (module, name) = (&self.graph.module, node.ident);
         let (mut branches, mut choices, mut known) = (Vec::new(), TokenStream::new(), node.branches().len() > 1);
+        let mut chosen: Vec<Place> = Vec::new();
         for (position, branch) in node.branches().iter().enumerate() {
             let places: Vec<Place> =
                 branch.iter().filter_map(|target| self.graph.resolve(index, target).ok()).collect();
@@ -163,6 +168,10 @@ impl Fallback<'_, '_> {
             }
             if branch.len() > 1 {
                 for (place, target) in places.iter().zip(branch) {
+                    if chosen.contains(place) {
+                        continue;
+                    }
+                    chosen.push(*place);
                     let to = naming::marker(self.graph, *place);
                     let spelled = match place {
                         Place::Slot(join, _) if target.slot.is_none() => self.graph.nodes[*join].ident.clone(),

@@ -25,7 +25,10 @@ pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
     let summary = format!(" The nodes of [`{}`](super::{0}), as types.", graph.input.ident.unraw());
     quote! {
         #[doc = #summary]
-        #[allow(non_camel_case_types, missing_docs, unreachable_pub, dead_code, rustdoc::broken_intra_doc_links)]
+        #[allow(
+            non_camel_case_types, missing_docs, missing_debug_implementations, unreachable_pub, unnameable_types, dead_code,
+            rustdoc::broken_intra_doc_links, clippy::allow_attributes, clippy::allow_attributes_without_reason
+        )]
         #visibility mod #module {
             #nodes
             #[doc = " Where a run ends."]

@@ -1,7 +1,7 @@
 //! From the derive input to the model. What makes the struct no graph at all is reported here; everything else that is
 //! wrong leaves a model behind, on which the rules go on.
 
-use crate::ast::{Attributes, EXIT, GraphModel, Node};
+use crate::ast::{Attributes, Doubts, EXIT, GraphModel, Node};
 use crate::attr::{self, GraphAttributes};
 use crate::errors::Errors;
 use crate::{naming, spelling, suggest};
@@ -46,33 +46,35 @@ pub(crate) fn graph<'a>(input: &'a DeriveInput, errors: &Errors) -> Option<Graph
         return None;
     }
     let mut attributes = GraphAttributes::default();
-    let mut complete = true;
+    let mut doubts = Doubts::default();
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("graph")) {
-        complete &= attr::graph(attribute, &mut attributes, errors);
+        attr::graph(attribute, &mut attributes, &mut doubts, errors);
     }
-    if attributes.output.is_none() && complete {
+    if attributes.output.is_none() && !doubts.about("output") {
         errors.over(&input.ident, "a graph ends with a value: say its type, `#[graph(output = Type)]`");
     }
     let module = match attributes.module {
         Some(module) => module.value,
         None => naming::module(&input.ident),
     };
-    check_module(input, &module, errors);
+    let module_clashes = module_clashes(input, &module, errors);
     let nodes = fields.iter().filter_map(|field| node(field, errors)).collect();
-    Some(GraphModel { input, module, output: attributes.output.map(|output| output.value), nodes })
+    Some(GraphModel { input, module, module_clashes, output: attributes.output.map(|output| output.value), nodes })
 }
 
-fn check_module(input: &DeriveInput, module: &Ident, errors: &Errors) {
+fn module_clashes(input: &DeriveInput, module: &Ident, errors: &Errors) -> bool {
     let name = module.unraw().to_string();
-    if RESERVED_MODULES.contains(&name.as_str()) {
-        let message = format!("the nodes' module cannot be called `{name}`: choose another, `#[graph(module = name)]`");
-        errors.over(module, message);
+    let message = if RESERVED_MODULES.contains(&name.as_str()) {
+        format!("the module of the nodes cannot be called `{name}`: `#[graph(module = name)]` gives it another name")
     } else if input.ident.unraw() == name {
-        let message = format!(
-            "the nodes' module would be called `{name}`, as the struct is: `#[graph(module = name)]` gives it another name"
-        );
-        errors.over(module, message);
-    }
+        format!(
+            "the module of the nodes would be called `{name}`, as the struct is: `#[graph(module = name)]` gives it another name"
+        )
+    } else {
+        return false;
+    };
+    errors.over(module, message);
+    true
 }
 
 fn node<'a>(field: &'a Field, errors: &Errors) -> Option<Node<'a>> {
@@ -84,20 +86,21 @@ fn node<'a>(field: &'a Field, errors: &Errors) -> Option<Node<'a>> {
     }
     let mut attributes = Attributes::default();
     let mut rows = field.attrs.iter().filter(|attribute| attribute.path().is_ident("node"));
-    let incomplete = match rows.next() {
-        Some(row) => !attr::node(row, &mut attributes, errors),
+    let mut doubts = Doubts::default();
+    match rows.next() {
+        Some(row) => attr::node(row, &mut attributes, &mut doubts, errors),
         None => {
-            let message = format!(
-                "field `{name}` has no row: every field of a graph is a node, `#[node(input = Type, goto(exit))]`"
-            );
-            errors.over(ident, message);
-            true
+            let example = "#[node(input = Type, goto(exit))]";
+            errors
+                .over(ident, format_args!("field `{name}` has no row: every field of a graph is a node, `{example}`"));
+            doubts.add_everything();
         }
-    };
+    }
     for row in rows {
         errors.over(row, format_args!("node `{name}` has two rows: put everything into one `#[node(…)]`"));
+        attr::node(row, &mut attributes, &mut doubts, errors);
     }
-    Some(Node { field, ident, name, kind: kind(&field.ty, errors), attributes, incomplete })
+    Some(Node { field, ident, name, kind: kind(&field.ty, errors), attributes, doubts })
 }
 
 /// The kind that a field's type stands for, by its last name.

@@ -1,7 +1,7 @@
 //! Flow: where a run starts, what it reaches, and whether it can end from there.
 
 use super::{is_in_doubt, listed, places};
-use crate::ast::{GraphModel, Place};
+use crate::ast::{EXIT, GraphModel, Place};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
 
@@ -11,7 +11,7 @@ pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
     let Some(first) = entries.next() else {
         if graph.nodes.is_empty() {
             errors.over(&graph.input.ident, "a graph has a node at least: `#[node(entry, input = Type, goto(exit))]`");
-        } else if !graph.nodes.iter().any(|node| node.incomplete) {
+        } else if !graph.nodes.iter().any(|node| node.doubts.about("entry")) {
             errors
                 .over(&graph.input.ident, "no node is the entry: mark the one where a run starts, `#[node(entry, …)]`");
         }
@@ -43,7 +43,10 @@ pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
         return;
     }
     let entry = &graph.nodes[entries[0]].name;
-    for (_, node) in graph.nodes.iter().enumerate().filter(|(index, _)| !reached(*index)) {
+    // A second node of one name, or one called `exit`, is wrong by its name: no edge could mean it.
+    let can_be_meant = |index: usize| graph.is_first_of_its_name(index) && graph.nodes[index].name != EXIT;
+    let lost = |index: &usize| can_be_meant(*index) && !reached(*index);
+    for node in (0..graph.nodes.len()).filter(lost).map(|index| &graph.nodes[index]) {
         let message = format!("no run reaches `{}`: no edge leads there from the entry `{entry}`", node.name);
         errors.over(node.ident, message);
     }

@@ -3,6 +3,7 @@
 use super::{instead, is_in_doubt, places};
 use crate::ast::{GraphModel, Node, Place, Slot};
 use crate::errors::Errors;
+use crate::suggest;
 use interlocking_core::table::NodeKind;
 use syn::ext::IdentExt;
 
@@ -72,13 +73,13 @@ pub(super) fn sources_are_known(graph: &GraphModel<'_>, errors: &Errors) {
                 if graph.find(source).is_some() {
                     continue;
                 }
-                let instead = instead(graph, &wrong, false);
                 let message = if slot.named_after_source {
-                    format!(
-                        "slot `{name}` is named after no node ({instead}): say what fills it, `{name}: Type from(node)`"
-                    )
+                    let known = graph.nodes.iter().map(|node| node.name.as_str());
+                    let near = suggest::nearest(&wrong, known).map(|near| format!(" (did you mean `{near}`?)"));
+                    let near = near.unwrap_or_default();
+                    format!("slot `{name}` is named after no node{near}: say what fills it, `{name}: Type from(node)`")
                 } else {
-                    format!("no node is called `{wrong}`: {instead}")
+                    format!("no node is called `{wrong}`: {}", instead(graph, &wrong, false))
                 };
                 errors.over(source, message);
             }

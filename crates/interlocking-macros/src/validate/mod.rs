@@ -46,7 +46,9 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
 /// Whether the node may have edges that are not known, because what says so is wrong and reported already.
 fn is_in_doubt(graph: &GraphModel<'_>, index: usize) -> bool {
     let node = &graph.nodes[index];
-    node.incomplete || node.kind.is_none() || node.targets().any(|target| graph.resolve(index, target).is_err())
+    node.doubts.about_edges()
+        || node.kind.is_none()
+        || node.targets().any(|target| graph.resolve(index, target).is_err())
 }
 
 /// The places that the node leads to.
@@ -90,7 +92,9 @@ fn lost(
             (at, format!("an edge to the node itself is spelled with its name: `{from}`"))
         }
         Lost::NoNode => (at, format!("no node is called `{name}`: {}", instead(graph, &name, true))),
-        Lost::NoJoin => (slot?.span(), format!("`{name}` is no join, so it has no slots: write `{name}`")),
+        Lost::NoJoin => {
+            (slot?.span(), format!("`{name}` is no join, so it has no slots: leave `.{}` out", slot?.unraw()))
+        }
         Lost::NoSlot(join) => {
             let slot = slot?;
             let slots: Vec<String> = graph.nodes[join].slots().iter().map(crate::ast::Slot::name).collect();

@@ -42,26 +42,28 @@ pub(super) fn attributes_fit_the_kind(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// A node takes something; an LLM node has a prompt and an output besides, a fork its branches.
 pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| !node.incomplete) {
+    for node in &graph.nodes {
         let Some(kind) = node.kind else { continue };
         let (name, attributes) = (&node.name, &node.attributes);
-        let missing = |what: &str, example: &str| {
-            errors.over(node.ident, format_args!("{kind} `{name}` has no {what}: `{example}`"));
+        let missing = |key: &str, what: &str, example: &str| {
+            if !node.doubts.about(key) {
+                errors.over(node.ident, format_args!("{kind} `{name}` has no {what}: `{example}`"));
+            }
         };
         match kind {
-            NodeKind::Join if attributes.slots.is_none() => missing("slots", "join(first: Type, second: Type)"),
+            NodeKind::Join if attributes.slots.is_none() => missing("join", "slots", "join(first: Type, second: Type)"),
             NodeKind::Join => {}
-            _ if attributes.input.is_none() => missing("input", "input = Type"),
+            _ if attributes.input.is_none() => missing("input", "input", "input = Type"),
             _ => {}
         }
         if kind == NodeKind::Llm && attributes.prompt.is_none() {
-            missing("prompt", "prompt = Template<'_>");
+            missing("prompt", "prompt", "prompt = Template<'_>");
         }
         if kind == NodeKind::Llm && attributes.output.is_none() {
-            missing("output", "output = Type");
+            missing("output", "output", "output = Type");
         }
         if kind == NodeKind::Fork && attributes.fork.is_none() {
-            missing("branches", "fork(first, second)");
+            missing("fork", "branches", "fork(first, second)");
         }
     }
 }
@@ -116,7 +118,8 @@ fn leads_to_itself(graph: &GraphModel<'_>, index: usize) -> bool {
 
 /// An exhausted route is taken when a bound is reached; without one it never is.
 pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| !node.incomplete) {
+    let in_doubt = |node: &Node<'_>| node.doubts.about("visits") || node.doubts.about("attempts");
+    for node in graph.nodes.iter().filter(|node| !in_doubt(node)) {
         let bounded = matches!(&node.attributes.visits, Some(visits) if visits.value != Visits::Unbounded);
         if let Some(route) = &node.attributes.exhausted
             && !bounded
@@ -131,7 +134,7 @@ pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// `read_only` says how a node uses its workspace, so there must be one.
 pub(super) fn read_only_has_a_workspace(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| !node.incomplete) {
+    for node in graph.nodes.iter().filter(|node| !node.doubts.about("workspace")) {
         if let (Some(read_only), None) = (&node.attributes.read_only, &node.attributes.workspace) {
             let name = &node.name;
             errors

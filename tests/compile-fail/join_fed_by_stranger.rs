@@ -1,0 +1,20 @@
+//! Only the sources of a slot fill it.
+
+use interlocking::prelude::*;
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Newsroom {
+    #[node(entry, input = String, fork(spelling, facts))]
+    write: ForkNode<()>,
+    #[node(input = String, goto(desk))]
+    spelling: LogicNode<()>,
+    #[node(input = String, goto(desk, style))]
+    facts: LogicNode<()>,
+    #[node(input = String, goto(desk, desk.facts))]
+    style: LogicNode<()>,
+    #[node(join(spelling: String, facts: String), goto(exit))]
+    desk: JoinNode<()>,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A bound lets the node run.
+
+use interlocking::prelude::*;
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Newsroom {
+    #[node(entry, input = String, goto(write, review), visits = 0)]
+    write: LogicNode<()>,
+    #[node(input = String, goto(review, exit), attempts = 0)]
+    review: LogicNode<()>,
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! What `#[derive(Graph)]` must be able to write, compiled and run.
+
+#[path = "derived/chain_of_100.rs"]
+mod chain_of_100;
+#[path = "derived/everything.rs"]
+mod everything;
+#[path = "derived/from_a_macro.rs"]
+mod from_a_macro;
+#[path = "derived/in_a_function.rs"]
+mod in_a_function;
+#[path = "derived/llm.rs"]
+mod llm;
+#[path = "derived/names.rs"]
+mod names;
+#[path = "derived/table.rs"]
+mod table;
+#[path = "derived/visibility.rs"]
+pub mod visibility;
