@@ -16,7 +16,10 @@ pub mod places;
 pub mod workbench;
 pub mod handlers;
 pub mod graph;
+pub mod witness;
+pub mod run;
 
 pub mod demo;
+pub mod stage;
 
 mod text;

@@ -14,4 +14,4 @@ pub use command::{CommandLine, EmptyCommand};
 pub use config::{Harness, Toolchain};
 pub use outcome::{BuildOutcome, TestOutcome, TestRun, TestVerdict};
 pub use process::{Ending, Finished, RunError};
-pub use workshop::Workshop;
+pub use workshop::{Workshop, share_dependencies};

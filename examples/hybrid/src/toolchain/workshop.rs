@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -87,8 +90,38 @@ impl Workshop {
 
     async fn run(&self, command: &CommandLine, directory: &Path, time_limit: Duration) -> Result<Finished, RunError> {
         tracing::debug!(%command, directory = %directory.display(), "running");
-        run(command, directory, &self.environment, time_limit).await
+        let mut environment = self.environment.clone();
+        let own = own_codegen_units(directory);
+        for profile in ["DEV", "RELEASE"] {
+            environment.insert(format!("CARGO_PROFILE_{profile}_CODEGEN_UNITS").into(), own.clone().into());
+        }
+        run(command, directory, &environment, time_limit).await
     }
+}
+
+/// Lets all directories below `directory` share compiled dependencies, and nothing else.
+///
+/// Cargo names artefacts of a path dependency by its path *inside its workspace*: two worktrees of one crate that share a
+/// target directory would overwrite each other's, and a worktree whose files are older than the other's build would be
+/// given the other's tests. The profile is part of the name too, so the [workshop](Workshop) gives every directory a
+/// number of codegen units of its own; this keeps the dependencies at one number for all.
+///
+/// # Errors
+///
+/// Where the file cannot be written.
+pub fn share_dependencies(directory: &Path) -> io::Result<()> {
+    let cargo = directory.join(".cargo");
+    fs::create_dir_all(&cargo)?;
+    let same_for_all = "[profile.dev.package.\"*\"]\ncodegen-units = 256\n\n\
+                        [profile.release.package.\"*\"]\ncodegen-units = 16\n";
+    fs::write(cargo.join("config.toml"), same_for_all)
+}
+
+/// More than any crate has modules, so that it is only a name; from the path, so that no two runs share one either.
+fn own_codegen_units(directory: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    directory.hash(&mut hasher);
+    format!("{}", 1_000_000 + hasher.finish() % 1_000_000_000)
 }
 
 /// What a failed command said, standard error last because that is where tools explain themselves.
