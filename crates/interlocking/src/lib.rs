@@ -1,4 +1,32 @@
 //! Graphs of coding agents whose routes the compiler checks.
+//!
+//! `#[derive(Graph)]` turns a struct of annotated fields into a routing table; handlers move with a typed
+//! [`goto!`]; a [`Run`](runtime::Run) executes it. A first example is in the
+//! [README](https://docs.rs/crate/interlocking/latest), which is compiled with this crate.
+//!
+//! # Map
+//!
+//! | you want to | look at |
+//! |---|---|
+//! | write a graph | [`prelude`], then the [attributes](derive@Graph) |
+//! | know what a handler may ask of its run | [`context::Cx`] |
+//! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::Cancel`] |
+//! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
+//! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
+//! | draw it | [`draw::mermaid`], [`draw::dot`] |
+//! | read its table | [`table::Table`], through [`graph::Graph::net`] |
+//! | drive it with an engine of your own | [`frontier::Frontier`] |
+//! | use worktrees without any graph | [`worktree`] |
+//!
+//! # Features
+//!
+//! | feature | what it adds | default |
+//! |---|---|---|
+//! | `runtime` | the executor, agents, LLM nodes | yes |
+//! | `askama` | askama templates as prompts | yes |
+//! | `worktree` | git worktrees | yes |
+//!
+//! Without any, this is the derive, the table and the frontier: ten small crates.
 
 pub use interlocking_core::{bits, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table};
 pub use interlocking_macros::Graph;
@@ -16,3 +44,7 @@ pub mod prelude;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
