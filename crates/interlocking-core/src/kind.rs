@@ -57,21 +57,18 @@ pub trait JoinHandler<N: Node>: Send + Sync {
     fn join(&self, slots: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
 }
 
-#[diagnostic::do_not_recommend]
 impl<N: Node, H: LogicHandler<N>> Kind<N> for LogicNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
         self.0.run(input, cx)
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<N: Forks, H: ForkHandler<N>> Kind<N> for ForkNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
         self.0.fork(input, cx)
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<N: Node, H: JoinHandler<N>> Kind<N> for JoinNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
         self.0.join(input, cx)
