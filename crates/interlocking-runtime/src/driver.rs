@@ -186,6 +186,13 @@ impl<G: Graph> Driver<G> {
             let kind = FailureKind::Exhausted(limit);
             return Err(End::failed(failure(&self.services, execution, kind, message, Vec::new())));
         };
+        // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
+        if self.journal.is_some()
+            && let Err(error) = self.encode_tokens(&step)
+        {
+            let kind = FailureKind::Journal;
+            return Err(End::failed(failure(&self.services, execution, kind, error.to_string(), Vec::new())));
+        }
         self.complete(execution, step)
     }
 
@@ -273,10 +280,12 @@ impl<G: Graph> Driver<G> {
                 Ok(outcome) => self.append(Entry::Outcome(outcome)).await,
                 Err(error) => Err(error),
             };
-            recorded.map_err(|error| {
+            if let Err(error) = recorded {
                 let message = error.to_string();
-                End::failed(failure(&self.services, execution, FailureKind::Journal, message, Vec::new()))
-            })?;
+                let node = self.services.backstage.node(execution);
+                self.services.backstage.emit(|| EventKind::NodeFailed { node, message: message.clone(), took });
+                return Err(End::failed(failure(&self.services, execution, FailureKind::Journal, message, Vec::new())));
+            }
         }
         self.emit_finished(execution, &step, now, took);
         self.complete(execution, step)
@@ -299,7 +308,22 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// The outcome as its journal entry; also remembers the payloads, for `input_of`.
+    /// A step's tokens as the journal has them; also remembers the payloads, for `input_of`.
+    fn encode_tokens(&mut self, step: &Step<G::Token>) -> Result<Vec<TokenRecord>, JournalError> {
+        let mut tokens = Vec::with_capacity(step.tokens().len());
+        for token in step.tokens() {
+            let place = self.services.place_name(token);
+            let payload = RunServices::<G>::encode(token).map_err(|error| JournalError::Encoding {
+                what: format!("the payload for `{place}`"),
+                reason: error.to_string(),
+            })?;
+            self.arrived[usize::from(token.place())] = Some(payload.clone());
+            tokens.push(TokenRecord { place: place.to_owned(), payload });
+        }
+        Ok(tokens)
+    }
+
+    /// The outcome as its journal entry.
     fn record(
         &mut self,
         execution: Execution,
@@ -309,23 +333,14 @@ impl<G: Graph> Driver<G> {
         took: Elapsed,
     ) -> Result<NodeOutcome, JournalError> {
         let net = G::net();
-        let encoding = |what: &str, error: serde_json::Error| JournalError::Encoding {
-            what: what.to_owned(),
-            reason: error.to_string(),
-        };
-        let mut tokens = Vec::with_capacity(step.tokens().len());
-        for token in step.tokens() {
-            let place = self.services.place_name(token);
-            let what = || format!("the payload for `{place}`");
-            let payload = RunServices::<G>::encode(token).map_err(|error| encoding(&what(), error))?;
-            self.arrived[usize::from(token.place())] = Some(payload.clone());
-            tokens.push(TokenRecord { place: place.to_owned(), payload });
-        }
+        let tokens = self.encode_tokens(step)?;
         let memory = updated.map(|group| {
             let name = net.memory_groups()[group].clone();
             match self.services.memories[group].encode() {
                 Ok(value) => Ok(MemoryRecord { group: name, value }),
-                Err(error) => Err(encoding(&format!("memory `{name}`"), error)),
+                Err(error) => {
+                    Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() })
+                }
             }
         });
         Ok(NodeOutcome {
@@ -351,15 +366,18 @@ impl<G: Graph> Driver<G> {
 
     /// Records the end. An end that cannot be recorded is a failure, for nobody would find it again.
     async fn finish(&mut self, outcome: Outcome<G::Output>) -> Outcome<G::Output> {
-        for stopped in self.frontier.abandon() {
-            let node = self.services.backstage.node(stopped);
-            self.services.backstage.emit(|| EventKind::NodeCancelled(node));
-        }
         let (failure, cancelled) = match &outcome {
             Outcome::Failed(failure) => (Some(failure.clone()), false),
             Outcome::Finished(_) => (None, false),
             Outcome::Cancelled => (None, true),
         };
+        for stopped in self.frontier.abandon() {
+            let node = self.services.backstage.node(stopped);
+            // What failed has ended by itself, and said so.
+            if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
+                self.services.backstage.emit(|| EventKind::NodeCancelled(node));
+            }
+        }
         let recorded = self.append(Entry::Ended { failure, cancelled }).await;
         let outcome = match (recorded, outcome) {
             (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(Failure {
