@@ -1,0 +1,23 @@
+//! The executor, through the facade: graphs by `#[derive(Graph)]`, run from start to end. One module a concept.
+
+#[macro_use]
+mod support;
+
+mod agents;
+mod bounds;
+mod cancel;
+mod context;
+mod event;
+mod failure;
+mod flow;
+mod join;
+mod journal;
+mod memory;
+mod region;
+mod route;
+mod session;
+mod span;
+mod start;
+mod timeout;
+mod unsound;
+mod workspace;
