@@ -1,7 +1,7 @@
 //! Prompts that borrow from the input.
 
-use interlocking::graph::Graph as _;
 use askama::Template;
+use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,17 +28,22 @@ struct ReviewPrompt<'a> {
 struct Newsroom {
     #[node(entry, input = String, prompt = WritePrompt<'_>, output = Article, goto(review))]
     write: LLMNode<Write>,
-    #[node(input = Article, prompt = ReviewPrompt<'_>, output = bool, goto(write, exit), visits = 3, agent = "editor")]
+    #[node(
+        input = Article,
+        prompt = ReviewPrompt<'_>,
+        output = bool,
+        goto(write, exit),
+        visits = 3,
+        agent = "editor",
+        workspace = "desk",
+        read_only
+    )]
     review: LLMNode<Review>,
 }
 
 struct Review;
 impl LLMHandler<newsroom::review> for Review {
-    async fn before<'a>(
-        &'a self,
-        article: &'a Article,
-        _: &mut Cx<'_, newsroom::review>,
-    ) -> Ask<ReviewPrompt<'a>> {
+    async fn before<'a>(&'a self, article: &'a Article, _: &mut Cx<'_, newsroom::review>) -> Ask<ReviewPrompt<'a>> {
         Ok((ReviewPrompt { article }, SessionOp::StartFresh(Slug::new("review")?)))
     }
     async fn after(
@@ -56,7 +61,12 @@ impl LLMHandler<newsroom::write> for Write {
     async fn before<'a>(&'a self, topic: &'a String, _: &mut Cx<'_, newsroom::write>) -> Ask<WritePrompt<'a>> {
         Ok((WritePrompt { topic }, SessionOp::StartFresh(Slug::new("write")?)))
     }
-    async fn after(&self, _: String, reply: Reply<Article>, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+    async fn after(
+        &self,
+        _: String,
+        reply: Reply<Article>,
+        cx: &mut Cx<'_, newsroom::write>,
+    ) -> Route<newsroom::write> {
         goto!(cx, newsroom::review, reply.output)
     }
 }
@@ -67,5 +77,7 @@ fn prompts_borrow_from_the_input() {
     let table = Newsroom::net().table();
     assert_eq!(table.nodes[0].agent.as_deref(), Some("write"), "a role is called like its node");
     assert_eq!(table.nodes[1].agent.as_deref(), Some("editor"));
+    assert_eq!(table.nodes[1].workspace.as_deref(), Some("desk"));
+    assert!(table.nodes[1].read_only && !table.nodes[0].read_only);
     assert_eq!(table.nodes[1].prompt.as_deref(), Some("ReviewPrompt<'_>"));
 }

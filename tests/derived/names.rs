@@ -5,7 +5,7 @@
 
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
-use r#match::{it, str, u64, usize, value, exit, r#type};
+use r#match::{exit, it, str, r#type, u64, usize, value};
 
 #[derive(Graph)]
 #[graph(output = std::string::String)]
@@ -51,11 +51,7 @@ impl LogicHandler<r#match::core> for Handler {
     }
 }
 impl JoinHandler<r#type> for Handler {
-    async fn join(
-        &self,
-        slots: (String, ::core::primitive::u64),
-        cx: &mut Cx<'_, r#type>,
-    ) -> Route<r#type> {
+    async fn join(&self, slots: (String, ::core::primitive::u64), cx: &mut Cx<'_, r#type>) -> Route<r#type> {
         goto!(cx, usize, slots)
     }
 }

@@ -146,11 +146,11 @@ fn the_table_is_data() {
                   "to": "desk"
                 }
               ],
-              "workspace": "main",
-              "read_only": true
+              "workspace": "main"
             }
           ]
-        }"#]].assert_eq(&json);
+        }"#]]
+    .assert_eq(&json);
     let again: Table = serde_json::from_str(&json).unwrap();
     assert_eq!(again, *Newsroom::net().table());
 }

@@ -1,7 +1,15 @@
 //! A public graph may have private handlers and private payloads, and what is derived is silent under strict lints.
 
 #![deny(warnings, missing_debug_implementations, non_camel_case_types, unreachable_pub)]
-#![deny(unused_qualifications, unused_lifetimes, single_use_lifetimes, unnameable_types, let_underscore_drop)]
+#![deny(
+    unused_qualifications,
+    unused_lifetimes,
+    single_use_lifetimes,
+    unnameable_types,
+    let_underscore_drop,
+    clippy::all,
+    clippy::allow_attributes
+)]
 
 /// A public module.
 pub mod news {
@@ -29,8 +37,8 @@ pub mod news {
     }
 
     impl Newsroom {
-        /// The only way to make one, since it has private fields.
-        pub fn new() -> Self {
+        /// The only way to get one, since it has private fields.
+        pub fn open() -> Self {
             Self { write: LogicNode(Write), review: LogicNode(Review), print: LogicNode(Print) }
         }
     }
@@ -66,7 +74,7 @@ fn index<N: interlocking::graph::Node>() -> u16 {
 
 #[test]
 fn a_marker_is_as_visible_as_its_field() {
-    let _graph = news::Newsroom::new();
+    let _graph = news::Newsroom::open();
     // The markers of the fields that are visible here; `review` is not.
     assert_eq!((index::<news::newsroom::write>(), index::<news::newsroom::print>()), (0, 2));
 }

@@ -8,7 +8,7 @@ use crate::route::Step;
 use crate::table::{NodeKind, NodeRow, Table};
 use serde::de::Error as _;
 use serde::ser::Error as _;
-use serde::{Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serializer};
 
 /// The place of what lies in none: the full set of a join, on its way to the handler.
 pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
@@ -22,13 +22,13 @@ pub fn store<T: Value, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok,
     value.serialize(serializer)
 }
 
-/// Reads a payload.
+/// Reads the token of a place. Not bound by `Value` itself, as the place's payload is: one error for a type that is none.
 ///
 /// # Errors
 ///
 /// The deserializer's.
-pub fn load<'de, T: Value, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    T::deserialize(deserializer)
+pub fn load<'de, P: Place, D: Deserializer<'de>>(deserializer: D) -> Result<<P::Graph as Graph>::Token, D::Error> {
+    P::Payload::deserialize(deserializer).map(P::put)
 }
 
 /// No payload of this graph lies in that place.

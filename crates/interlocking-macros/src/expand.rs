@@ -42,11 +42,9 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
 pub(crate) fn silenced() -> TokenStream {
     quote! {
         #[allow(
-            non_camel_case_types, unreachable_pub, private_interfaces, private_bounds, non_local_definitions,
-            single_use_lifetimes, unused_qualifications, unused_lifetimes, dead_code, missing_docs,
-            missing_debug_implementations, unnameable_types, missing_copy_implementations, elided_lifetimes_in_paths,
-            unused_imports, clippy::all, clippy::pedantic, clippy::nursery, clippy::allow_attributes,
-            clippy::allow_attributes_without_reason, clippy::absolute_paths
+            non_camel_case_types, unreachable_pub, unnameable_types, private_interfaces, private_bounds,
+            non_local_definitions, dead_code, unused_imports, unused_qualifications, single_use_lifetimes,
+            missing_debug_implementations, clippy::all, clippy::pedantic, clippy::nursery
         )]
     }
 }
@@ -173,9 +171,10 @@ impl Expansion<'_, '_> {
                 let keep = standing_at(quote!(__p::keep), &payload);
                 all.2.extend(quote_spanned!(span=> Self::#name(it) => __Some(Self::#name(#keep(it))),));
             }
-            let (store, load) = (standing_at(quote!(__store), &payload), standing_at(quote!(__load), &payload));
-            all.3.extend(quote_spanned!(span=> Self::#name(it) => #store(it, to),));
-            all.4.extend(quote_spanned!(span=> #index_text => #load(from).map(Self::#name),));
+            let (store, marker) = (standing_at(quote!(__store), &payload), self.place_marker(place));
+            let arguments = quote_spanned!(at(payload.span())=> (it, s));
+            all.3.extend(quote_spanned!(span=> Self::#name(it) => #store #arguments,));
+            all.4.extend(quote_spanned!(span=> #index_text => __load::<#marker, _>(d),));
         }
         for join in self.graph.nodes.iter().filter(|node| !node.slots().is_empty()) {
             let (name, input) = (join.ident, self.input(join));
@@ -193,12 +192,12 @@ impl Expansion<'_, '_> {
             }
             #[automatically_derived]
             impl __p::Token for __T {
-                fn serialize<__S: __p::Serializer>(&self, to: __S) -> __p::Result<__S::Ok, __S::Error> {
+                fn serialize<__S: __p::Serializer>(&self, s: __S) -> __p::Result<__S::Ok, __S::Error> {
                     match self { #stores }
                 }
                 fn deserialize<'de, __D: __p::Deserializer<'de>>(
                     place: __u16,
-                    from: __D,
+                    d: __D,
                 ) -> __p::Result<Self, __D::Error> {
                     match place { #loads _ => __p::unknown_place::<_, __D>(place) }
                 }
@@ -252,9 +251,11 @@ impl Expansion<'_, '_> {
         let node = &self.graph.nodes[index];
         let (name, marker, ty) = (node.ident, self.node_marker(index), &node.field.ty);
         let run = standing_at(quote!(__run::<#marker, _>), ty);
-        let field = standing_at(quote!(#name), ty);
-        let node = standing_at(quote!(&), ty);
-        quote_spanned!(at(name.span())=> __T::#name(it) => #run(#node self.#field, it, cx).await,)
+        let field = standing_at(quote!(.#name), ty);
+        let reference = standing_at(quote!(&), ty);
+        let arguments = quote_spanned!(at(ty.span())=> #reference self #field, it, cx);
+        let call = standing_at(quote!((#arguments).await), ty);
+        quote_spanned!(at(name.span())=> __T::#name(it) => #run #call,)
     }
 
     fn join(&self) -> TokenStream {
@@ -393,17 +394,14 @@ fn number_of(number: u16) -> Literal {
     Literal::u16_unsuffixed(number)
 }
 
-/// `code` where `place` stands in the user's: errors about it are shown there, as if it had been written there.
+/// `code` as if it stood where `place` begins in the user's: an error about any part of it is shown there, and once.
 fn standing_at(code: TokenStream, place: &impl ToTokens) -> TokenStream {
-    let mut spans = place.to_token_stream().into_iter().map(|token| token.span());
-    let Some(first) = spans.next() else { return code };
-    let last = spans.last().unwrap_or(first);
-    let mut tokens: Vec<TokenTree> = code.into_iter().collect();
-    let end = tokens.len() - 1;
-    for (position, token) in tokens.iter_mut().enumerate() {
-        token.set_span(if position == end { last } else { first });
-    }
-    tokens.into_iter().collect()
+    let Some(first) = place.to_token_stream().into_iter().next() else { return code };
+    let here = |mut token: TokenTree| {
+        token.set_span(first.span());
+        token
+    };
+    code.into_iter().map(here).collect()
 }
 
 /// The type with its elided lifetimes spelled `'a`.

@@ -29,7 +29,43 @@ mod tests;
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Makes a struct a graph.
+/// Makes a struct a graph: each field is a node, and its `#[node(…)]` is the node's row in the routing table.
+///
+/// ```ignore
+/// #[derive(Graph)]
+/// #[graph(output = Article)]
+/// pub struct Newsroom {
+///     #[node(entry, input = Draft, prompt = WritePrompt<'_>, output = Article, goto(review))]
+///     write: LLMNode<Write>,
+///     #[node(input = Article, goto(write, exit), visits = 3)]
+///     review: LogicNode<Review>,
+/// }
+/// ```
+///
+/// On the struct: `#[graph(output = Type)]`, what a run ends with; `module = name`, if the module of the nodes should
+/// not be called like the struct in snake case.
+///
+/// On a field, whose type is an `LLMNode<H>`, `LogicNode<H>`, `ForkNode<H>` or `JoinNode<H>`:
+///
+/// | attribute | means | on |
+/// |---|---|---|
+/// | `entry` | a run starts here | one node, no join |
+/// | `input = Type` | what it takes | all but joins |
+/// | `join(slot: Type, …)` | what it waits for. A slot is filled from the node it is named after, or from those in `slot: Type from(a, b)`; `latched`, at the end, keeps its value for later rounds | joins |
+/// | `goto(a, join, join.slot, exit)` | the handler takes one of these. A bare join means the slot that lists this node. Several groups may stand on one node | all but forks |
+/// | `fork(a, b \| c)` | the handler continues on all branches at once; a branch may have alternatives | forks must, others may |
+/// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork` or `exhausted`: what is cleared on the way | |
+/// | `visits = n` | how often it may be entered in a run; or `unbounded` | |
+/// | `attempts = n` | how often it may go to itself in one visit | nodes that do |
+/// | `exhausted(target)` | where an entry beyond these bounds goes; the target takes a type that is `From<Exhausted<Input>>` | bounded nodes |
+/// | `timeout = "90s"` | how long one execution may take: `ms`, `s`, `m` or `h` | |
+/// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes |
+/// | `agent = "role"` | who does the work; by default the role is called like the node | LLM nodes |
+/// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was | |
+/// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group | |
+///
+/// For each node the module has a type of the field's name, `newsroom::write`, with the field's visibility; for each
+/// slot one called `join_slot`; and `exit`. Handlers name nodes by them: `goto!(cx, newsroom::review, article)`.
 #[proc_macro_derive(Graph, attributes(graph, node))]
 pub fn derive_graph(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive(&parse_macro_input!(input as DeriveInput)).into()

@@ -24,25 +24,26 @@ pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
     let exit_visibility = naming::one_module_deeper(visibility);
     let summary = format!(" The nodes of [`{}`](super::{0}), as types.", graph.input.ident.unraw());
     quote! {
-        #[doc = #summary]
-        #[allow(
-            non_camel_case_types, missing_docs, missing_debug_implementations, unreachable_pub, unnameable_types, dead_code,
-            rustdoc::broken_intra_doc_links, clippy::allow_attributes, clippy::allow_attributes_without_reason
-        )]
-        #visibility mod #module {
-            #nodes
-            #[doc = " Where a run ends."]
-            #exit_visibility enum exit {}
+            #[doc = #summary]
+    #[allow(
+                non_camel_case_types, missing_docs, missing_debug_implementations, unreachable_pub, unnameable_types,
+                dead_code, rustdoc::broken_intra_doc_links
+            )]
+            #visibility mod #module {
+                #nodes
+                #[doc = " Where a run ends."]
+                #exit_visibility enum exit {}
+            }
         }
-    }
 }
 
 /// The marker of a node and those of its slots, by name.
 fn node(node: &Node<'_>) -> Vec<(String, TokenStream)> {
     let (ident, visibility) = (node.ident, naming::one_module_deeper(&node.field.vis));
     let docs = node.field.attrs.iter().filter(|attribute| is_doc(attribute));
-    let edges = edges(node, node.field.attrs.iter().any(is_doc));
-    let marker = quote_spanned!(ident.span()=> #(#docs)* #[doc = #edges] #visibility enum #ident {});
+    let edges = edges(node);
+    let paragraph = node.field.attrs.iter().any(is_doc).then(|| quote!(#[doc = ""]));
+    let marker = quote_spanned!(ident.span()=> #(#docs)* #paragraph #[doc = #edges] #visibility enum #ident {});
     let slots = node.slots().iter().map(|slot| {
         let marker = naming::slot_marker(node, slot);
         let doc = format!(" Slot `{}` of `{}`. Takes `{}`.", slot.name(), node.name, spelling::of(&slot.ty));
@@ -56,7 +57,7 @@ fn is_doc(attribute: &Attribute) -> bool {
 }
 
 /// The node's row of the table in one line, for its page in the documentation.
-fn edges(node: &Node<'_>, follows_text: bool) -> String {
+fn edges(node: &Node<'_>) -> String {
     let mut parts = Vec::new();
     if node.attributes.entry.is_some() {
         parts.push("Entry.".to_owned());
@@ -66,7 +67,7 @@ fn edges(node: &Node<'_>, follows_text: bool) -> String {
     }
     let gotos: Vec<String> = node.gotos().map(|(target, _)| format!("`{}`", target.spelled())).collect();
     if !gotos.is_empty() {
-        parts.push(format!("Goes to {}.", gotos.join(", ")));
+        parts.push(format!("Next: {}.", gotos.join(", ")));
     }
     let branches = node.branches().iter().map(|branch| {
         let targets: Vec<String> = branch.iter().map(|target| format!("`{}`", target.spelled())).collect();
@@ -82,6 +83,5 @@ fn edges(node: &Node<'_>, follows_text: bool) -> String {
     if parts.is_empty() {
         parts.push(node.kind.map_or_else(String::new, |kind: NodeKind| format!("A `{kind}`.")));
     }
-    let paragraph = if follows_text { "\n " } else { " " };
-    format!("{paragraph}{}", parts.join(" "))
+    format!(" {}", parts.join(" "))
 }

@@ -19,3 +19,322 @@ fn a_node_costs_at_most_850_bytes_of_code() {
     let per_node = written.len() / 100;
     assert!(per_node <= 850, "{per_node} bytes a node");
 }
+
+/// The whole of what is written for a small graph: markers, token, impls, table.
+#[test]
+fn a_small_graph_expands_to_this() {
+    let input: DeriveInput = syn::parse_str(
+        r#"
+        /// Writes and checks.
+        #[graph(output = Article)]
+        pub struct Newsroom {
+            /// Starts.
+            #[node(entry, input = Draft, fork(desk.text, check | desk.sound), memory = Vec<Note>)]
+            write: ForkNode<Write>,
+            #[node(input = u64, goto(desk), attempts = 2, goto(check), exhausted(exit, cancels(*)))]
+            pub check: LogicNode<Check>,
+            #[node(join(text: Draft from(write), sound: bool from(write, check) latched), goto(exit))]
+            desk: JoinNode<Desk>,
+        }"#,
+    )
+    .unwrap();
+    let written = super::derive(&input);
+    let file: syn::File = syn::parse2(written).unwrap();
+    expect_test::expect![[r#"
+        /// The nodes of [`Newsroom`](super::Newsroom), as types.
+        #[allow(
+            non_camel_case_types,
+            missing_docs,
+            missing_debug_implementations,
+            unreachable_pub,
+            unnameable_types,
+            dead_code,
+            rustdoc::broken_intra_doc_links
+        )]
+        pub mod newsroom {
+            /// Starts.
+            ///
+            /// Entry. Takes `Draft`. Forks to `desk.text` and `check` or `desk.sound`.
+            pub(super) enum write {}
+            /// Takes `u64`. Next: `desk`, `check`. Exhausted: `exit`.
+            pub enum check {}
+            /// Next: `exit`.
+            pub(super) enum desk {}
+            /// Slot `text` of `desk`. Takes `Draft`.
+            pub(super) enum desk_text {}
+            /// Slot `sound` of `desk`. Takes `bool`.
+            pub(super) enum desk_sound {}
+            /// Where a run ends.
+            pub enum exit {}
+        }
+        #[allow(
+            non_camel_case_types,
+            unreachable_pub,
+            unnameable_types,
+            private_interfaces,
+            private_bounds,
+            non_local_definitions,
+            dead_code,
+            unused_imports,
+            unused_qualifications,
+            single_use_lifetimes,
+            missing_debug_implementations,
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery
+        )]
+        const _: () = {
+            use ::interlocking::__private::{
+                self as __p, Edge as __Edge, Node as __Node, None as __None, Option as __Option,
+                Place as __Place, Some as __Some, load as __load, logic as __logic, run as __run,
+                store as __store, u16 as __u16,
+            };
+            pub enum __T {
+                write(Draft),
+                check(u64),
+                desk_text(Draft),
+                desk_sound(bool),
+                exit(Article),
+                desk((Draft, bool)),
+            }
+            #[automatically_derived]
+            impl __p::Payload for __T {
+                fn place(&self) -> __u16 {
+                    match self {
+                        Self::write(_) => 0,
+                        Self::check(_) => 1,
+                        Self::desk_text(_) => 2,
+                        Self::desk_sound(_) => 3,
+                        Self::exit(_) => 4,
+                        Self::desk(_) => __p::NO_PLACE,
+                    }
+                }
+                fn copy(&self) -> __Option<Self> {
+                    match self {
+                        Self::desk_sound(it) => __Some(Self::desk_sound(__p::keep(it))),
+                        _ => __None,
+                    }
+                }
+            }
+            #[automatically_derived]
+            impl __p::Token for __T {
+                fn serialize<__S: __p::Serializer>(
+                    &self,
+                    s: __S,
+                ) -> __p::Result<__S::Ok, __S::Error> {
+                    match self {
+                        Self::write(it) => __store(it, s),
+                        Self::check(it) => __store(it, s),
+                        Self::desk_text(it) => __store(it, s),
+                        Self::desk_sound(it) => __store(it, s),
+                        Self::exit(it) => __store(it, s),
+                        Self::desk(_) => __p::not_stored::<__S>(),
+                    }
+                }
+                fn deserialize<'de, __D: __p::Deserializer<'de>>(
+                    place: __u16,
+                    d: __D,
+                ) -> __p::Result<Self, __D::Error> {
+                    match place {
+                        0 => __load::<newsroom::write, _>(d),
+                        1 => __load::<newsroom::check, _>(d),
+                        2 => __load::<newsroom::desk_text, _>(d),
+                        3 => __load::<newsroom::desk_sound, _>(d),
+                        4 => __load::<newsroom::exit, _>(d),
+                        _ => __p::unknown_place::<_, __D>(place),
+                    }
+                }
+            }
+            impl __Node for newsroom::write {
+                type Graph = Newsroom;
+                type Input = Draft;
+                const INDEX: __u16 = 0;
+                fn take(it: __T) -> __Option<Draft> {
+                    match it {
+                        __T::write(it) => __Some(it),
+                        _ => __None,
+                    }
+                }
+            }
+            impl __Place for newsroom::write {
+                type Graph = Newsroom;
+                type Payload = Draft;
+                fn put(it: Draft) -> __T {
+                    __T::write(it)
+                }
+            }
+            impl __p::Forks for newsroom::write {
+                type Branches = (Draft, __p::Choice<newsroom::write, __p::Nth<1>>);
+                const ALTERNATIVE: __u16 = 0;
+                fn tokens((b0, b1): Self::Branches) -> __p::Vec<__T> {
+                    __p::Vec::from([__T::desk_text(b0), b1.into_token()])
+                }
+            }
+            impl __p::Branch<newsroom::check> for newsroom::write {
+                type To = newsroom::check;
+                type Position = __p::Nth<1>;
+            }
+            impl __p::Branch<newsroom::desk_sound> for newsroom::write {
+                type To = newsroom::desk_sound;
+                type Position = __p::Nth<1>;
+            }
+            impl __p::Remembers for newsroom::write {
+                type Memory = Vec<Note>;
+                const GROUP: __u16 = 0;
+            }
+            impl __Node for newsroom::check {
+                type Graph = Newsroom;
+                type Input = u64;
+                const INDEX: __u16 = 1;
+                fn take(it: __T) -> __Option<u64> {
+                    match it {
+                        __T::check(it) => __Some(it),
+                        _ => __None,
+                    }
+                }
+            }
+            impl __Place for newsroom::check {
+                type Graph = Newsroom;
+                type Payload = u64;
+                fn put(it: u64) -> __T {
+                    __T::check(it)
+                }
+            }
+            impl __Edge<newsroom::desk> for newsroom::check {
+                type To = newsroom::desk_sound;
+                const ALTERNATIVE: __u16 = 1;
+            }
+            impl __Edge<newsroom::check> for newsroom::check {
+                type To = newsroom::check;
+                const ALTERNATIVE: __u16 = 2;
+            }
+            impl __Node for newsroom::desk {
+                type Graph = Newsroom;
+                type Input = (Draft, bool);
+                const INDEX: __u16 = 2;
+                fn take(it: __T) -> __Option<(Draft, bool)> {
+                    match it {
+                        __T::desk(it) => __Some(it),
+                        _ => __None,
+                    }
+                }
+            }
+            impl __Place for newsroom::desk_text {
+                type Graph = Newsroom;
+                type Payload = Draft;
+                fn put(it: Draft) -> __T {
+                    __T::desk_text(it)
+                }
+            }
+            impl __Place for newsroom::desk_sound {
+                type Graph = Newsroom;
+                type Payload = bool;
+                fn put(it: bool) -> __T {
+                    __T::desk_sound(it)
+                }
+            }
+            impl __Edge<newsroom::exit> for newsroom::desk {
+                type To = newsroom::exit;
+                const ALTERNATIVE: __u16 = 4;
+            }
+            impl __Place for newsroom::exit {
+                type Graph = Newsroom;
+                type Payload = Article;
+                fn put(it: Article) -> __T {
+                    __T::exit(it)
+                }
+            }
+            #[automatically_derived]
+            impl __p::Graph for Newsroom {
+                type Entry = Draft;
+                type Output = Article;
+                type Token = __T;
+                const NODES: __p::usize = 3;
+                const EDGES: __p::usize = 7;
+                fn net() -> &'static __p::Net {
+                    static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
+                    NET.get_or_init(|| __p::net(
+                        "Newsroom",
+                        "Article",
+                        &[
+                            || {
+                                __p::fork("write")
+                                    .entry()
+                                    .input("Draft")
+                                    .fork(&["desk.text", "check|desk.sound"], &[])
+                                    .memory("write", "Vec<Note>")
+                            },
+                            || {
+                                __logic("check")
+                                    .input("u64")
+                                    .goto("desk", &[])
+                                    .goto("check", &[])
+                                    .exhausted("exit", &["*"])
+                                    .attempts(2u32)
+                            },
+                            || {
+                                __p::join("desk")
+                                    .slot("text", "Draft", &["write"], false)
+                                    .slot("sound", "bool", &["write", "check"], true)
+                                    .goto("exit", &[])
+                            },
+                        ],
+                    ))
+                }
+                fn enter(entry: Draft) -> __T {
+                    __T::write(entry)
+                }
+                fn leave(token: __T) -> __Option<Article> {
+                    if let __T::exit(it) = token { __Some(it) } else { __None }
+                }
+                fn join(node: __u16, slots: __p::Vec<__T>) -> __Option<__T> {
+                    match node {
+                        2 => {
+                            match __p::slots(slots) {
+                                __Some([__T::desk_text(s0), __T::desk_sound(s1)]) => {
+                                    __Some(__T::desk((s0, s1)))
+                                }
+                                _ => __None,
+                            }
+                        }
+                        _ => __None,
+                    }
+                }
+                fn exhausted(
+                    _: __u16,
+                    limit: __p::Limit,
+                    input: __T,
+                ) -> __Option<__p::Step<__T>> {
+                    match input {
+                        __T::check(it) => {
+                            __Some(__p::exhausted::<newsroom::exit, u64>(3, "check", limit, it))
+                        }
+                        _ => __None,
+                    }
+                }
+                async fn step<'run>(
+                    &'run self,
+                    input: __T,
+                    cx: __p::Entered<'run, Self>,
+                ) -> __p::Done<Self> {
+                    match input {
+                        __T::write(it) => __run::<newsroom::write, _>(&self.write, it, cx).await,
+                        __T::check(it) => __run::<newsroom::check, _>(&self.check, it, cx).await,
+                        __T::desk(it) => __run::<newsroom::desk, _>(&self.desk, it, cx).await,
+                        _ => __p::Done::misplaced(),
+                    }
+                }
+                fn memory<__V: __p::MemoryVisitor>(
+                    group: __u16,
+                    visitor: __V,
+                ) -> __Option<__V::Output> {
+                    match group {
+                        0 => __Some(visitor.visit::<Vec<Note>>()),
+                        _ => __None,
+                    }
+                }
+            }
+        };
+    "#]]
+    .assert_eq(&prettyplease::unparse(&file));
+}

@@ -91,6 +91,9 @@ pub(super) fn sources_are_known(graph: &GraphModel<'_>, errors: &Errors) {
 pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, join) in joins(graph) {
         for (at, slot) in join.slots().iter().enumerate() {
+            if join.slots()[..at].iter().any(|other| other.name() == slot.name()) {
+                continue; // A second slot of one name, to which no target leads.
+            }
             for source in &slot.sources {
                 let Some(from) = graph.find(source).filter(|&from| !is_in_doubt(graph, from)) else { continue };
                 if !places(graph, from).any(|place| place == Place::Slot(index, at)) {
