@@ -116,7 +116,6 @@ pub struct OutputMismatch {
     pub reason: String,
 }
 
-#[diagnostic::do_not_recommend]
 impl<N: LLM, H: LLMHandler<N>> Kind<N> for LLMNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
         // Boxed: beside an agent's turn the allocation is nothing, and the graph's own future stays small.
