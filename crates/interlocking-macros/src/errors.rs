@@ -50,3 +50,25 @@ impl Drop for Errors {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Errors;
+    use proc_macro2::Span;
+
+    #[test]
+    fn all_errors_are_combined_in_order() {
+        let errors = Errors::new();
+        errors.at(Span::call_site(), "first");
+        errors.at(Span::call_site(), "second");
+        let messages: Vec<String> = errors.check().unwrap_err().into_iter().map(|error| error.to_string()).collect();
+        assert_eq!(messages, ["first", "second"]);
+        assert!(Errors::new().check().is_ok());
+    }
+
+    #[test]
+    #[should_panic(expected = "never checked")]
+    fn errors_cannot_be_forgotten() {
+        drop(Errors::new());
+    }
+}

@@ -21,7 +21,9 @@ fn write(tokens: TokenStream, text: &mut String) {
                     Delimiter::Brace => ("{", "}"),
                     Delimiter::None => ("", ""),
                 };
-                if after == After::Separator || (after == After::Word && group.delimiter() == Delimiter::Brace) {
+                if matches!(after, After::Separator | After::Lifetime)
+                    || (after == After::Word && group.delimiter() == Delimiter::Brace)
+                {
                     text.push(' ');
                 }
                 text.push_str(open);
@@ -35,7 +37,7 @@ fn write(tokens: TokenStream, text: &mut String) {
                 let opens = matches!(symbol, '&' | '*' | '\'' | '<' | ':' | '!');
                 if spaced
                     || (after == After::Separator && opens)
-                    || (after == After::Word && matches!(symbol, '\'' | '*'))
+                    || (matches!(after, After::Word | After::Lifetime) && matches!(symbol, '\'' | '*'))
                 {
                     text.push(' ');
                 }
@@ -51,8 +53,9 @@ fn write(tokens: TokenStream, text: &mut String) {
                 if after != After::Nothing {
                     text.push(' ');
                 }
+                let of_lifetime = text.ends_with('\'');
                 text.push_str(&word.to_string());
-                after = After::Word;
+                after = if of_lifetime { After::Lifetime } else { After::Word };
             }
         }
     }
@@ -63,6 +66,8 @@ fn write(tokens: TokenStream, text: &mut String) {
 enum After {
     Nothing,
     Word,
+    /// The name of one.
+    Lifetime,
     Separator,
 }
 
@@ -76,6 +81,8 @@ mod tests {
             "std::collections::BTreeMap<String, Vec<(u8, [u64; 4])>>",
             "::core::option::Option<&'static str>",
             "&'a mut T",
+            "&'a [u8]",
+            "Pair<'a, &'a (u8, u8)>",
             "Result<(), Box<dyn Error + Send + Sync>>",
             "<A as B>::C",
             "fn(u8, u8) -> bool",

@@ -338,3 +338,17 @@ fn a_small_graph_expands_to_this() {
     "#]]
     .assert_eq(&prettyplease::unparse(&file));
 }
+
+/// A prompt borrows from the handler and the input, by whatever lifetime the table elides.
+#[test]
+fn elided_lifetimes_of_a_prompt_are_spelled() {
+    for (elided, spelled) in [
+        ("WritePrompt<'_>", "WritePrompt<'a>"),
+        ("Pair<'_, &str, Vec<&'_ u8>>", "Pair<'a, &'a str, Vec<&'a u8>>"),
+        ("(&'static str, &[u8])", "(&'static str, &'a [u8])"),
+        ("Owned", "Owned"),
+    ] {
+        let ty = syn::parse_str(elided).unwrap();
+        assert_eq!(super::spelling::of(super::expand::with_lifetime(&ty)), spelled);
+    }
+}
