@@ -31,7 +31,7 @@ use syn::{DeriveInput, parse_macro_input};
 
 /// Makes a struct a graph: each field is a node, and its `#[node(…)]` is the node's row in the routing table.
 ///
-/// ```ignore
+/// ```text
 /// #[derive(Graph)]
 /// #[graph(output = Article)]
 /// pub struct Newsroom {
