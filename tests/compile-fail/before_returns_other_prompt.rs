@@ -1,4 +1,4 @@
-//! `before` makes the prompt of its own node.
+//! `before` makes the prompt of its own node. (HY-60)
 
 use askama::Template;
 use interlocking::prelude::*;

@@ -1,4 +1,4 @@
-//! Every node leads to the exit.
+//! Every node leads to the exit. (HY-66)
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Only a node with a memory has one.
+//! Only a node with a memory has one. (PRG-25)
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A node without its handler is reported at its field.
+//! A node without its handler is reported at its field. (PRG-08, HY-59)
 
 use interlocking::prelude::*;
 

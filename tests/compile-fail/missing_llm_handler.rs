@@ -1,4 +1,4 @@
-//! An LLM node without its handler is reported at its field.
+//! An LLM node without its handler is reported at its field. (PRG-08)
 
 use askama::Template;
 use interlocking::prelude::*;

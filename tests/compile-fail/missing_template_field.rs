@@ -1,4 +1,4 @@
-//! A template names only what its context has.
+//! A template names only what its context has. (HY-234)
 
 use askama::Template;
 use interlocking::prelude::*;

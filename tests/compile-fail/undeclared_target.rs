@@ -1,4 +1,4 @@
-//! A handler goes only where the row of its node says.
+//! A handler goes only where the row of its node says. (PRG-20)
 
 use interlocking::prelude::*;
 

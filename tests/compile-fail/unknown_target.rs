@@ -1,4 +1,4 @@
-//! A target is a node of the graph.
+//! A target is a node of the graph. (HY-65)
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Every node is reached from the entry.
+//! Every node is reached from the entry. (HY-66)
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The payload is what the target takes.
+//! The payload is what the target takes. (PRG-20)
 
 use interlocking::prelude::*;
 
