@@ -2,6 +2,7 @@
 
 pub mod ping_pong;
 pub mod services_loop;
+pub mod sink;
 
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 //! panic guard, two typed events with a time, a journal hook.
 
 use crate::Ball;
-use interlocking::runtime::clock::CoarseClock;
-use interlocking::runtime::event::{NodeRef, Onward};
+use interlocking::runtime::clock::{CoarseClock, Elapsed};
+use interlocking::runtime::event::{Hop, NodeRef, Onward};
 use interlocking::runtime::{Cancel, Clock, Event, EventKind, EventSink, Journal};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,22 +39,13 @@ async fn step(state: State) -> State {
 pub async fn play(ball: Ball, cancel: Cancel, sink: Arc<dyn EventSink>, journal: Option<Arc<dyn Journal>>) -> Ball {
     let clock: Arc<dyn Clock> = Arc::new(CoarseClock);
     let started = clock.now();
+    let mut visits = [1_u32, 0, 0];
+    let mut node = NodeRef { node: "ping", visit: 1, attempt: 1 };
+    let mut at = Elapsed::default();
+    sink.emit(Event { at, kind: EventKind::NodeStarted(node) });
     let mut state = State::Ping(ball);
-    let mut visits = [0_u32; 2];
-    let mut before = started;
     loop {
-        let (name, index) = match &state {
-            State::Ping(_) => ("ping", 0),
-            State::Pong(_) => ("pong", 1),
-            State::Exit(_) => ("exit", 0),
-        };
-        if let State::Exit(ball) = state {
-            return ball;
-        }
         assert!(!cancel.is_requested(), "nobody cancels the benchmark");
-        visits[index] += 1;
-        let node = NodeRef { node: name, visit: visits[index], attempt: 1 };
-        sink.emit(Event { at: before.since(started), kind: EventKind::NodeStarted(node) });
         let mut future = pin!(step(state));
         let guarded =
             std::future::poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
@@ -63,17 +54,24 @@ pub async fn play(ball: Ball, cancel: Cancel, sink: Arc<dyn EventSink>, journal:
                 Err(panic) => Poll::Ready(Err(panic)),
             });
         state = guarded.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let now = clock.now();
+        let now = clock.now().since(started);
         if let Some(journal) = &journal {
             journal.load(&"run".parse().expect("a run id")).await.expect("a journal");
         }
-        let to = match &state {
-            State::Ping(_) => "ping",
-            State::Pong(_) => "pong",
-            State::Exit(_) => "exit",
+        let (name, index) = match &state {
+            State::Ping(_) => ("ping", 0),
+            State::Pong(_) => ("pong", 1),
+            State::Exit(_) => ("exit", 2),
         };
-        let kind = EventKind::NodeFinished { node, to: Onward::One(to), took: now.since(before) };
-        sink.emit(Event { at: now.since(started), kind });
-        before = now;
+        let took = now.since(at);
+        at = now;
+        if let State::Exit(ball) = state {
+            sink.emit(Event { at, kind: EventKind::NodeFinished { node, to: Onward::One("exit"), took } });
+            return ball;
+        }
+        visits[index] += 1;
+        let to = NodeRef { node: name, visit: visits[index], attempt: 1 };
+        sink.hop(&Hop { at, from: node, took, to });
+        node = to;
     }
 }

@@ -1,15 +1,16 @@
 //! What a handler may ask of its run.
 
 use crate::failure::NodeError;
-use crate::frontier::Execution;
-use crate::graph::{Branch, Done, Edge, Forks, Graph, Node, Place, Remembers, Works};
+use crate::frontier::{Execution, Payload};
+use crate::graph::{Branch, Done, Edge, Forks, Graph, Node, Place, Relay, Remembers, Works};
 use crate::kind::Kind;
-use crate::net::NodeIndex;
+use crate::net::{AlternativeIndex, NodeIndex};
 use crate::route::{Choice, Next, Route, Step};
 use crate::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
+use std::future::Future;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,12 +23,27 @@ pub struct Entered<'run, G: Graph> {
     pub execution: Execution,
 }
 
+impl<G: Graph> Clone for Entered<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Graph> Copy for Entered<'_, G> {}
+
 /// A handler's view of the run, typed by the node it stands on.
 pub struct Cx<'run, N: Node> {
-    services: &'run dyn Services<N::Graph>,
-    execution: Execution,
-    effects: Effects,
+    entered: &'run Entered<'run, N::Graph>,
+    effects: &'run mut Effects,
     node: PhantomData<fn() -> N>,
+}
+
+/// One execution after the other on their way: what derived code keeps beside the token.
+#[doc(hidden)]
+pub struct Visit<'run, G: Graph> {
+    entered: Entered<'run, G>,
+    effects: Effects,
+    relay: Option<&'run mut dyn Relay>,
 }
 
 /// What an executor offers to the handlers of its runs.
@@ -145,10 +161,59 @@ where
     N: Node,
     K: Kind<N>,
 {
-    let mut cx =
-        Cx { services: entered.services, execution: entered.execution, effects: Effects(None), node: PhantomData };
-    let route = kind.run(input, &mut cx).await;
-    Done { route: route.map(Next::into_step), effects: cx.effects }
+    let mut visit = Visit::new(entered, None);
+    let route = call(kind, input, &mut enter(&mut visit)).await;
+    visit.done(leave::<N>(route))
+}
+
+/// The first part of [`run`]: the view of the node `N`. Derived code calls the parts: each future less between it and
+/// the handler's is one less to make and to move the input into, in every transition.
+#[inline]
+pub fn enter<'run, N: Node>(visit: &'run mut Visit<'_, N::Graph>) -> Cx<'run, N> {
+    Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData }
+}
+
+/// The second part of [`run`]: the node's kind and handler.
+#[inline]
+pub fn call<N, K>(kind: &K, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send
+where
+    N: Node,
+    K: Kind<N>,
+{
+    kind.run(input, cx)
+}
+
+/// The third part of [`run`]: the way on, without the node's type.
+///
+/// # Errors
+///
+/// The handler's.
+#[inline]
+pub fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
+    match route {
+        Ok(next) => Ok(next.into_step()),
+        Err(error) => Err(error),
+    }
+}
+
+impl<'run, G: Graph> Visit<'run, G> {
+    /// The first of a chain, or the only one.
+    #[inline]
+    pub fn new(entered: Entered<'run, G>, relay: Option<&'run mut dyn Relay>) -> Self {
+        Self { entered, effects: Effects(None), relay }
+    }
+
+    /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
+    #[inline]
+    pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
+        let Some(relay) = &mut self.relay else { return false };
+        self.effects.is_empty() && relay.relay(alternative, token.place(), &mut self.entered.execution)
+    }
+
+    /// What came of it.
+    pub fn done(self, route: Result<Step<G::Token>, NodeError>) -> Done<G> {
+        Done { route, effects: self.effects }
+    }
 }
 
 /// The way on.
@@ -205,7 +270,7 @@ impl<N: Node> Cx<'_, N> {
 impl<N: Node> Cx<'_, N> {
     /// The run's name.
     pub fn run_id(&self) -> &RunId {
-        self.services.run_id()
+        self.entered.services.run_id()
     }
 
     /// The node's name.
@@ -215,27 +280,27 @@ impl<N: Node> Cx<'_, N> {
 
     /// Which execution this is.
     pub fn execution(&self) -> Execution {
-        self.execution
+        self.entered.execution
     }
 
     /// How often the node has been entered in this run, this time included: 1-based, counted by the runtime.
     pub fn visit(&self) -> u32 {
-        self.execution.visit
+        self.entered.execution.visit
     }
 
     /// Which attempt of this visit it is: 1-based, counted by the runtime.
     pub fn attempt(&self) -> u32 {
-        self.execution.attempt
+        self.entered.execution.attempt
     }
 
     /// Whether the table allows no further visit.
     pub fn is_final_visit(&self) -> bool {
-        self.execution.visit >= N::Graph::net().node(N::INDEX).visits
+        self.entered.execution.visit >= N::Graph::net().node(N::INDEX).visits
     }
 
     /// Whether the table allows no further attempt in this visit.
     pub fn is_final_attempt(&self) -> bool {
-        N::Graph::net().node(N::INDEX).attempts.is_some_and(|limit| self.execution.attempt >= limit)
+        N::Graph::net().node(N::INDEX).attempts.is_some_and(|limit| self.entered.execution.attempt >= limit)
     }
 
     /// What the run started with.
@@ -244,7 +309,7 @@ impl<N: Node> Cx<'_, N> {
     ///
     /// [`ContextError`] where the executor does not have it.
     pub fn entry(&self) -> Result<&<N::Graph as Graph>::Entry, ContextError> {
-        self.services.entry()
+        self.entered.services.entry()
     }
 
     /// The last input of node `Other`: a fresh copy, typed by its marker.
@@ -257,7 +322,7 @@ impl<N: Node> Cx<'_, N> {
         Other: Node<Graph = N::Graph>,
     {
         let name = || N::Graph::net().name(Other::INDEX).to_owned();
-        let token = self.services.last_input(Other::INDEX)?;
+        let token = self.entered.services.last_input(Other::INDEX)?;
         Other::take(token).ok_or_else(|| ContextError::NeverEntered { node: name() })
     }
 
@@ -270,12 +335,12 @@ impl<N: Node> Cx<'_, N> {
     where
         N: Works,
     {
-        self.services.workspace(N::INDEX)
+        self.entered.services.workspace(N::INDEX)
     }
 
     /// Tells whoever watches the run, for instance what a long step is doing.
     pub fn note(&self, text: impl Into<String>) {
-        self.services.note(self.execution, text.into());
+        self.entered.services.note(self.entered.execution, text.into());
     }
 
     /// Records that the node made a commit in a workspace.
@@ -286,14 +351,14 @@ impl<N: Node> Cx<'_, N> {
     /// The executor's further services.
     #[doc(hidden)]
     pub fn extension(&self) -> &(dyn Any + Send + Sync) {
-        self.services.extension()
+        self.entered.services.extension()
     }
 
     /// The node's workspace, for node kinds, which know their row but not its type.
     #[doc(hidden)]
     pub fn workspace_if_any(&self) -> Result<Option<Workspace>, ContextError> {
         match N::Graph::net().row(N::INDEX).workspace {
-            Some(_) => self.services.workspace(N::INDEX).map(Some),
+            Some(_) => self.entered.services.workspace(N::INDEX).map(Some),
             None => Ok(None),
         }
     }
@@ -329,7 +394,7 @@ impl<N: Remembers> Cx<'_, N> {
 
     #[expect(clippy::expect_used, reason = "an executor that loses a declared memory cannot run the graph")]
     fn cell(&self) -> &MemoryCell<N::Memory> {
-        let cell = self.services.memory(N::GROUP).and_then(<dyn Any + Send + Sync>::downcast_ref);
+        let cell = self.entered.services.memory(N::GROUP).and_then(<dyn Any + Send + Sync>::downcast_ref);
         cell.expect("the executor keeps every memory group of the table")
     }
 }
@@ -406,6 +471,15 @@ impl<G: Graph> Done<G> {
 
     /// The token lies in a place that no handler consumes.
     pub fn misplaced() -> Self {
-        Self::failed("the token lies in a place that no handler consumes; the executor and the graph disagree")
+        Self { route: misplaced(), effects: Effects::default() }
     }
+}
+
+/// The token lies in a place that no handler consumes.
+///
+/// # Errors
+///
+/// Always.
+pub fn misplaced<P>() -> Result<Step<P>, NodeError> {
+    Err("the token lies in a place that no handler consumes; the executor and the graph disagree".into())
 }

@@ -18,7 +18,7 @@
 //! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
 
 use crate::bits::Bits;
-use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
+use crate::net::{Alternative, AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
 use crate::route::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -56,7 +56,7 @@ pub struct Execution {
     pub visit: u32,
     /// How often it has come back to itself in this visit, this time included: 1-based.
     pub attempt: u32,
-    epoch: u32,
+    epoch: u16,
 }
 
 /// A node that has its input.
@@ -134,7 +134,7 @@ pub enum Violation {
 struct NodeState {
     visits: u32,
     attempt: u32,
-    epoch: u32,
+    epoch: u16,
     phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     again: bool,
@@ -186,7 +186,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             }
         }
         state.phase = Phase::Running;
-        let execution = Execution { node, visit: state.visits, attempt: state.attempt, epoch: state.epoch };
+        let execution = state.execution(node);
         let first = usize::from(row.first_place);
         let input = if row.is_join {
             Input::Slots(row.places().filter_map(|place| self.take(place)).collect())
@@ -232,26 +232,31 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 
     /// The run as a [`Solo`] of `execution`; `None` if that does not run, or anything else runs or is due.
-    #[inline]
-    pub fn solo(&mut self, execution: Execution) -> Option<Solo<'_, 'n, P>> {
+    pub fn solo(&mut self, execution: Execution) -> Option<Solo<'_>> {
         let alone = self.running == 1 && self.due.is_empty() && self.is_current(execution);
-        alone.then_some(Solo { first: execution.node, execution, frontier: self })
+        alone.then_some(Solo {
+            net: self.net,
+            shortcuts: self.net.shortcuts(),
+            nodes: &mut self.nodes,
+            marked: &mut self.marked,
+            first: execution.node,
+            last: execution.node,
+        })
     }
 
     /// One step of a [`Solo`]: the same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or
     /// `None` and no change.
     pub fn relay(&mut self, execution: Execution, step: &Step<P>) -> Option<Execution> {
-        self.solo(execution)?.relay(step)
+        let Step::One(alternative, token) = step else { return None };
+        self.solo(execution)?.relay(*alternative, token.place())
     }
 
     /// Whether the outcome of `execution` still counts.
     #[inline]
     pub fn is_current(&self, execution: Execution) -> bool {
         let Some(state) = self.nodes.get(usize::from(execution.node)) else { return false };
-        let current =
-            Execution { node: execution.node, visit: state.visits, attempt: state.attempt, epoch: state.epoch };
         // The counts too, not the epoch alone: an outcome that was reported before is not that of the next entry.
-        state.phase == Phase::Running && current == execution && !self.ended
+        state.phase == Phase::Running && state.execution(execution.node) == execution && !self.ended
     }
 
     /// Ends the run without an exit value, and gives the executions to stop.
@@ -400,10 +405,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
     fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.nodes[index];
         let ran = state.phase == Phase::Running;
-        let execution =
-            Execution { node: index as NodeIndex, visit: state.visits, attempt: state.attempt, epoch: state.epoch };
+        let execution = state.execution(index as NodeIndex);
         state.phase = Phase::Idle;
-        state.epoch += u32::from(ran);
+        state.epoch = state.epoch.wrapping_add(ran.into());
         self.running -= usize::from(ran);
         ran.then_some(execution)
     }
@@ -414,57 +418,66 @@ impl<'n, P: Payload> Frontier<'n, P> {
 /// Nothing can come between, so a move is checked against the table and counted, and no more; the marking follows when
 /// this is dropped.
 #[derive(Debug)]
-pub struct Solo<'f, 'n, P> {
-    frontier: &'f mut Frontier<'n, P>,
+pub struct Solo<'f> {
+    net: &'f Net,
+    shortcuts: &'f [Shortcut],
+    nodes: &'f mut [NodeState],
+    marked: &'f mut Bits,
     /// The node that the marking still shows.
     first: NodeIndex,
-    execution: Execution,
+    /// The node that runs.
+    last: NodeIndex,
 }
 
-impl<P: Payload> Solo<'_, '_, P> {
+impl Solo<'_> {
     /// The execution that runs.
-    #[inline]
     pub fn execution(&self) -> Execution {
-        self.execution
+        self.nodes[usize::from(self.last)].execution(self.last)
     }
 
-    /// If `step` leads plainly to one node that may be entered, gives that node's execution, which runs now; the token
-    /// never enters the frontier.
+    /// If `alternative` leads plainly to `place` and its node may be entered, gives that node's execution, which runs now;
+    /// the token never enters the frontier.
     ///
     /// The same as [`complete`](Frontier::complete) followed by [`next_due`](Frontier::next_due), or `None` and no
     /// change.
     #[inline]
-    pub fn relay(&mut self, step: &Step<P>) -> Option<Execution> {
-        let Step::One(alternative, token) = step else { return None };
-        let shortcut = self.frontier.net.shortcut(*alternative)?;
-        if shortcut.source != self.execution.node || shortcut.place != token.place() {
+    pub fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex) -> Option<Execution> {
+        let shortcut = self.shortcuts.get(usize::from(alternative))?;
+        if shortcut.source != self.last || shortcut.place != place {
             return None;
         }
         // No token can lie in the target's only place: the target would be due or run.
-        let state = self.frontier.nodes.get_mut(usize::from(shortcut.target))?;
-        let (visit, attempt) = match shortcut.retries {
-            false => (state.visits.saturating_add(1), 1),
-            true => (state.visits, state.attempt.saturating_add(1)),
-        };
-        if shortcut.limit < if shortcut.retries { attempt } else { visit } {
+        let state = self.nodes.get_mut(usize::from(shortcut.target))?;
+        let count = if shortcut.retries { &mut state.attempt } else { &mut state.visits };
+        if *count >= shortcut.limit {
             return None;
         }
-        (state.visits, state.attempt, state.again) = (visit, attempt, shortcut.retries);
-        self.execution = Execution { node: shortcut.target, visit, attempt, epoch: state.epoch };
-        Some(self.execution)
+        *count += 1;
+        if !shortcut.retries {
+            state.attempt = 1;
+        }
+        state.again = shortcut.retries;
+        self.last = shortcut.target;
+        Some(state.execution(shortcut.target))
     }
 }
 
-impl<P> Drop for Solo<'_, '_, P> {
+impl Drop for Solo<'_> {
     fn drop(&mut self) {
-        let (frontier, first, last) = (&mut *self.frontier, self.first, self.execution.node);
-        if first == last {
-            return;
+        if self.first != self.last {
+            self.marked.remove(usize::from(self.net.node(self.first).first_place));
+            self.marked.insert(usize::from(self.net.node(self.last).first_place));
+            self.nodes[usize::from(self.first)].phase = Phase::Idle;
+            self.nodes[usize::from(self.last)].phase = Phase::Running;
         }
-        frontier.marked.remove(usize::from(frontier.net.node(first).first_place));
-        frontier.marked.insert(usize::from(frontier.net.node(last).first_place));
-        frontier.nodes[usize::from(first)].phase = Phase::Idle;
-        frontier.nodes[usize::from(last)].phase = Phase::Running;
+    }
+}
+
+impl NodeState {
+    /// The execution of this node, `node`, that is the latest.
+    #[inline]
+    fn execution(&self, node: NodeIndex) -> Execution {
+        Execution { node, visit: self.visits, attempt: self.attempt, epoch: self.epoch }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::context::Entered;
 use crate::failure::NodeError;
-use crate::frontier::{Limit, Payload};
+use crate::frontier::{Execution, Limit, Payload};
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use crate::route::Step;
 use serde::de::DeserializeOwned;
@@ -62,6 +62,20 @@ pub trait Graph: Sized + Send + Sync + 'static {
         entered: Entered<'run, Self>,
     ) -> impl Future<Output = Done<Self>> + Send + 'run;
 
+    /// Runs the node in whose place the token lies, and then those that `relay` lets it go on to; gives what came of the
+    /// last. The same as [`step`](Self::step) again and again, without a future for each.
+    ///
+    /// One step alone is always allowed, and is what a hand-written graph gets.
+    fn chain<'run>(
+        &'run self,
+        input: Self::Token,
+        entered: Entered<'run, Self>,
+        relay: Option<&'run mut dyn Relay>,
+    ) -> impl Future<Output = Done<Self>> + Send + 'run {
+        let _ = relay;
+        self.step(input, entered)
+    }
+
     /// Calls `visitor` with the type of a memory group; `None` if there is no such group.
     fn memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
 }
@@ -72,6 +86,15 @@ pub struct Done<G: Graph> {
     pub route: Result<Step<G::Token>, NodeError>,
     /// What else the handler asked for; it counts only if the outcome does.
     pub effects: crate::context::Effects,
+}
+
+/// Lets a chain of executions go on from one to the next.
+pub trait Relay: Send {
+    /// Takes in that `execution` has taken `alternative` with a token for `place` and nothing else, if that node may run
+    /// at once: true, and `execution` is that node's.
+    ///
+    /// `false` leaves everything as it was: the executor must look at the outcome.
+    fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool;
 }
 
 /// A graph's tokens: payloads that know their place and can be stored.

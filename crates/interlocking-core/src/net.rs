@@ -274,10 +274,9 @@ impl Net {
         self.alternatives.get(usize::from(index))
     }
 
-    /// The shortcut along an alternative.
-    #[inline]
-    pub(crate) fn shortcut(&self, index: AlternativeIndex) -> Option<Shortcut> {
-        self.shortcuts.get(usize::from(index)).copied()
+    /// The shortcuts, by alternative.
+    pub(crate) fn shortcuts(&self) -> &[Shortcut] {
+        &self.shortcuts
     }
 
     /// The names of the memory groups, by index.

@@ -27,8 +27,8 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
         #lints
         const _: () = {
             use ::interlocking::__private::{
-                self as __p, Edge as __Edge, Node as __Node, None as __None, Option as __Option, Place as __Place,
-                Some as __Some, load as __load, logic as __logic, run as __run, store as __store, u16 as __u16,
+                self as __p, Edge as __E, Node as __N, None as __No, Option as __O, Place as __P,
+                Some as __Y, call as __run, enter as __in, leave as __out, load as __get, logic as __log, store as __put, u16 as __u,
             };
             #token
             #(#nodes)*
@@ -78,16 +78,16 @@ impl Expansion<'_, '_> {
         let memory = node.attributes.memory.as_ref().map(|memory| {
             let ty = &memory.value.ty;
             let group = number_of(self.net.nodes()[index].memory.unwrap_or_default());
-            quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __u16 = #group; })
+            quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __u = #group; })
         });
         let works = node.attributes.workspace.as_ref().map(|_| quote_spanned!(span=> impl __p::Works for #marker {}));
         quote_spanned! {span=>
-            impl __Node for #marker {
+            impl __N for #marker {
                 type Graph = #graph;
                 type Input = #input;
-                const INDEX: __u16 = #number;
-                fn take(it: __T) -> __Option<#input> {
-                    match it { __T::#name(it) => __Some(it), _ => __None }
+                const INDEX: __u = #number;
+                fn take(it: __T) -> __O<#input> {
+                    match it { __T::#name(it) => __Y(it), _ => __No }
                 }
             }
             #places #edges #forks #llm #memory #works
@@ -97,7 +97,7 @@ impl Expansion<'_, '_> {
     fn place_impl(&self, place: Place, payload: &impl ToTokens) -> TokenStream {
         let (graph, module, variant) = (&self.graph.input.ident, &self.graph.module, naming::marker(self.graph, place));
         quote_spanned! {at(variant.span())=>
-            impl __Place for #module::#variant {
+            impl __P for #module::#variant {
                 type Graph = #graph;
                 type Payload = #payload;
                 fn put(it: #payload) -> __T { __T::#variant(it) }
@@ -112,7 +112,7 @@ impl Expansion<'_, '_> {
             (self.node_marker(source), self.place_marker(place), self.spelled_marker(place, target));
         let alternative = number(usize::from(self.net.nodes()[source].alternatives.start) + nth);
         quote_spanned! {at(target.node.span())=>
-            impl __Edge<#spelled> for #marker { type To = #to; const ALTERNATIVE: __u16 = #alternative; }
+            impl __E<#spelled> for #marker { type To = #to; const ALTERNATIVE: __u = #alternative; }
         }
     }
 
@@ -148,7 +148,7 @@ impl Expansion<'_, '_> {
         quote_spanned! {span=>
             impl __p::Forks for #marker {
                 type Branches = (#(#types),*);
-                const ALTERNATIVE: __u16 = #alternative;
+                const ALTERNATIVE: __u = #alternative;
                 fn tokens((#(#bindings),*): Self::Branches) -> __p::Vec<__T> {
                     __p::Vec::from([#(#tokens),*])
                 }
@@ -169,12 +169,12 @@ impl Expansion<'_, '_> {
             all.1.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
             if self.net.places()[index].kept {
                 let keep = standing_at(quote!(__p::keep), &payload);
-                all.2.extend(quote_spanned!(span=> Self::#name(it) => __Some(Self::#name(#keep(it))),));
+                all.2.extend(quote_spanned!(span=> Self::#name(it) => __Y(Self::#name(#keep(it))),));
             }
-            let (store, marker) = (standing_at(quote!(__store), &payload), self.place_marker(place));
+            let (store, marker) = (standing_at(quote!(__put), &payload), self.place_marker(place));
             let arguments = quote_spanned!(at(payload.span())=> (it, s));
             all.3.extend(quote_spanned!(span=> Self::#name(it) => #store #arguments,));
-            all.4.extend(quote_spanned!(span=> #index_text => __load::<#marker, _>(d),));
+            all.4.extend(quote_spanned!(span=> #index_text => __get::<#marker, _>(d),));
         }
         for join in self.graph.nodes.iter().filter(|node| !node.slots().is_empty()) {
             let (name, input) = (join.ident, self.input(join));
@@ -182,13 +182,13 @@ impl Expansion<'_, '_> {
             all.1.extend(quote!(Self::#name(_) => __p::NO_PLACE,));
             all.3.extend(quote!(Self::#name(_) => __p::not_stored::<__S>(),));
         }
-        let copies = if copies.is_empty() { quote!(__None) } else { quote!(match self { #copies _ => __None }) };
+        let copies = if copies.is_empty() { quote!(__No) } else { quote!(match self { #copies _ => __No }) };
         quote! {
             pub enum __T { #variants }
             #[automatically_derived]
             impl __p::Payload for __T {
-                fn place(&self) -> __u16 { match self { #places } }
-                fn copy(&self) -> __Option<Self> { #copies }
+                fn place(&self) -> __u { match self { #places } }
+                fn copy(&self) -> __O<Self> { #copies }
             }
             #[automatically_derived]
             impl __p::Token for __T {
@@ -196,7 +196,7 @@ impl Expansion<'_, '_> {
                     match self { #stores }
                 }
                 fn deserialize<'de, __D: __p::Deserializer<'de>>(
-                    place: __u16,
+                    place: __u,
                     d: __D,
                 ) -> __p::Result<Self, __D::Error> {
                     match place { #loads _ => __p::unknown_place::<_, __D>(place) }
@@ -233,13 +233,35 @@ impl Expansion<'_, '_> {
                     NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(|| #rows),*]))
                 }
                 fn enter(entry: #entry_input) -> __T { __T::#entry_name(entry) }
-                fn leave(token: __T) -> __Option<#output> {
-                    if let __T::exit(it) = token { __Some(it) } else { __None }
+                fn leave(token: __T) -> __O<#output> {
+                    if let __T::exit(it) = token { __Y(it) } else { __No }
                 }
                 #join
                 #exhausted
-                async fn step<'run>(&'run self, input: __T, cx: __p::Entered<'run, Self>) -> __p::Done<Self> {
-                    match input { #(#steps)* _ => __p::Done::misplaced() }
+                fn step<'run>(
+                    &'run self,
+                    input: __T,
+                    entered: __p::Entered<'run, Self>,
+                ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
+                    self.chain(input, entered, __No)
+                }
+                // No `async fn`: that would move its arguments once more.
+                fn chain<'run>(
+                    &'run self,
+                    mut input: __T,
+                    entered: __p::Entered<'run, Self>,
+                    relay: __O<&'run mut dyn __p::Relay>,
+                ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
+                    let mut cx = __p::Visit::new(entered, relay);
+                    async move {
+                        loop {
+                            let route = match input { #(#steps)* _ => __p::misplaced() };
+                            match route {
+                                __p::Ok(__p::Step::One(way, next)) if cx.goes_on(way, &next) => input = next,
+                                route => return cx.done(route),
+                            }
+                        }
+                    }
                 }
                 #memory
             }
@@ -253,9 +275,9 @@ impl Expansion<'_, '_> {
         let run = standing_at(quote!(__run::<#marker, _>), ty);
         let field = standing_at(quote!(.#name), ty);
         let reference = standing_at(quote!(&), ty);
-        let arguments = quote_spanned!(at(ty.span())=> #reference self #field, it, cx);
+        let arguments = quote_spanned!(at(ty.span())=> #reference self #field, it, &mut __in(&mut cx));
         let call = standing_at(quote!((#arguments).await), ty);
-        quote_spanned!(at(name.span())=> __T::#name(it) => #run #call,)
+        quote_spanned!(at(name.span())=> __T::#name(it) => __out(#run #call),)
     }
 
     fn join(&self) -> TokenStream {
@@ -267,22 +289,22 @@ impl Expansion<'_, '_> {
                 let bindings: Vec<Ident> = (0..node.slots().len()).map(|nth| format_ident!("s{nth}")).collect();
                 quote! {
                     #index => match __p::slots(slots) {
-                        __Some([#(__T::#markers(#bindings)),*]) => __Some(__T::#name((#(#bindings),*))),
-                        _ => __None,
+                        __Y([#(__T::#markers(#bindings)),*]) => __Y(__T::#name((#(#bindings),*))),
+                        _ => __No,
                     },
                 }
             })
             .collect();
         if arms.is_empty() {
             return quote!(
-                fn join(_: __u16, _: __p::Vec<__T>) -> __Option<__T> {
-                    __None
+                fn join(_: __u, _: __p::Vec<__T>) -> __O<__T> {
+                    __No
                 }
             );
         }
         quote! {
-            fn join(node: __u16, slots: __p::Vec<__T>) -> __Option<__T> {
-                match node { #(#arms)* _ => __None }
+            fn join(node: __u, slots: __p::Vec<__T>) -> __O<__T> {
+                match node { #(#arms)* _ => __No }
             }
         }
     }
@@ -295,18 +317,18 @@ impl Expansion<'_, '_> {
             let alternative = number_of(self.net.nodes()[index].exhausted?);
             let route = standing_at(quote!(__p::exhausted::<#to, #input>), &target.node);
             Some(quote_spanned! {at(target.node.span())=>
-                __T::#name(it) => __Some(#route(#alternative, #text, limit, it)),
+                __T::#name(it) => __Y(#route(#alternative, #text, limit, it)),
             })
         });
         let routes: Vec<TokenStream> = routes.collect();
         if routes.is_empty() {
             return quote! {
-                fn exhausted(_: __u16, _: __p::Limit, _: __T) -> __Option<__p::Step<__T>> { __None }
+                fn exhausted(_: __u, _: __p::Limit, _: __T) -> __O<__p::Step<__T>> { __No }
             };
         }
         quote! {
-            fn exhausted(_: __u16, limit: __p::Limit, input: __T) -> __Option<__p::Step<__T>> {
-                match input { #(#routes)* _ => __None }
+            fn exhausted(_: __u, limit: __p::Limit, input: __T) -> __O<__p::Step<__T>> {
+                match input { #(#routes)* _ => __No }
             }
         }
     }
@@ -316,19 +338,19 @@ impl Expansion<'_, '_> {
             let of_group = |node: &&Node<'_>| node.memory_group().as_ref() == Some(group);
             let ty = &self.graph.nodes.iter().find(of_group)?.attributes.memory.as_ref()?.value.ty;
             let index = number(index);
-            Some(quote_spanned!(at(ty.span())=> #index => __Some(visitor.visit::<#ty>()),))
+            Some(quote_spanned!(at(ty.span())=> #index => __Y(visitor.visit::<#ty>()),))
         });
         let groups: Vec<TokenStream> = groups.collect();
         if groups.is_empty() {
             return quote!(
-                fn memory<__V: __p::MemoryVisitor>(_: __u16, _: __V) -> __Option<__V::Output> {
-                    __None
+                fn memory<__V: __p::MemoryVisitor>(_: __u, _: __V) -> __O<__V::Output> {
+                    __No
                 }
             );
         }
         quote! {
-            fn memory<__V: __p::MemoryVisitor>(group: __u16, visitor: __V) -> __Option<__V::Output> {
-                match group { #(#groups)* _ => __None }
+            fn memory<__V: __p::MemoryVisitor>(group: __u, visitor: __V) -> __O<__V::Output> {
+                match group { #(#groups)* _ => __No }
             }
         }
     }

@@ -8,7 +8,7 @@ use quote::{ToTokens, format_ident, quote_spanned};
 pub(crate) fn constructor(row: &NodeRow, span: Span) -> TokenStream {
     let name = &row.name;
     let start = match row.kind {
-        NodeKind::Logic => quote_spanned!(span=> __logic),
+        NodeKind::Logic => quote_spanned!(span=> __log),
         NodeKind::Llm => quote_spanned!(span=> __p::llm),
         NodeKind::Fork => quote_spanned!(span=> __p::fork),
         _ => quote_spanned!(span=> __p::join),

@@ -1,11 +1,12 @@
 //! Drives one run's frontier: starts what is due, absorbs outcomes, journals them, stops what is cancelled.
 
 use crate::cancel::Cancel;
+use crate::chain::{Chained, chain};
 use crate::clock::Elapsed;
 use crate::event::{EventKind, Onward};
 use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
 use crate::outcome::Outcome;
-use crate::perform::{Stop, failure, kind_of, perform};
+use crate::perform::{Stop, failure, is_watched, kind_of, perform};
 use crate::services::RunServices;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
@@ -30,6 +31,8 @@ pub(crate) struct Driver<G: Graph> {
     /// By node: how to stop its task; empty while no task was started.
     aborts: Vec<Option<AbortHandle>>,
     cancel: Cancel,
+    /// Whether chains may go on by themselves: nothing is recorded, and no node's workspace is watched.
+    relays: bool,
 }
 
 struct Landed<G: Graph> {
@@ -58,6 +61,7 @@ impl<G: Graph> Driver<G> {
         Self {
             graph,
             services: Arc::new(services),
+            relays: journal.is_none() && !net.nodes().iter().any(|node| node.read_only),
             frontier: Frontier::new(net, token),
             journal,
             sequence: 0,
@@ -196,31 +200,19 @@ impl<G: Graph> Driver<G> {
         self.complete(execution, step)
     }
 
-    async fn run_here(&mut self, mut execution: Execution, mut input: G::Token) -> Result<(), End> {
+    /// Runs an execution, and its successors while each leads plainly to the next.
+    async fn run_here(&mut self, execution: Execution, input: G::Token) -> Result<(), End> {
         let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
-        let backstage = &services.backstage;
-        let mut started = backstage.now();
-        loop {
+        let started = services.backstage.now();
+        let chains = self.relays && !is_watched(&services, execution);
+        let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
             self.emit_started(execution, started);
-            let result = perform!(&*graph, &*services, execution, input, &cancel);
-            let now = backstage.now();
-            let took = now.since(started);
-            let relayed = match &result {
-                Ok(Done { route: Ok(step), effects }) if self.journal.is_none() && effects.is_empty() => {
-                    self.frontier.relay(execution, step)
-                }
-                _ => None,
-            };
-            match (relayed, result) {
-                (Some(next), Ok(Done { route: Ok(Step::One(alternative, token)), .. })) => {
-                    let step = Step::One(alternative, token);
-                    self.emit_finished(execution, &step, now, took);
-                    let Step::One(_, token) = step else { return Ok(()) };
-                    (execution, input, started) = (next, token, now);
-                }
-                (_, result) => return self.absorb(execution, result, now, took).await,
-            }
-        }
+            let result = perform(&*graph, &services, execution, input, &cancel).await;
+            let now = services.backstage.now();
+            return self.absorb(execution, result, now, now.since(started)).await;
+        };
+        let Chained { execution, result, now, took } = chain(&*graph, &services, &cancel, solo, input, started).await;
+        self.absorb(execution, result, now, took).await
     }
 
     fn spawn(&mut self, execution: Execution, input: G::Token) {
@@ -228,7 +220,7 @@ impl<G: Graph> Driver<G> {
         self.emit_started(execution, started);
         let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
         let handle = self.flight.spawn(async move {
-            let result = perform!(&*graph, &*services, execution, input, &cancel);
+            let result = perform(&*graph, &services, execution, input, &cancel).await;
             let now = services.backstage.now();
             Landed { execution, result, now, took: now.since(started) }
         });

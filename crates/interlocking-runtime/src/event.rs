@@ -101,17 +101,42 @@ pub enum Onward {
     All(Box<[&'static str]>),
 }
 
+/// One token's way from a node to the next: the one finishes and the other starts, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// How long after the run's start.
+    pub at: Elapsed,
+    /// The node that finished.
+    pub from: NodeRef,
+    /// How long it ran.
+    pub took: Elapsed,
+    /// The node that starts.
+    pub to: NodeRef,
+}
+
 /// Where events go. Called from inside the executor, so it must not block.
 ///
 /// Any closure `Fn(Event) + Send + Sync` is one.
 pub trait EventSink: Send + Sync {
     /// Takes one event.
     fn emit(&self, event: Event);
+
+    /// Takes two events at once: a node has finished, and the next one starts. The common case, and one call for it.
+    fn hop(&self, hop: &Hop) {
+        self.emit(hop.finished());
+        self.emit(hop.started());
+    }
 }
 
 impl<F: Fn(Event) + Send + Sync> EventSink for F {
+    #[inline]
     fn emit(&self, event: Event) {
         self(event);
+    }
+
+    fn hop(&self, hop: &Hop) {
+        self(hop.finished());
+        self(hop.started());
     }
 }
 
@@ -136,6 +161,21 @@ impl Events {
     /// The next event, if there is one already.
     pub fn try_next(&mut self) -> Option<Event> {
         self.0.try_recv().ok()
+    }
+}
+
+impl Hop {
+    /// The first event.
+    #[inline]
+    pub fn finished(&self) -> Event {
+        let kind = EventKind::NodeFinished { node: self.from, to: Onward::One(self.to.node), took: self.took };
+        Event { at: self.at, kind }
+    }
+
+    /// The second event.
+    #[inline]
+    pub fn started(&self) -> Event {
+        Event { at: self.at, kind: EventKind::NodeStarted(self.to) }
     }
 }
 

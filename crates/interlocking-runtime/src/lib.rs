@@ -29,6 +29,7 @@ pub mod cancel;
 pub mod clock;
 pub mod journal;
 
+mod chain;
 mod driver;
 mod perform;
 mod services;

@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::services::RunServices;
 use crate::workspaces::WorkspaceError;
-use interlocking_core::context::ContextError;
+use interlocking_core::context::{ContextError, Entered};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
@@ -23,38 +23,35 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
-/// Runs one execution: `perform!(graph, services, execution, input, cancel)` awaits it in place and gives
-/// `Result<Done<G>, Stop>`.
-///
-/// A macro, because the future of the common case is then pinned where it is made: one function more between the driver
-/// and a handler's future costs more than the whole transition.
-macro_rules! perform {
-    ($graph:expr, $services:expr, $execution:expr, $input:expr, $cancel:expr) => {{
-        let (graph, services, execution, cancel) = ($graph, $services, $execution, $cancel);
-        if cancel.is_requested() {
-            Err($crate::perform::Stop::Cancelled)
-        } else {
-            let step = graph.step($input, ::interlocking_core::context::Entered { services, execution });
-            let limit = services.backstage.net.node(execution.node).timeout;
-            if $crate::perform::is_watched(services, execution) {
-                $crate::perform::watched(services, execution, step, limit, cancel).await
-            } else {
-                let (mut step, mut waiting) = (::std::pin::pin!(step), None);
-                ::std::future::poll_fn(|context| {
-                    $crate::perform::poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
-                })
-                .await
-                .map_err(|interruption| interruption.into_stop(services, execution))
-            }
-        }
-    }};
+/// Runs one execution.
+pub(crate) async fn perform<G: Graph>(
+    graph: &G,
+    services: &RunServices<G>,
+    execution: Execution,
+    input: G::Token,
+    cancel: &Cancel,
+) -> Result<Done<G>, Stop> {
+    if cancel.is_requested() {
+        return Err(Stop::Cancelled);
+    }
+    let step = graph.step(input, Entered { services, execution });
+    let limit = services.backstage.net.node(execution.node).timeout;
+    if is_watched(services, execution) {
+        return watched(services, execution, step, limit, cancel).await;
+    }
+    guard(step, limit, cancel).await.map_err(|interruption| interruption.into_stop(services, execution))
 }
-pub(crate) use perform;
 
 /// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
     services.backstage.net.node(execution.node).read_only || tracing::enabled!(tracing::Level::INFO)
+}
+
+/// Whether somebody may be tracing; quicker to ask than whether anybody is.
+#[inline]
+pub(crate) fn may_be_traced() -> bool {
+    tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()
 }
 
 /// Runs an execution that is [watched](is_watched). Boxed, so that the common path does not carry this one's state.
@@ -91,7 +88,7 @@ pub(crate) enum Interruption {
 }
 
 /// What an execution waits with: a timer and the cancellation.
-type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
+pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
 
 /// Runs `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
 async fn guard<T>(step: impl Future<Output = T>, limit: Option<Duration>, cancel: &Cancel) -> Result<T, Interruption> {
@@ -102,20 +99,32 @@ async fn guard<T>(step: impl Future<Output = T>, limit: Option<Duration>, cancel
 /// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs
 /// no timer and no allocation.
 #[inline]
-pub(crate) fn poll_guarded<'run, T>(
+fn poll_guarded<'run, T>(
     step: Pin<&mut impl Future<Output = T>>,
     waiting: &mut Waiting<'run>,
     limit: Option<Duration>,
     cancel: &'run Cancel,
     context: &mut Context<'_>,
 ) -> Poll<Result<T, Interruption>> {
-    match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
-        Ok(Poll::Ready(value)) => return Poll::Ready(Ok(value)),
-        Ok(Poll::Pending) => {}
+    let polled = match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
+        Ok(polled) => polled,
         Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+    };
+    if let Poll::Ready(value) = polled {
+        return Poll::Ready(Ok(value));
     }
-    let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit, cancel)));
-    waiting.as_mut().poll(context).map(Err)
+    wait(waiting, || limit, cancel, context).map(Err)
+}
+
+/// Waits for what may interrupt an execution that is not ready.
+pub(crate) fn wait<'run>(
+    waiting: &mut Waiting<'run>,
+    limit: impl FnOnce() -> Option<Duration>,
+    cancel: &'run Cancel,
+    context: &mut Context<'_>,
+) -> Poll<Interruption> {
+    let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit(), cancel)));
+    waiting.as_mut().poll(context)
 }
 
 async fn interruption(limit: Option<Duration>, cancel: &Cancel) -> Interruption {

@@ -32,8 +32,8 @@ pub(crate) struct Backstage {
     pub(crate) net: &'static Net,
     pub(crate) roles: Roles,
     pub(crate) sink: Option<Arc<dyn EventSink>>,
-    clock: Arc<dyn Clock>,
-    started: Elapsed,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) started: Elapsed,
     calls: Mutex<Vec<(Execution, LedgerEntry)>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }

@@ -1,0 +1,118 @@
+//! A chain of node executions, one after the other on one task: the common case, and the quick one.
+//!
+//! Everything that a node execution has in the executor it has here: the cancellation check, the guard against panics,
+//! timeouts, both events, the bounds of the table. What is missing is what a lone token does not need: no task, no
+//! queue, and no allocation.
+
+use crate::cancel::Cancel;
+use crate::clock::{Clock, Elapsed};
+use crate::event::{EventKind, EventSink, Hop, NodeRef};
+use crate::perform::{Interruption, Stop, Waiting, may_be_traced, wait};
+use crate::services::RunServices;
+use interlocking_core::context::Entered;
+use interlocking_core::frontier::{Execution, Solo};
+use interlocking_core::graph::{Done, Graph, Relay};
+use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
+
+/// Where a chain ends: with an execution whose outcome the frontier must look at.
+pub(crate) struct Chained<G: Graph> {
+    pub(crate) execution: Execution,
+    pub(crate) result: Result<Done<G>, Stop>,
+    pub(crate) now: Elapsed,
+    pub(crate) took: Elapsed,
+}
+
+/// What lets a chain go on.
+struct Links<'c> {
+    solo: Solo<'c>,
+    /// The last hop; its end is where the chain stands.
+    hop: Hop,
+    place: &'c Standing,
+    net: &'static Net,
+    started: Elapsed,
+    sink: Option<&'c dyn EventSink>,
+    clock: &'c dyn Clock,
+    cancel: &'c Cancel,
+}
+
+/// Where a chain stands, for whoever waits with it: atomic only because the waiting task may move between threads.
+struct Standing {
+    node: AtomicU32,
+    hops: AtomicU32,
+}
+
+/// Runs the execution that `solo` stands on, which is not watched, and those that it leads to.
+pub(crate) async fn chain<G: Graph>(
+    graph: &G,
+    services: &RunServices<G>,
+    cancel: &Cancel,
+    solo: Solo<'_>,
+    input: G::Token,
+    started: Elapsed,
+) -> Chained<G> {
+    let backstage = &services.backstage;
+    let execution = solo.execution();
+    let node = backstage.node(execution);
+    backstage.emit_at(started, || EventKind::NodeStarted(node));
+    let place = Standing { node: AtomicU32::new(execution.node.into()), hops: AtomicU32::new(0) };
+    let mut links = Links {
+        solo,
+        hop: Hop { at: started, from: node, took: Elapsed::default(), to: node },
+        place: &place,
+        net: backstage.net,
+        started: backstage.started,
+        sink: backstage.sink.as_deref(),
+        clock: &*backstage.clock,
+        cancel,
+    };
+    let result = if cancel.is_requested() {
+        Err(Interruption::Cancelled)
+    } else {
+        let mut chain = pin!(graph.chain(input, Entered { services, execution }, Some(&mut links)));
+        let (mut waiting, mut waits_at): (Waiting<'_>, u32) = (None, 0);
+        poll_fn(|context| {
+            // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
+            match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
+                Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
+                Ok(Poll::Pending) => {}
+                Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+            }
+            let hops = place.hops.load(Ordering::Relaxed);
+            if hops != waits_at {
+                (waiting, waits_at) = (None, hops);
+            }
+            let limit = || backstage.net.node(place.node.load(Ordering::Relaxed) as NodeIndex).timeout;
+            wait(&mut waiting, limit, cancel, context).map(Err)
+        })
+        .await
+    };
+    let (execution, now) = (links.solo.execution(), backstage.now());
+    let result = result.map_err(|interruption| interruption.into_stop(services, execution));
+    Chained { execution, result, now, took: now.since(links.hop.at) }
+}
+
+impl Relay for Links<'_> {
+    fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
+        // First, while there is little to remember across the call.
+        let now = self.clock.now().since(self.started);
+        if may_be_traced() || self.cancel.is_requested() {
+            return false;
+        }
+        let Some(next) = self.solo.relay(alternative, place) else { return false };
+        *execution = next;
+        self.place.node.store(next.node.into(), Ordering::Relaxed);
+        self.place.hops.store(self.place.hops.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        let hop = &mut self.hop;
+        (hop.from, hop.took, hop.at) = (hop.to, now.since(hop.at), now);
+        hop.to = NodeRef { node: self.net.name(next.node), visit: next.visit, attempt: next.attempt };
+        if let Some(sink) = self.sink {
+            sink.hop(hop);
+        }
+        true
+    }
+}
