@@ -118,10 +118,7 @@ async fn an_error_is_a_failure_with_its_causes() {
             assert_eq!(failure.kind, FailureKind::Handler);
             assert_eq!(failure.message, "the plan cannot be read");
             assert_eq!(failure.causes, ["no such file"]);
-            assert_eq!(
-                failure.to_string(),
-                "node `first` failed: the plan cannot be read\n  caused by: no such file"
-            );
+            assert_eq!(failure.to_string(), "node `first` failed: the plan cannot be read\n  caused by: no such file");
         }
     }
 }

@@ -9,7 +9,7 @@ struct Clockwork {
     /// Not limited.
     #[node(entry, input = u64, goto(limited), fork(limited, beside), visits = 4)]
     free: LogicNode<Free>,
-    #[node(input = u64, goto(free), goto(exit, cancels(beside)), timeout = "2s", visits = 4)]
+    #[node(input = u64, goto(free, cancels(beside)), goto(exit, cancels(beside)), timeout = "2s", visits = 4)]
     limited: LogicNode<Limited>,
     #[node(input = u64, goto(exit, cancels(limited)))]
     beside: LogicNode<Beside>,
