@@ -136,7 +136,7 @@ impl Arguments {
             None => default_run_id()?,
         };
         let mut warnings = Vec::new();
-        if self.script.is_none() && (self.spec.is_some() || self.repo.is_some()) {
+        if self.script.is_none() && self.spec.is_some() {
             warnings.push(
                 "the agents are the demonstration's: they write its bounded stack, whatever the specification says; \
                  --script FILE takes your own",

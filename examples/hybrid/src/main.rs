@@ -9,12 +9,14 @@ use crate::progress::{Screen, Style, watch, while_waiting};
 use crate::summary::{Account, Branch, Landed};
 use clap::Parser;
 use hybrid::graph::Hybrid;
+use hybrid::places::PlaceError;
 use hybrid::run::{Ended, SetUpError, Settings, run};
 use hybrid::stage::{StageError, lay_out};
 use interlocking::agents::ScriptedAgent;
 use interlocking::graph::Graph;
+use interlocking::run_id::RunId;
 use interlocking::runtime::{Cancel, event};
-use interlocking::worktree::{GitError, OpenError, Repository};
+use interlocking::worktree::{CommitRecord, GitError, OpenError, Repository};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -76,6 +78,10 @@ async fn main() -> ExitCode {
         screen.line(Style::Bad, &trouble.to_string());
         match trouble {
             Trouble::Usage(_) | Trouble::NoRepository(_) => Exit::Usage,
+            // What was asked for cannot be: no such branch, or a name that is taken.
+            Trouble::SetUp(
+                SetUpError::Branch(_) | SetUpError::Place(PlaceError::NoMain { .. } | PlaceError::RunTaken { .. }),
+            ) => Exit::Usage,
             _ => Exit::Infrastructure,
         }
     });
@@ -244,13 +250,14 @@ impl Site {
         Ok(Some((self.account(&arguments.branch, order.run, ended)?, left_behind)))
     }
 
-    fn account(&self, branch: &str, run: interlocking::run_id::RunId, ended: Ended) -> Result<Account, Trouble> {
+    fn account(&self, branch: &str, run: RunId, ended: Ended) -> Result<Account, Trouble> {
+        let repository = Repository::open(&self.repository)?;
         let (before, after) = ended.main;
-        let commits = Repository::open(&self.repository)?.commits(before..after)?;
-        let landed = |commit: &interlocking::worktree::CommitRecord| Landed {
-            commit: commit.id.to_string(),
-            subject: commit.subject().to_owned(),
-        };
+        let commits = if before == after { Vec::new() } else { repository.commits(before..after)? };
+        let landed =
+            |commit: &CommitRecord| Landed { commit: commit.id.to_string(), subject: commit.subject().to_owned() };
+        let own = format!("{run}/");
+        let archived = repository.archived()?.into_iter().filter(|(name, _)| name.as_str().starts_with(&own));
         Ok(Account {
             run,
             success: ended.result.as_ref().is_some_and(|result| result.success),
@@ -260,6 +267,7 @@ impl Site {
             repository: self.repository.clone(),
             main: Branch { branch: branch.to_owned(), before: before.to_string(), after: after.to_string() },
             commits: commits.iter().map(landed).collect(),
+            archived: archived.map(|(name, _)| name.reference()).collect(),
             calls: ended.ledger,
             result: ended.result,
         })

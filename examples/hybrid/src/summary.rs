@@ -23,6 +23,8 @@ pub(crate) struct Account {
     pub(crate) main: Branch,
     /// The commits that the branch was advanced by, oldest first.
     pub(crate) commits: Vec<Landed>,
+    /// References that keep the work of a run without success, or of rounds that were rejected.
+    pub(crate) archived: Vec<String>,
     /// Every agent call.
     pub(crate) calls: Ledger,
     /// None exactly if the run was interrupted.
@@ -102,6 +104,12 @@ impl Account {
                 let _ = writeln!(text, "  {} {}", short(&landed.commit), quoted(&landed.subject));
             }
         }
+        if !self.success && !self.archived.is_empty() {
+            let _ = writeln!(text, "\nWork kept in {}", self.repository.display());
+            for reference in &self.archived {
+                let _ = writeln!(text, "  {reference}");
+            }
+        }
         text.push('\n');
         if let Some(result) = &self.result {
             let _ = writeln!(text, "Fix rounds  {}", result.attempts);
@@ -140,8 +148,8 @@ fn label(check: Check) -> &'static str {
     match check {
         Check::TypeHoles => "the types have no hole that matters",
         Check::SkeletonBuilds => "the skeleton builds",
-        Check::TestsFailForTheirAgent => "the tests fail on stubs: for their agent",
-        Check::TestsFailOnSkeleton => "the tests fail on stubs: run by us",
+        Check::TestsFailForTheirAgent => "their agent saw the tests fail on stubs",
+        Check::TestsFailOnSkeleton => "the tests fail on stubs, run by us",
         Check::ImplementationBuilds => "the implementation builds",
         Check::MergedTestsPass => "the merged tests pass",
         Check::MutantsCaught => "the tests catch mutants",

@@ -1,0 +1,349 @@
+//! The program itself: what it prints, how it exits, and what it leaves behind.
+
+use expect_test::expect;
+use hybrid::demo::Scenario;
+use hybrid::stage::lay_out;
+use hybrid::types::HybridResult;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The program, which reads no git configuration but the repository's own.
+fn hybrid(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hybrid"));
+    command.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command
+}
+
+/// The program with one place for all artefacts: what the demonstration depends on is compiled once.
+fn run(arguments: &[&str]) -> Ran {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration");
+    Ran::of(hybrid(arguments).arg("--target-dir").arg(target).output().unwrap())
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(directory);
+    let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null").output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+struct Ran {
+    exit: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { exit: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// A crate's repository that is not the program's own, and a place for worktrees beside it.
+struct Repository {
+    directory: TempDir,
+}
+
+impl Repository {
+    async fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration");
+        lay_out(&directory.path().join("user/crate"), &target).await.unwrap();
+        Self { directory }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().join("user/crate")
+    }
+
+    fn arguments<'a>(&self, more: &[&'a str]) -> Vec<String> {
+        let work = self.directory.path().join("work");
+        let own = ["--repo", self.path().to_str().unwrap(), "--work-dir", work.to_str().unwrap()].map(str::to_owned);
+        own.into_iter().chain(more.iter().map(|argument| (*argument).to_owned())).collect()
+    }
+
+    fn run(&self, more: &[&str]) -> Ran {
+        let arguments = self.arguments(more);
+        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What a run may not leave behind: worktrees and branches.
+    fn is_tidy(&self) -> bool {
+        let worktrees = git(&self.path(), &["worktree", "list", "--porcelain"]);
+        let branches = git(&self.path(), &["branch", "--format=%(refname:short)"]);
+        worktrees.matches("worktree ").count() == 1 && branches == "main"
+    }
+}
+
+/// HY-238, HY-134, HY-155: the result is printed and kept as JSON that a later run can read, with the nine checks; and
+/// a name that is taken is refused before anything is done.
+#[test]
+fn the_demonstration_succeeds_and_can_be_kept() {
+    let work = tempfile::tempdir().unwrap();
+    let at = work.path().to_str().unwrap();
+    let (json, events) = (work.path().join("copy.json"), work.path().join("events.jsonl"));
+    let ran = run(&[
+        "--work-dir",
+        at,
+        "--run-id",
+        "r1",
+        "--keep",
+        "--json",
+        json.to_str().unwrap(),
+        "--events",
+        events.to_str().unwrap(),
+    ]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let account = ran.json();
+    assert_eq!((&account["run"], &account["success"]), (&"r1".into(), &true.into()));
+    let result: HybridResult = serde_json::from_value(account["result"].clone()).unwrap();
+    assert!(result.success && result.failure.is_none());
+    assert_eq!(result.lattice.checks().len(), 9);
+    assert_eq!(account["usage"]["cost"], 125_000);
+    for copy in [&json, &work.path().join("r1/result.json")] {
+        assert_eq!(fs::read_to_string(copy).unwrap(), ran.stdout);
+    }
+
+    let repository = work.path().join("r1/repository");
+    let log = git(&repository, &["log", "--format=%H %s", "--reverse", "main"]);
+    let log: Vec<&str> = log.lines().collect();
+    let commits = account["commits"].as_array().unwrap();
+    let listed = commits
+        .iter()
+        .map(|commit| format!("{} {}", commit["commit"].as_str().unwrap(), commit["subject"].as_str().unwrap()));
+    assert_eq!(listed.collect::<Vec<_>>(), log[1..]);
+    assert_eq!(account["main"]["before"].as_str(), log[0].split(' ').next());
+    assert_eq!(account["main"]["after"].as_str(), log[log.len() - 1].split(' ').next());
+    assert!(work.path().join("r1/worktrees/tests-r1/tests/properties.rs").exists());
+
+    for shown in [
+        "  types           started\n",
+        "  types           → skeleton + adversary ",
+        "  $0.031\n",
+        "  types           wrote src/lib.rs\n",
+        "\nSucceeded: `main` is 5 commits further, at ",
+        "  ✓ the merged tests pass                   7 tests pass\n",
+        "\nCoverage    5 of 5 functions, 10 of 10 examples, 6 of 6 sketched properties\n",
+        "\nCost        $0.125 in 4 calls, ",
+    ] {
+        assert!(ran.stderr.contains(shown), "{shown:?} in\n{}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains('\u{1b}'), "no control sequences where there is no terminal");
+    assert!(ran.stderr.ends_with(&format!("Kept        {at}/r1\n")), "{}", ran.stderr);
+
+    let events = fs::read_to_string(events).unwrap();
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["event"], "run_started");
+    assert_eq!(events[events.len() - 1]["event"], "run_ended");
+
+    let again = run(&["--work-dir", at, "--run-id", "r1"]);
+    assert_eq!((again.exit, again.stdout.as_str()), (Some(2), ""));
+    let expected =
+        "/r1 exists already, from an earlier run of that name: choose another --run-id or --work-dir, or remove it\n";
+    assert_eq!(again.stderr, format!("{at}{expected}"));
+
+    let elsewhere = work.path().join("elsewhere");
+    let (repository, elsewhere) = (repository.to_str().unwrap(), elsewhere.to_str().unwrap());
+    let taken = run(&["--repo", repository, "--scenario", "happy", "--run-id", "r1", "--work-dir", elsewhere]);
+    assert_eq!((taken.exit, taken.stdout.as_str()), (Some(2), ""));
+    let said = "the run could not start: the run's name is taken: there is a branch skeleton-r1, at ";
+    assert!(taken.stderr.contains(said), "{}", taken.stderr);
+    assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
+}
+
+/// Exit code 1: the protocol says no, with a typed reason.
+#[test]
+fn a_run_without_success_says_why() {
+    let work = tempfile::tempdir().unwrap();
+    let ran = run(&["--scenario", "build_lie", "--work-dir", work.path().to_str().unwrap()]);
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
+    let account = ran.json();
+    assert_eq!(account["success"], false);
+    let diagnostics = &account["result"]["failure"]["ImplementationDoesNotBuild"]["diagnostics"];
+    assert!(diagnostics.as_str().unwrap().contains("no method named `size`"), "{diagnostics}");
+    assert_eq!(account["main"]["before"], account["main"]["after"]);
+    assert_eq!(account["commits"], Value::Array(Vec::new()));
+    let said =
+        "\nNot a success: ImplementationDoesNotBuild; `main` is where it was.\nthe implementation does not build\n";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[E0599]: no method named `size`"), "{}", ran.stderr);
+    assert_eq!(fs::read_dir(work.path()).unwrap().count(), 0, "nothing is left without --keep");
+}
+
+/// A file that cannot be used is refused before anything is done, with file, line, column and field.
+#[test]
+fn bad_files_are_refused_with_their_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let refusal = |option: &str, name: &str, text: &str| {
+        fs::write(directory.path().join(name), text).unwrap();
+        let ran = Ran::of(hybrid(&[option, name]).current_dir(&directory).output().unwrap());
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        ran.stderr
+    };
+    let spec = "moduleName = \"stack\"\ndescription = \"A stack.\"\nacceptanceCriteria = [\"It holds.\"]\n\
+                implPath = \"../lib.rs\"\ntestPath = \"tests/properties.rs\"\n\n[strictness]\nmaxFixAttempts = 99\n";
+    expect![[r#"
+        spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
+        spec.toml:8:1: `strictness.maxFixAttempts`: out of range; use 1 to 10
+    "#]]
+    .assert_eq(&refusal("--spec", "spec.toml", spec));
+    expect![[r#"
+        spec.yaml: not a known kind of file; name it `.toml` or `.json`
+    "#]]
+    .assert_eq(&refusal("--spec", "spec.yaml", spec));
+    expect![[r#"
+        script.toml:3: `turn.cots`: unknown field `cots`, expected one of `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail`
+    "#]].assert_eq(&refusal("--script", "script.toml", "[[turn]]\nagent = \"types\"\ncots = 0.1\n"));
+    let missing = Ran::of(hybrid(&["--spec", "none.toml"]).current_dir(&directory).output().unwrap());
+    assert_eq!(missing.exit, Some(2));
+    expect![[r#"
+        none.toml: cannot be read: No such file or directory (os error 2)
+    "#]]
+    .assert_eq(&missing.stderr);
+}
+
+#[test]
+fn a_wrong_command_line_is_refused() {
+    let refusal = |arguments: &[&str]| {
+        let ran = Ran::of(hybrid(arguments).output().unwrap());
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        ran.stderr.lines().take(2).collect::<Vec<_>>().join("\n")
+    };
+    let cases: [&[&str]; 7] = [
+        &["--scenario", "nope"],
+        &["--run-id", "../x"],
+        &["--scenario", "happy", "--script", "x.toml"],
+        &["--repo", "."],
+        &["--branch", "next"],
+        &["--graph", "svg"],
+        &["--repo", "/", "--scenario", "happy"],
+    ];
+    expect![[r#"
+        error: invalid value 'nope' for '--scenario <NAME>': there is no scenario `nope`; the scenarios are happy, types_hole, trivial_tests, tests_do_not_compile, build_lie, impl_edits_tests, fix_round
+
+        error: invalid value '../x' for '--run-id <ID>': "../x" is not a run id: only lower-case letters, digits and hyphens are allowed
+
+        error: the argument '--scenario <NAME>' cannot be used with '--script <FILE>'
+
+        error: the following required arguments were not provided:
+          <--scenario <NAME>|--script <FILE>>
+        error: the following required arguments were not provided:
+          --repo <DIR>
+        error: invalid value 'svg' for '--graph [<LANGUAGE>]'
+          [possible values: mermaid, dot]
+        / is not a git repository: create one with `git init`, or give its root"#]].assert_eq(&cases.map(refusal).join("\n"));
+}
+
+#[test]
+fn the_graph_is_drawn() {
+    let drawn = |arguments: &[&str]| {
+        let ran = Ran::of(hybrid(arguments).output().unwrap());
+        assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""));
+        ran.stdout
+    };
+    let start = |text: &str| text.lines().take(3).collect::<Vec<_>>().join("\n");
+    let mermaid = drawn(&["--graph"]);
+    assert_eq!(mermaid, drawn(&["--graph", "mermaid"]));
+    expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          n_types("types: StackSpec<br/>LLMNode, timeout 30 min, agent types, workspace skeleton")"#]]
+    .assert_eq(&start(&mermaid));
+    expect![[r#"
+        digraph "Hybrid" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]"#]]
+    .assert_eq(&start(&drawn(&["--graph", "dot"])));
+    let readme = include_str!("../README.md");
+    assert!(readme.contains(&format!("```mermaid\n{mermaid}```\n")), "put the output of --graph into README.md");
+}
+
+#[test]
+fn help_names_every_scenario_and_exit_code() {
+    let help = Ran::of(hybrid(&["--help"]).output().unwrap());
+    assert_eq!(help.exit, Some(0));
+    for name in Scenario::ALL.map(Scenario::name) {
+        assert!(help.stdout.contains(name), "{name}");
+    }
+    let readme = include_str!("../README.md");
+    for code in ["0", "1", "2", "3", "130"] {
+        assert!(help.stdout.contains(&format!("\n  {code:<5}")), "{code}");
+        assert!(readme.contains(&format!("\n| {code} |")), "{code}");
+    }
+}
+
+/// HY-261: a main checkout with uncommitted changes is not advanced; neither they nor the run's work are lost.
+#[tokio::test]
+async fn uncommitted_changes_are_not_overwritten() {
+    let repository = Repository::new().await;
+    let before = git(&repository.path(), &["rev-parse", "main"]);
+    let edited = "//! Somebody is at work here.\n";
+    fs::write(repository.path().join("src/lib.rs"), edited).unwrap();
+    let ran = repository.run(&["--scenario", "happy", "--run-id", "r2"]);
+    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    assert_eq!(git(&repository.path(), &["rev-parse", "main"]), before);
+    assert_eq!(fs::read_to_string(repository.path().join("src/lib.rs")).unwrap(), edited);
+    let account = ran.json();
+    let message = account["result"]["failure"]["NodeFailed"]["failure"]["message"].as_str().unwrap();
+    assert!(message.starts_with("main is checked out: ") && message.contains("has uncommitted changes: "), "{message}");
+    // The merged work can be had from where it is kept.
+    let kept = account["archived"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+    let merged = kept.clone().find(|name| name.starts_with("refs/interlocking/archive/r2/merge-")).unwrap();
+    assert!(ran.stderr.contains(merged), "{}", ran.stderr);
+    git(&repository.path(), &["checkout", "--quiet", "--", "src/lib.rs"]);
+    git(&repository.path(), &["merge", "--quiet", "--ff-only", merged]);
+    assert!(fs::read_to_string(repository.path().join("src/lib.rs")).unwrap().contains("impl BoundedStack"));
+    assert!(repository.is_tidy());
+}
+
+/// Worktrees below the repository would be its files.
+#[tokio::test]
+async fn a_work_directory_inside_the_repository_is_refused() {
+    let repository = Repository::new().await;
+    let (path, inside) = (repository.path(), repository.path().join("deep/work"));
+    let arguments = ["--repo", path.to_str().unwrap(), "--scenario", "happy", "--work-dir", inside.to_str().unwrap()];
+    let ran = run(&arguments);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.ends_with(": give a --work-dir outside of it\n"), "{}", ran.stderr);
+    assert!(!path.join("deep").exists());
+    assert_eq!(git(&path, &["status", "--porcelain"]), "");
+}
+
+/// An interrupt ends the run in good order.
+#[tokio::test]
+async fn an_interrupt_leaves_nothing_behind() {
+    let repository = Repository::new().await;
+    let script = repository.directory.path().join("slow.toml");
+    fs::write(&script, "[[turn]]\nagent = \"types\"\ndelay = \"10m\"\noutput = {}\n").unwrap();
+    let events = repository.directory.path().join("events.jsonl");
+    let more = ["--script", script.to_str().unwrap(), "--events", events.to_str().unwrap()];
+    let mut command = hybrid(&[]);
+    command.args(repository.arguments(&more)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = command.spawn().unwrap();
+    let started = Instant::now();
+    while !fs::read_to_string(&events).unwrap_or_default().contains("\"started\"") {
+        assert!(started.elapsed() < Duration::from_secs(60), "the agent does not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!repository.is_tidy(), "the run is under way");
+    let id = rustix::process::Pid::from_raw(program.id().cast_signed()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let ran = Ran::of(program.wait_with_output().unwrap());
+    assert_eq!(ran.exit, Some(130), "{}", ran.stderr);
+    let account = ran.json();
+    assert_eq!((&account["interrupted"], &account["success"]), (&true.into(), &false.into()));
+    assert_eq!(account["result"], Value::Null);
+    assert!(ran.stderr.contains("\nInterrupted; `main` is where it was.\n"), "{}", ran.stderr);
+    assert!(repository.is_tidy());
+    assert_eq!(fs::read_dir(repository.directory.path().join("work")).unwrap().count(), 0);
+}
