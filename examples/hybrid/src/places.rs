@@ -20,7 +20,7 @@ use interlocking::worktree::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// One of a run's worktrees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +50,9 @@ struct Inner {
     directory: PathBuf,
     author: Signature,
     open: Mutex<BTreeMap<Place, Worktree>>,
+    /// Whether the worktrees have been removed. Held for reading during git work: a run that is cancelled does not wait
+    /// for it, and what it makes must be removed with the rest.
+    closed: RwLock<bool>,
 }
 
 /// What went wrong with a worktree.
@@ -66,6 +69,16 @@ pub enum PlaceError {
     NoMain {
         /// The branch.
         branch: BranchName,
+    },
+    /// There is a branch of the run's name: another run's, which goes on or left it.
+    #[error(
+        "the run's name is taken: there is a branch {branch}, at {at}; choose another name, or delete what is left of that run"
+    )]
+    RunTaken {
+        /// The branch.
+        branch: BranchName,
+        /// Where it is.
+        at: CommitId,
     },
     /// A name derived from the run's is not a branch name.
     #[error(transparent)]
@@ -140,7 +153,7 @@ impl Places {
     ///
     /// # Errors
     ///
-    /// [`PlaceError::NoMain`] where the branch has no commit.
+    /// [`PlaceError::NoMain`] where the branch has no commit, [`PlaceError::RunTaken`] where a branch bears the run's name.
     pub fn new(
         repository: Repository,
         main: BranchName,
@@ -149,8 +162,14 @@ impl Places {
         author: Signature,
     ) -> Result<Self, PlaceError> {
         let base = repository.branch_head(&main)?.ok_or_else(|| PlaceError::NoMain { branch: main.clone() })?;
-        let directory = directory.into();
-        Ok(Self(Arc::new(Inner { repository, run, main, base, directory, author, open: Mutex::default() })))
+        for place in Place::ALL.into_iter().filter(|place| place.has_branch()) {
+            let branch = BranchName::new(format!("{}-{run}", place.name()))?;
+            if let Some(at) = repository.branch_head(&branch)? {
+                return Err(PlaceError::RunTaken { branch, at });
+            }
+        }
+        let (directory, open, closed) = (directory.into(), Mutex::default(), RwLock::new(false));
+        Ok(Self(Arc::new(Inner { repository, run, main, base, directory, author, open, closed })))
     }
 
     /// The run's name.
@@ -182,6 +201,19 @@ impl Places {
         self.open_places().get(&place).cloned().ok_or(PlaceError::NotOpen { place: place.name() })
     }
 
+    /// Git work is synchronous: it runs where it may block, and not once the worktrees are removed.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, PlaceError> + Send + 'static,
+    ) -> Result<T, PlaceError> {
+        let places = self.clone();
+        let working = tokio::task::spawn_blocking(move || {
+            let closed = places.0.closed.read().unwrap_or_else(PoisonError::into_inner);
+            if *closed { Err(PlaceError::Stopped) } else { work() }
+        });
+        working.await.unwrap_or(Err(PlaceError::Stopped))
+    }
+
     /// Where the worktree is.
     ///
     /// # Errors
@@ -199,7 +231,7 @@ impl Places {
     /// [`PlaceError`]; nothing is left behind.
     pub async fn open(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
         let places = self.clone();
-        blocking(move || {
+        self.blocking(move || {
             if let Ok(worktree) = places.worktree(place) {
                 let head = worktree.head()?;
                 if head != from {
@@ -229,7 +261,7 @@ impl Places {
     /// [`PlaceError`]; nothing changed.
     pub async fn commit(&self, place: Place, since: CommitId, message: String) -> Result<Option<CommitId>, PlaceError> {
         let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
-        blocking(move || Ok(worktree.squash_since(since, &author, &message)?)).await
+        self.blocking(move || Ok(worktree.squash_since(since, &author, &message)?)).await
     }
 
     /// Makes a commit that changes no file and says what the ones before it amount to.
@@ -239,7 +271,7 @@ impl Places {
     /// [`PlaceError`]; nothing changed.
     pub async fn commit_marker(&self, place: Place, message: String) -> Result<CommitId, PlaceError> {
         let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
-        blocking(move || Ok(worktree.commit_empty(&author, &message)?)).await
+        self.blocking(move || Ok(worktree.commit_empty(&author, &message)?)).await
     }
 
     /// The paths that differ from `since`, committed or not; of a renamed file both.
@@ -249,7 +281,7 @@ impl Places {
     /// [`PlaceError`] where the worktree cannot be read.
     pub async fn touched(&self, place: Place, since: CommitId) -> Result<Vec<String>, PlaceError> {
         let worktree = self.worktree(place)?;
-        blocking(move || {
+        self.blocking(move || {
             let changes = worktree.diff_since(since)?;
             let paths = changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned()));
             Ok(paths.collect())
@@ -264,7 +296,7 @@ impl Places {
     /// [`PlaceError`] where the worktree cannot be read.
     pub async fn head(&self, place: Place) -> Result<CommitId, PlaceError> {
         let worktree = self.worktree(place)?;
-        blocking(move || Ok(worktree.head()?)).await
+        self.blocking(move || Ok(worktree.head()?)).await
     }
 
     /// Picks `since..head` of each place onto the merge worktree, in the given order.
@@ -274,7 +306,7 @@ impl Places {
     /// [`PlaceError::CherryPick`] on a conflict; the merge worktree is then as it was before that place's commits.
     pub async fn pick(&self, picks: Vec<(CommitId, CommitId)>) -> Result<Vec<CommitId>, PlaceError> {
         let (worktree, author) = (self.worktree(Place::Merge)?, self.0.author.clone());
-        blocking(move || {
+        self.blocking(move || {
             let mut picked = Vec::new();
             for (since, head) in picks {
                 picked.extend(worktree.cherry_pick(since..head, &author)?);
@@ -291,7 +323,7 @@ impl Places {
     /// [`PlaceError`] where they cannot be read.
     pub async fn commits(&self, from: CommitId, to: CommitId) -> Result<Vec<CommitRecord>, PlaceError> {
         let repository = self.0.repository.clone();
-        blocking(move || Ok(repository.commits(from..to)?)).await
+        self.blocking(move || Ok(repository.commits(from..to)?)).await
     }
 
     /// Advances `main` from where the run started to the merge worktree's head.
@@ -301,7 +333,7 @@ impl Places {
     /// [`PlaceError::FastForward`] where it moved meanwhile, or is checked out with uncommitted changes; nothing changed.
     pub async fn land(&self) -> Result<CommitId, PlaceError> {
         let (places, worktree) = (self.clone(), self.worktree(Place::Merge)?);
-        blocking(move || {
+        self.blocking(move || {
             let head = worktree.head()?;
             places.0.repository.fast_forward(&places.0.main, head, places.0.base)?;
             Ok(head)
@@ -317,15 +349,17 @@ impl Places {
     /// The first [`PlaceError`]; the others are removed all the same.
     pub async fn close(&self, archive: bool) -> Result<(), PlaceError> {
         let places = self.clone();
-        blocking(move || {
+        let removing = tokio::task::spawn_blocking(move || {
+            let mut closed = places.0.closed.write().unwrap_or_else(PoisonError::into_inner);
+            *closed = true;
             let open = std::mem::take(&mut *places.open_places());
             let mut result = Ok(());
             for (place, worktree) in open {
                 result = result.and(places.remove(place, &worktree, archive));
             }
             result
-        })
-        .await
+        });
+        removing.await.unwrap_or(Err(PlaceError::Stopped))
     }
 
     fn remove(&self, place: Place, worktree: &Worktree, archive: bool) -> Result<(), PlaceError> {
@@ -369,18 +403,11 @@ impl Workspaces for Places {
         let unusable = |error: PlaceError| WorkspaceError::Unusable { reason: error.to_string() };
         let place = Place::named(name).ok_or_else(|| WorkspaceError::Unknown { known: Vec::new() })?;
         let worktree = self.worktree(place).map_err(unusable)?;
-        let changes = blocking(move || {
+        let changes = self.blocking(move || {
             let head = format!("HEAD is at {}", worktree.head()?);
             let status = worktree.status()?;
             Ok(std::iter::once(head).chain(status.iter().map(ToString::to_string)).collect())
         });
         changes.await.map_err(unusable)
     }
-}
-
-/// Git work is synchronous: it runs where it may block.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, PlaceError> + Send + 'static,
-) -> Result<T, PlaceError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(PlaceError::Stopped))
 }
