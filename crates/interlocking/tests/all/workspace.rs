@@ -1,1 +1,173 @@
-//! To come.
+//! Workspaces: where a node works, and what it must leave alone.
+
+use crate::support::{Recording, failed, finished, timed};
+use askama::Template;
+use async_trait::async_trait;
+use interlocking::prelude::*;
+use interlocking::runtime::workspaces::Directories;
+use interlocking::runtime::{WorkspaceError, Workspaces};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One directory, compared by the names and contents of its files.
+struct Listing(PathBuf);
+
+#[async_trait]
+impl Workspaces for Listing {
+    fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {
+        match name {
+            "main" => Ok(self.0.clone()),
+            _ => Err(WorkspaceError::Unknown { known: vec!["main".to_owned()] }),
+        }
+    }
+
+    async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
+        let unusable = |error: std::io::Error| WorkspaceError::Unusable { reason: error.to_string() };
+        let mut lines = Vec::new();
+        for file in std::fs::read_dir(self.locate(name)?).map_err(unusable)? {
+            let path = file.map_err(unusable)?.path();
+            let text = std::fs::read_to_string(&path).map_err(unusable)?;
+            lines.push(format!("{}: {text}", path.file_name().unwrap_or_default().to_string_lossy()));
+        }
+        lines.sort();
+        Ok(lines)
+    }
+}
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Desk {
+    #[node(entry, input = String, goto(look), workspace = "main")]
+    work: LogicNode<Work>,
+    #[node(input = String, goto(exit), workspace = "main", read_only)]
+    look: LogicNode<Look>,
+}
+
+logic!(Work for desk::work, |what: String, cx| {
+    let workspace = cx.workspace()?;
+    assert!(!workspace.read_only);
+    std::fs::write(workspace.path.join("work.txt"), &what)?;
+    goto!(cx, desk::look, what)
+});
+logic!(Look for desk::look, |what: String, cx| {
+    let workspace = cx.workspace()?;
+    assert_eq!((workspace.name.as_str(), workspace.read_only), ("main", true));
+    match what.as_str() {
+        "meddle" => std::fs::write(workspace.path.join("look.txt"), "I was here")?,
+        "undo" => {
+            std::fs::write(workspace.path.join("look.txt"), "I was here")?;
+            std::fs::remove_file(workspace.path.join("look.txt"))?;
+        }
+        "vanish" => std::fs::remove_dir_all(&workspace.path)?,
+        _ => {}
+    }
+    goto!(cx, desk::exit, std::fs::read_to_string(workspace.path.join("work.txt")).unwrap_or_default())
+});
+
+fn desk(path: &Path) -> Run<Desk> {
+    let graph = Desk { work: LogicNode(Work), look: LogicNode(Look) };
+    timed(graph).with_workspaces(Arc::new(Listing(path.to_owned())))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_works_in_its_workspace() {
+    for what in ["well", "undo"] {
+        for journal in [true, false] {
+            let place = tempfile::tempdir().unwrap();
+            let run = if journal { desk(place.path()) } else { desk(place.path()).without_journal() };
+            // What was there before, changed or not, is nobody's fault.
+            std::fs::write(place.path().join("old.txt"), "old").unwrap();
+            assert_eq!(finished(run.start(what.to_owned()).await.unwrap()), what);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_only_node_that_changes_its_workspace_fails() {
+    for journal in [true, false] {
+        let place = tempfile::tempdir().unwrap();
+        let run = if journal { desk(place.path()) } else { desk(place.path()).without_journal() };
+        let failure = failed(run.start("meddle".to_owned()).await.unwrap());
+        assert_eq!((failure.node.as_str(), &failure.kind), ("look", &FailureKind::Workspace));
+        assert_eq!(
+            failure.message,
+            "workspace `main`: the node may only read this place, but changed it:\nlook.txt: I was here"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workspace_that_cannot_be_examined_fails_the_node() {
+    let place = tempfile::tempdir().unwrap();
+    let failure = failed(desk(place.path()).start("vanish".to_owned()).await.unwrap());
+    assert_eq!((failure.node.as_str(), &failure.kind), ("look", &FailureKind::Workspace));
+    assert!(failure.message.starts_with("workspace `main`: No such file or directory"), "{}", failure.message);
+
+    // Plain directories cannot tell what changed, so they do not claim that nothing did.
+    let place = tempfile::tempdir().unwrap();
+    let directories = Directories::new().with("main", place.path());
+    let run = desk(place.path()).with_workspaces(Arc::new(directories));
+    let failure = failed(run.start("well".to_owned()).await.unwrap());
+    assert_eq!((failure.node.as_str(), &failure.kind), ("look", &FailureKind::Workspace));
+    assert_eq!(
+        failure.message,
+        "workspace `main`: `main` is a plain directory, whose changes nobody keeps track of"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workspace_that_the_run_does_not_know_is_a_failure_of_configuration() {
+    for (known, listed) in [
+        (Directories::new(), "none"),
+        (Directories::new().with("spare", "/").with("attic", "/"), "attic, spare"),
+    ] {
+        let run = desk(Path::new("/")).with_workspaces(Arc::new(known));
+        let failure = failed(run.start("well".to_owned()).await.unwrap());
+        assert_eq!((failure.node.as_str(), &failure.kind), ("work", &FailureKind::Configuration));
+        assert_eq!(
+            failure.message,
+            format!("workspace `main` cannot be used: there is no such place; known are: {listed}")
+        );
+    }
+}
+
+#[derive(Template)]
+#[template(source = "Look.", ext = "txt")]
+struct LookPrompt;
+
+#[derive(Graph)]
+#[graph(output = bool)]
+struct Audit {
+    #[node(entry, input = String, prompt = LookPrompt, output = bool, goto(exit), workspace = "main", read_only)]
+    look: LLMNode<Looks>,
+}
+
+struct Looks;
+impl LLMHandler<audit::look> for Looks {
+    async fn before<'a>(&'a self, _: &'a String, _: &mut Cx<'_, audit::look>) -> Ask<LookPrompt> {
+        Ok((LookPrompt, SessionOp::StartFresh(Slug::new("look")?)))
+    }
+    async fn after(&self, _: String, reply: Reply<bool>, cx: &mut Cx<'_, audit::look>) -> Route<audit::look> {
+        goto!(cx, audit::exit, reply.output)
+    }
+}
+
+/// An agent is told that it may only read; when it writes all the same, the run finds out and the call is paid for.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_writes_where_it_may_only_read_is_found_out() {
+    let place = tempfile::tempdir().unwrap();
+    let agent = Recording::new(
+        "[[turn]]\noutput_json = 'true'\ncost = 0.03\n[[turn.write]]\npath = 'note.md'\ncontent = 'hidden'\n",
+    );
+    let run = timed(Audit { look: LLMNode(Looks) })
+        .with_workspaces(Arc::new(Listing(place.path().to_owned())))
+        .with_agent("look", agent.clone());
+    let report = run.start(String::new()).await.unwrap();
+    assert_eq!(report.usage().cost.to_string(), "$0.03");
+    let failure = failed(report);
+    assert_eq!(failure.kind, FailureKind::Workspace);
+    assert!(failure.message.ends_with("changed it:\nnote.md: hidden"), "{}", failure.message);
+    let turns = agent.turns();
+    assert!(turns[0].read_only);
+    assert_eq!(turns[0].workspace.as_deref(), Some(place.path()));
+}
