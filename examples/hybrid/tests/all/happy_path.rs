@@ -1,15 +1,174 @@
 //! Everybody does what they say.
 
-use crate::stage::Stage;
+use crate::play::Play;
+use crate::stage::{Stage, check, git};
+use crate::watched::Until;
+use hybrid::commit_message::{CommitMessage, Phase};
 use hybrid::demo::Scenario;
+use hybrid::types::{Check, TypeSystemVerdict};
+use interlocking::agents::SessionOp;
 
+/// One run, in the one arrival order at both joins: the skeleton before the adversary, the implementation before the
+/// tests.
+///
+/// HY-01, HY-06: the blind agents work at the same time; each is held until the other has been called.
+/// HY-235: the order of a happy run, up to its exit. HY-10: every builder works once.
+/// HY-38, HY-39, HY-40, HY-43, HY-44, HY-45, HY-47, HY-49, HY-50, HY-52: where each node leads.
+/// HY-41, HY-46: a join fires once both sides are there, here the later ones being adversary and tests.
+/// HY-236: what overlaps is not waited for twice, and no node waits although its input is there.
+/// PRG-40: prompts rendered, an agent called, its answer parsed and routed by its handler.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_work_lands_on_main() {
-    let stage = Stage::new(Scenario::Happy).await;
+    let stage = Stage::new(Play::of(Scenario::Happy)).await;
+    stage.agent.hold("adversary", 1, Until::Finished("skeleton", 1));
+    stage.agent.hold("tests", 1, Until::Called("impl", 1));
+    stage.agent.hold("impl", 1, Until::Called("tests", 1));
+    stage.agent.hold("tests", 1, Until::Finished("implementation", 1));
     let ended = stage.run().await;
-    let result = ended.result.as_ref().unwrap();
-    assert!(result.success, "{:#?}", result.failure);
-    let log = stage.git(&["log", "--format=%s", "main"]);
-    assert_eq!(log.lines().count(), 6, "{log}");
-    assert_eq!(stage.git(&["status", "--porcelain"]), "");
+    let result = stage.assert_landed(&ended);
+
+    let trace = stage.trace();
+    let routes = [
+        "types → skeleton and adversary",
+        "skeleton → gate.skeleton",
+        "adversary → gate.adversary",
+        "gate → blind_fork",
+        "blind_fork → tests and implementation",
+        "implementation → blind.implementation",
+        "tests → blind.tests",
+        "blind → verify",
+        "verify → merge",
+        "merge → validate",
+        "validate → post_validate",
+        "post_validate → exit",
+    ];
+    assert_eq!(trace.routes(), routes);
+    assert!(trace.overlap(("skeleton", 1), ("adversary", 1)));
+    assert!(trace.overlap(("tests", 1), ("implementation", 1)));
+    let enabled = [
+        ("types", &["skeleton", "adversary"][..]),
+        ("adversary", &["gate"]),
+        ("gate", &["blind_fork"]),
+        ("blind_fork", &["tests", "implementation"]),
+        ("tests", &["blind"]),
+        ("blind", &["verify"]),
+        ("verify", &["merge"]),
+        ("merge", &["validate"]),
+        ("validate", &["post_validate"]),
+    ];
+    for (node, successors) in enabled {
+        assert_eq!(trace.started_at_once_after(trace.finish(node, 1)), successors, "after {node}");
+    }
+    // Joins do not fire early.
+    assert_eq!(trace.started_at_once_after(trace.finish("skeleton", 1)), [""; 0]);
+    assert_eq!(trace.started_at_once_after(trace.finish("implementation", 1)), [""; 0]);
+    assert!(ended.took.as_secs_f64() < trace.sum_of_times());
+
+    results_are_those_of_the_script(&result);
+    main_holds_the_work(&stage);
+    commits_say_who_did_what(&stage);
+
+    // HY-07: the adversary is a stranger. HY-25: nobody saw `main` move during the run.
+    let calls = stage.agent.calls();
+    assert!(calls.iter().all(|call| matches!(call.session, SessionOp::StartFresh(_))), "{calls:?}");
+    assert!(calls.iter().all(|call| call.main == stage.base));
+    let sessions: std::collections::BTreeSet<_> = calls.iter().filter_map(|call| call.answered_in.clone()).collect();
+    assert_eq!(sessions.len(), 4, "four agents, four conversations");
+    // HY-12: the adversary's minor finding reaches both builders as a hint.
+    let hint = "Treat a stack of capacity zero like every other full stack";
+    assert!(
+        calls.iter().filter(|call| call.prompt.contains(hint)).map(|call| &*call.role).eq(["tests", "impl"])
+            || calls.iter().filter(|call| call.prompt.contains(hint)).map(|call| &*call.role).eq(["impl", "tests"])
+    );
+}
+
+/// HY-155: the nine checks are reported with the result. HY-146: minor holes pass. HY-148, HY-149, HY-150, HY-151,
+/// HY-147, HY-153, HY-154: what each check that blocks has seen. HY-182: how many tests passed.
+fn results_are_those_of_the_script(result: &hybrid::types::HybridResult) {
+    let verdict = result.type_adversary.as_ref().unwrap().verdict;
+    assert_eq!(verdict, TypeSystemVerdict::TypeSystemMinorHoles);
+    let seen = [
+        (Check::TypeHoles, "TypeSystemMinorHoles"),
+        (Check::SkeletonBuilds, "it builds"),
+        (Check::TestsFailForTheirAgent, "the agent says so"),
+        (Check::TestsFailOnSkeleton, "every property fails"),
+        (Check::ImplementationBuilds, "it builds"),
+        (Check::MergedTestsPass, "7 tests pass"),
+        (Check::CoverageConfirmed, "every claim holds"),
+        (Check::SkeletonIsStubs, "every body is a stub"),
+    ];
+    for (which, detail) in seen {
+        assert_eq!(check(result, which), (true, detail), "{which:?}");
+    }
+    assert!(result.lattice.holds());
+
+    assert_eq!(result.attempts, 0);
+    assert_eq!(result.spec.len(), 5);
+    assert_eq!(result.understanding, hybrid::types::UnderstandingState::default());
+    let coverage = result.tests_coverage.as_ref().unwrap();
+    assert_eq!((coverage.functions_covered.len(), coverage.examples_covered, coverage.examples_total), (5, 10, 10));
+    assert_eq!((coverage.sketches_covered.len(), coverage.sketches_uncovered.len()), (6, 0));
+    // types, adversary, tests, impl
+    assert_eq!(result.total_cost.to_string(), "$0.125");
+    assert!(result.witness.narrative.ends_with("The run succeeded."), "{}", result.witness.narrative);
+}
+
+/// HY-09: what lands is what was written to the disk. HY-16: it starts at `main`. HY-19, HY-21, HY-22, HY-23: types,
+/// skeleton, tests, implementation and merge, in this order and each by its own phase. HY-25: `main` is moved forward once.
+/// HY-34: tests and implementation are commits of their own files only.
+fn main_holds_the_work(stage: &Stage) {
+    let repository = stage.repository();
+    let written = |agent: &str| Play::of(Scenario::Happy).turn(agent).file().clone();
+    assert_eq!(std::fs::read_to_string(repository.join("src/lib.rs")).unwrap(), written("impl"));
+    assert_eq!(std::fs::read_to_string(repository.join("tests/properties.rs")).unwrap(), written("tests"));
+
+    let range = format!("{}..main", stage.base);
+    let log = stage.git(&["log", "--reverse", "--format=%s", &range]);
+    let subjects: Vec<&str> = log.lines().collect();
+    let expected = [
+        "types: BoundedStack: A last-in, first-out stack of i64 with a capacity fixed when it is made.",
+        "skeleton: BoundedStack checked: stubs that build",
+        "tests: properties of the bounded stack",
+        "impl: implement the bounded stack",
+        "merge: tests and implementation together",
+    ];
+    assert_eq!(subjects, expected);
+    assert_eq!(stage.git(&["rev-list", "--merges", "main"]), "", "picked, not merged");
+    let files = |back: u32| stage.git(&["show", "--format=", "--name-only", &format!("main~{back}")]);
+    assert_eq!(files(4), "src/lib.rs");
+    assert_eq!(files(3), "tests/properties.rs");
+    assert_eq!(files(2), "tests/properties.rs");
+    assert_eq!(files(1), "src/lib.rs");
+    assert_eq!(files(0), "");
+    assert_eq!(stage.git(&["rev-parse", "main~5"]), stage.base);
+    let moves = stage.git(&["reflog", "show", "--format=%H", "main"]);
+    assert_eq!(moves.lines().filter(|head| **head != stage.base).count(), 1, "{moves}");
+}
+
+/// HY-35: every commit of the run is read back with its trailers. HY-36: what the tests commit says.
+/// HY-168: the types commit bears its agent's cost.
+fn commits_say_who_did_what(stage: &Stage) {
+    let message = |back: u32| stage.git(&["log", "-1", "--format=%B", &format!("main~{back}")]);
+    let read = |back: u32| message(back).parse::<CommitMessage>().unwrap();
+    let of_each = [
+        (4, Phase::Types, "types", "$0.031"),
+        (3, Phase::Skeleton, "skeleton", "$0.00"),
+        (2, Phase::Tests, "tests", "$0.044"),
+        (1, Phase::Impl, "implementation", "$0.038"),
+        (0, Phase::Merge, "merge", "$0.00"),
+    ];
+    for (back, phase, node, cost) in of_each {
+        let message = read(back);
+        assert_eq!((message.phase(), message.node().to_string()), (phase, node.to_owned()));
+        assert_eq!((message.session().to_string(), message.cost().to_string()), ("r1".to_owned(), cost.to_owned()));
+        // Git itself finds the trailers.
+        let trailers = git(&stage.repository(), &["log", "-1", "--format=%(trailers)", &format!("main~{back}")]);
+        assert_eq!(trailers, format!("Session: r1\nNode: {node}\nCost: {cost}"));
+    }
+    let expected = "tests: properties of the bounded stack\n\nProperties: prop_new_stack_is_empty, \
+        prop_pop_undoes_push, prop_full_stack_hands_the_value_back, prop_height_never_exceeds_capacity, \
+        prop_values_come_out_in_reverse, prop_peek_changes_nothing, prop_examples\nFunctions: 5/5\nExamples: 10/10\n\
+        Sketches: 6/6\nSelf-verified: yes; 7 of 7 seen to fail on the stubs\n\n\
+        Session: r1\nNode: tests\nCost: $0.044";
+    assert_eq!(message(2), expected);
 }

@@ -1,5 +1,20 @@
-//! Whole runs of the protocol, with scripted agents whose work is really written, built, tested and merged.
+//! Whole runs of the protocol: scripted agents whose work is really written, built, tested and merged.
 
+mod slot;
+mod play;
+mod watched;
+mod trace;
 mod stage;
 
+mod table;
+mod another_graph;
 mod happy_path;
+mod isolation;
+mod types_loop;
+mod design_violations;
+mod red_loop;
+mod coverage;
+mod barrier;
+mod fix_loop;
+mod blocked;
+mod landing;

@@ -1,84 +1,197 @@
 //! A repository, a script, and a run over them.
 
-use hybrid::demo::{self, Scenario};
+use crate::play::Play;
+use crate::slot::{Slot, target_directory};
+use crate::trace::Trace;
+use crate::watched::{Call, Watched, worktrees_of};
+use hybrid::demo;
 use hybrid::run::{Ended, Settings, run};
 use hybrid::spec::{SpecFormat, Task};
 use hybrid::stage::lay_out;
-use interlocking::agents::{Agent, Script, ScriptedAgent};
+use hybrid::types::{Check, HybridFailure, HybridResult, VerificationStatus};
+use interlocking::runtime::event::EventKind;
 use interlocking::runtime::{Cancel, Event};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
-/// A repository for one test.
-pub struct Stage {
-    directory: TempDir,
-    pub task: Task,
-    pub agent: Arc<ScriptedAgent>,
+/// A repository for one test, and whoever works in it.
+pub(crate) struct Stage {
+    pub(crate) task: Task,
+    pub(crate) agent: Arc<Watched>,
+    /// Where the user's branch was before the run.
+    pub(crate) base: String,
+    /// A file that the sink makes once a node has finished.
+    signal: Option<(&'static str, PathBuf)>,
     events: Arc<Mutex<Vec<Event>>>,
+    slot: Slot,
 }
 
+/// The seed's repository, laid out and built once a process.
+static SEED: OnceCell<Slot> = OnceCell::const_new();
+
 impl Stage {
-    /// The demonstration's seed and task, with the agents of a scenario.
-    pub async fn new(scenario: Scenario) -> Self {
-        Self::with_script(scenario.name(), scenario.script()).await
+    /// The demonstration's seed and task.
+    pub(crate) async fn new(play: Play) -> Self {
+        let seed = SEED.get_or_init(async || {
+            let slot = Slot::take();
+            lay_out(&slot.path().join("repository"), &target_directory()).await.unwrap();
+            slot
+        });
+        let (seed, slot) = (seed.await.path().join("repository"), Slot::take());
+        let repository = slot.path().join("repository");
+        copy(&seed, &repository);
+        let events = Arc::default();
+        Self {
+            task: Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml).unwrap(),
+            agent: Arc::new(Watched::new(play.script(), repository.clone(), Arc::clone(&events))),
+            base: git(&repository, &["rev-parse", "main"]),
+            signal: None,
+            events,
+            slot,
+        }
     }
 
-    /// The same with other agents.
-    pub async fn with_script(name: &str, script: &str) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        lay_out(&directory.path().join("repository"), &target_directory()).await.unwrap();
-        let script = Script::parse(name, script).unwrap();
-        let agent = Arc::new(ScriptedAgent::new(script));
-        let task = Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-        Self { directory, task, agent, events: Arc::default() }
+    /// The same with another budget of every loop.
+    pub(crate) fn at_most(mut self, attempts: u8) -> Self {
+        self.task.spec.strictness.max_fix_attempts = attempts;
+        self
+    }
+
+    /// The same, where every build begins only after a node has finished.
+    pub(crate) fn building_after(mut self, node: &'static str) -> Self {
+        let signal = self.slot.path().join("signal");
+        let wait = format!("while ! test -e {}; do sleep 0.05; done; exec cargo build --all-targets", signal.display());
+        self.task.toolchain.build_command = vec!["sh".to_owned(), "-c".to_owned(), wait].try_into().unwrap();
+        self.signal = Some((node, signal));
+        self
     }
 
     /// Runs the protocol.
-    pub async fn run(&self) -> Ended {
-        self.run_with(self.agent.clone(), false).await
+    pub(crate) async fn run(&self) -> Ended {
+        self.play(false).await
     }
 
-    /// Runs the protocol with another agent, or keeps its worktrees.
-    pub async fn run_with(&self, agent: Arc<dyn Agent>, keep: bool) -> Ended {
-        let events = self.events.clone();
+    /// Runs the protocol, and keeps the worktrees.
+    pub(crate) async fn run_and_keep(&self) -> Ended {
+        self.play(true).await
+    }
+
+    async fn play(&self, keep: bool) -> Ended {
+        let (events, signal) = (self.events.clone(), self.signal.clone());
+        let sink = move |event: Event| {
+            if let (EventKind::NodeFinished { node, .. }, Some((awaited, file))) = (&event.kind, &signal)
+                && node.node == *awaited
+            {
+                std::fs::write(file, "").unwrap();
+            }
+            events.lock().unwrap().push(event);
+        };
         let settings = Settings {
             task: self.task.clone(),
             repository: self.repository(),
             main: "main".into(),
             run: "r1".parse().unwrap(),
-            directory: self.directory.path().join("worktrees"),
+            directory: self.slot.path().join("worktrees"),
             target_directory: target_directory(),
-            agent,
-            sink: Arc::new(move |event: Event| events.lock().unwrap().push(event)),
+            agent: self.agent.clone(),
+            sink: Arc::new(sink),
             cancel: Cancel::new(),
             keep,
         };
         run(settings).await.unwrap()
     }
 
-    pub fn repository(&self) -> PathBuf {
-        self.directory.path().join("repository")
+    pub(crate) fn repository(&self) -> PathBuf {
+        self.slot.path().join("repository")
     }
 
-    pub fn worktree(&self, name: &str) -> PathBuf {
-        self.directory.path().join("worktrees").join(format!("{name}-r1"))
+    /// Where a worktree of the run is.
+    pub(crate) fn worktree(&self, place: &str) -> PathBuf {
+        self.slot.path().join("worktrees").join(format!("{place}-r1"))
     }
 
-    /// Every event of the run.
-    pub fn events(&self) -> Vec<Event> {
-        self.events.lock().unwrap().clone()
+    pub(crate) fn trace(&self) -> Trace {
+        Trace::new(&self.events.lock().unwrap())
+    }
+
+    /// The calls of an agent, in order.
+    pub(crate) fn calls_of(&self, role: &str) -> Vec<Call> {
+        self.agent.calls().into_iter().filter(|call| call.role == role).collect()
     }
 
     /// `git` in the repository.
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.repository(), arguments)
+    }
+
+    /// The commits that the run kept for whoever wants to look: the name of each and the subject.
+    pub(crate) fn archive(&self) -> Vec<(String, String)> {
+        let references = self.git(&["for-each-ref", "--format=%(refname) %(subject)", "refs/interlocking/archive"]);
+        let lines = references.lines().map(|line| {
+            let (name, subject) = line.split_once(' ').unwrap();
+            (name.strip_prefix("refs/interlocking/archive/r1/").unwrap().to_owned(), subject.to_owned())
+        });
+        lines.collect()
+    }
+
+    /// Holds a success against the repository, and gives the result.
+    ///
+    /// HY-25, HY-26: `main` is where the run put it, its files with it, and nothing of the run is left over.
+    #[track_caller]
+    pub(crate) fn assert_landed(&self, ended: &Ended) -> HybridResult {
+        let result = ended.result.clone().unwrap();
+        assert!(result.success, "{:#?}", result.failure);
+        assert_eq!(result.failure, None);
+        assert_eq!(ended.main.1.to_string(), self.git(&["rev-parse", "main"]));
+        assert_ne!(self.git(&["rev-parse", "main"]), self.base);
+        self.git(&["merge-base", "--is-ancestor", &self.base, "main"]);
+        assert_eq!(self.agent.unused(), [0; 0], "everything in the script was played");
+        self.assert_tidy(ended, &result);
+        result
+    }
+
+    /// Holds a failure against the repository, and gives the result and its reason.
+    ///
+    /// HY-25: `main` is untouched. HY-26: the worktrees are gone. HY-258: there is a result all the same, with
+    /// a typed reason and with what had been gathered until then.
+    #[track_caller]
+    pub(crate) fn assert_not_landed(&self, ended: &Ended) -> (HybridResult, HybridFailure) {
+        let result = ended.result.clone().unwrap();
+        assert!(!result.success);
+        assert_eq!(self.git(&["rev-parse", "main"]), self.base);
+        assert_eq!(ended.main.0, ended.main.1);
+        self.assert_tidy(ended, &result);
+        let failure = result.failure.clone().unwrap();
+        assert!(result.witness.narrative.ends_with(&format!("The run did not succeed: {failure}.")));
+        let reread: HybridResult = serde_json::from_value(serde_json::to_value(&result).unwrap()).unwrap();
+        assert_eq!(reread, result, "a result can be stored");
+        (result, failure)
+    }
+
+    #[track_caller]
+    fn assert_tidy(&self, ended: &Ended, result: &HybridResult) {
+        assert!(ended.left_behind.is_none(), "{:?}", ended.left_behind);
+        assert_eq!(worktrees_of(&self.repository()).into_keys().collect::<Vec<_>>(), [""; 0]);
+        assert_eq!(self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]), "main");
+        assert_eq!(self.git(&["status", "--porcelain"]), "");
+        self.git(&["fsck", "--strict"]);
+        assert_eq!(result.lattice.checks().len(), 9);
+        assert_eq!(result.total_cost, ended.ledger.total().cost);
     }
 }
 
+/// What came of a check.
+#[track_caller]
+pub(crate) fn check(result: &HybridResult, check: Check) -> (bool, &str) {
+    let report = result.lattice.checks().iter().find(|report| report.check == check).unwrap();
+    (report.status == VerificationStatus::Verified, &report.detail)
+}
+
 /// The git program, which reads no configuration but the repository's own.
-pub fn git(directory: &Path, arguments: &[&str]) -> String {
+#[track_caller]
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
         .current_dir(directory)
@@ -90,7 +203,15 @@ pub fn git(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// One for all tests: what the demonstration depends on is compiled once.
-pub fn target_directory() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration")
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }

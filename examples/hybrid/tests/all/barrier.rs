@@ -1,0 +1,78 @@
+//! Agents that change what is not theirs, or say what is not so: nothing of it is committed, and nothing lands.
+
+use crate::play::Play;
+use crate::stage::{Stage, check};
+use crate::watched::Until;
+use hybrid::demo::Scenario;
+use hybrid::paths::{PathViolation, Role, Territory};
+use hybrid::types::{Check, HybridFailure};
+
+fn broken(role: Role, path: &str, territory: Territory) -> HybridFailure {
+    HybridFailure::BarrierBroken { violations: vec![PathViolation { role, path: path.to_owned(), territory }] }
+}
+
+/// Whether a commit of this phase was made, and kept.
+fn has_commit(stage: &Stage, phase: &str) -> bool {
+    stage.archive().iter().any(|(_, subject)| subject.starts_with(phase))
+}
+
+/// HY-259, HY-34: an implementation that comes with tests is refused, with the path. HY-260: the tests agent, which
+/// would never answer, is stopped with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_implementation_may_not_touch_the_tests() {
+    let stage = Stage::new(Play::of(Scenario::ImplEditsTests)).await;
+    stage.agent.hold("tests", 1, Until::Never);
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(failure, broken(Role::Implementation, "tests/properties.rs", Territory::Tests));
+    assert!(stage.trace().was_cancelled("tests", 1));
+    assert!(has_commit(&stage, "skeleton:") && !has_commit(&stage, "impl:"), "{:?}", stage.archive());
+}
+
+/// HY-02, HY-259, HY-34: tests that bring an implementation they pass on are refused, committed by their agent or not.
+/// HY-260: and the other way round.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tests_may_not_touch_the_implementation() {
+    let implementation = Play::of(Scenario::Happy).turn("impl").file().clone();
+    let play = Play::of(Scenario::Happy).with("tests", |tests| {
+        tests.write("src/lib.rs", &implementation);
+        tests.run(&["git", "commit", "--all", "--message", "nothing to see here"]);
+    });
+    let stage = Stage::new(play).await;
+    stage.agent.hold("impl", 1, Until::Never);
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(failure, broken(Role::Tests, "src/lib.rs", Territory::Implementation));
+    assert!(stage.trace().was_cancelled("implementation", 1));
+    assert!(!has_commit(&stage, "tests:"), "{:?}", stage.archive());
+}
+
+/// HY-191, HY-259: verified tests are gospel. A fix that weakens one ends the run, though everything would pass.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fix_may_not_touch_the_tests() {
+    let play = Play::of(Scenario::FixRound).with("fix", |fix| {
+        fix.write("tests/properties.rs", "#[test]\nfn prop_full_stack_hands_the_value_back() {}\n");
+    });
+    let stage = Stage::new(play).await;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(failure, broken(Role::Fix, "tests/properties.rs", Territory::Tests));
+    assert!(!check(&result, Check::MergedTestsPass).0);
+    assert!(has_commit(&stage, "merge:") && !has_commit(&stage, "fix:"), "{:?}", stage.archive());
+    assert!(result.tests_coverage.is_some(), "what was known until then is in the result");
+}
+
+/// HY-150, HY-28, CON-80: the build is run again, and before anything is committed. HY-260.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_implementation_that_does_not_build_is_found_out() {
+    let stage = Stage::new(Play::of(Scenario::BuildLie)).await;
+    stage.agent.hold("tests", 1, Until::Never);
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::ImplementationDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
+    assert!(diagnostics.contains("no method named `size`"), "{diagnostics}");
+    let seen = (false, "it does not, whatever its agent says");
+    assert_eq!(check(&result, Check::ImplementationBuilds), seen);
+    assert!(stage.trace().was_cancelled("tests", 1));
+    assert!(!has_commit(&stage, "impl:"), "{:?}", stage.archive());
+}

@@ -1,0 +1,91 @@
+//! What the tests agent claims is held against its file.
+
+use crate::play::{Play, Turn};
+use crate::stage::{Stage, check};
+use hybrid::demo::Scenario;
+use hybrid::types::{Check, HybridFailure};
+use serde_json::{Value, json};
+
+/// The happy tests, with one thing different in the report.
+fn tests(change: impl FnOnce(&mut Value)) -> Turn {
+    let mut turn = Play::of(Scenario::Happy).turn("tests");
+    change(&mut turn.answer);
+    turn
+}
+
+fn without_a_sketch() -> Turn {
+    tests(|report| report["properties"][5]["coversSketch"] = Value::Null)
+}
+
+fn with_a_false_claim() -> Turn {
+    tests(|report| report["properties"][0]["targetFunctions"] = json!(["BoundedStack::pop"]))
+}
+
+fn play() -> Play {
+    Play::of(Scenario::Happy).without("tests")
+}
+
+/// HY-148: tests whose agent has not seen them fail are sent back, although they do fail. HY-153, HY-157, HY-263: so are
+/// tests that do not call what they are said to. HY-175: so are tests that lack a required property. Each time the agent is
+/// told why; the fourth try lands. HY-156: none of the first three was believed.
+#[tokio::test(flavor = "multi_thread")]
+async fn reports_that_do_not_hold_are_sent_back() {
+    let unseen = tests(|report| report["selfVerified"] = false.into());
+    let play = play()
+        .then(unseen)
+        .then(with_a_false_claim().asked("their agent says that it did not see them fail"))
+        .then(without_a_sketch().asked(
+            "`prop_new_stack_is_empty` is said to exercise BoundedStack::pop, but it does not; it calls \
+             BoundedStack::with_capacity, BoundedStack::peek, BoundedStack::height",
+        ))
+        .then(tests(|_| ()).asked("these sketched properties are not covered: prop_peek_changes_nothing"));
+    let stage = Stage::new(play).await;
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    let trace = stage.trace();
+    assert_eq!((trace.visits("tests"), trace.visits("tests_reject"), trace.visits("implementation")), (4, 3, 1));
+    assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so"));
+    assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds"));
+    // All of one conversation.
+    let calls = stage.calls_of("tests");
+    assert!(calls.iter().all(|call| call.answered_in == calls[0].answered_in));
+}
+
+/// HY-141, HY-263: a claim that never holds ends the run, with what the property really calls.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_false_claim_ends_the_run_in_the_end() {
+    let mut claim = with_a_false_claim();
+    claim.any_times = true;
+    let stage = Stage::new(play().then(claim)).await.at_most(1);
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::CoverageClaimMismatch { property, mut actual_targets } = failure else { panic!("{failure:?}") };
+    actual_targets.sort();
+    let actual = ["BoundedStack::height", "BoundedStack::peek", "BoundedStack::with_capacity"];
+    assert_eq!((property.as_str(), &actual_targets[..]), ("prop_new_stack_is_empty", &actual.map(str::to_owned)[..]));
+    assert!(!check(&result, Check::CoverageConfirmed).0);
+    assert_eq!(stage.calls_of("tests").len(), 2);
+}
+
+/// HY-175, HY-136, HY-75, PRG-37: what the task requires decides, and handlers know the task.
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_properties_matter_if_the_task_says_so() {
+    let mut turn = without_a_sketch();
+    turn.any_times = true;
+    let strict = Stage::new(play().then(turn.clone())).await.at_most(1);
+    let mut lenient = Stage::new(play().then(turn)).await.at_most(1);
+    lenient.task.spec.strictness.require_coverage = false;
+    let (refused, accepted) = tokio::join!(strict.run(), lenient.run());
+
+    let (result, failure) = strict.assert_not_landed(&refused);
+    let HybridFailure::CoverageEnforcementFailed { uncovered_sketches, blind_results } = failure else {
+        panic!("{failure:?}")
+    };
+    assert_eq!(uncovered_sketches, ["prop_peek_changes_nothing"]);
+    assert_eq!(blind_results.tests.failure_proof.len(), 7, "both sides' work is in the reason");
+    assert!(check(&result, Check::TestsFailOnSkeleton).0 && !check(&result, Check::CoverageConfirmed).0);
+
+    let result = lenient.assert_landed(&accepted);
+    assert_eq!(result.tests_coverage.unwrap().sketches_uncovered, ["prop_peek_changes_nothing"]);
+    assert_eq!(result.witness.suggestions, ["Write the sketched property `prop_peek_changes_nothing`."]);
+}

@@ -1,0 +1,89 @@
+//! Types agents and adversaries that do not do what they should: nothing is built on their work.
+
+use crate::play::{Play, Turn};
+use crate::stage::{Stage, check};
+use crate::watched::Until;
+use hybrid::demo::Scenario;
+use hybrid::types::{Check, HybridFailure, HybridResult};
+use interlocking::prelude::FailureKind;
+
+/// A run in which an agent does something else; the reason it ends for.
+async fn ends(agent: &str, change: impl FnOnce(&mut Turn)) -> (Stage, HybridResult, HybridFailure) {
+    let stage = Stage::new(Play::of(Scenario::Happy).with(agent, change)).await;
+    if agent != "adversary" {
+        stage.agent.hold("adversary", 1, Until::Never);
+    }
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    assert_eq!((stage.calls_of("tests").len(), stage.calls_of("impl").len()), (0, 0));
+    (stage, result, failure)
+}
+
+/// HY-154, HY-158, HY-142: a body in the skeleton is found, and named. The adversary, still at work, is stopped.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_implemented_body_is_no_skeleton() {
+    let body = "let _ = self.capacity;\n        todo!()";
+    let (stage, result, failure) = ends("types", |types| types.edit(body, "self.items.len()")).await;
+    assert_eq!(failure, HybridFailure::StubNotUndefined { function: "BoundedStack::height".to_owned() });
+    assert!(!check(&result, Check::SkeletonIsStubs).0);
+    assert_eq!(stage.trace().routes(), ["types → skeleton and adversary", "skeleton → exit"]);
+    assert!(stage.trace().was_cancelled("adversary", 1));
+    let archived: Vec<String> = stage.archive().into_iter().map(|(_, subject)| subject).collect();
+    assert!(archived[0].starts_with("types: ") && archived.len() == 1, "{archived:?}");
+}
+
+/// HY-147: a skeleton that does not build stops the run.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skeleton_that_does_not_build_ends_the_run() {
+    let (stage, result, failure) = ends("types", |types| types.edit("Option<i64>", "Option<Nowhere>")).await;
+    let HybridFailure::SkeletonDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
+    assert!(diagnostics.contains("cannot find type `Nowhere`"), "{diagnostics}");
+    assert_eq!(check(&result, Check::SkeletonBuilds), (false, "it does not"));
+    assert!(stage.trace().was_cancelled("adversary", 1));
+}
+
+/// HY-144, HY-143, HY-161: the contract and the file name the same functions.
+/// HY-162, HY-167: the report is held against the disk before anything else comes of it: nothing is committed, and the run
+/// goes nowhere but to its end. HY-09: the file decides, whatever the report says.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_is_what_is_on_disk() {
+    let more = "    /// Takes everything away.\n    pub fn clear(&mut self) {\n        todo!()\n    }\n}\n";
+    let undeclared = |types: &mut Turn| {
+        let file = types.file();
+        file.truncate(file.trim_end().len() - 1);
+        file.push_str(more);
+    };
+    let (stage, result, failure) = ends("types", undeclared).await;
+    assert_eq!(failure, HybridFailure::UndeclaredFunctionOnDisk { name: "BoundedStack::clear".to_owned() });
+    assert_eq!(stage.trace().routes(), ["types → exit"]);
+    assert!(stage.archive().is_empty(), "nothing was committed");
+    assert!(result.spec.is_empty());
+    assert_eq!(result.total_cost.to_string(), "$0.031", "it was paid for all the same");
+
+    let (stage, _, failure) = ends("types", |types| types.edit("pub fn height", "fn height")).await;
+    assert_eq!(failure, HybridFailure::ClaimedFunctionNotOnDisk { name: "BoundedStack::height".to_owned() });
+    assert_eq!(stage.trace().routes(), ["types → exit"]);
+    assert!(stage.archive().is_empty());
+}
+
+/// HY-24, HY-33: an adversary that writes is found out, and what it wrote is gone. One that also commits leaves a clean
+/// worktree, and is found out too.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_adversary_only_reads() {
+    let writes = |adversary: &mut Turn| adversary.write("src/lib.rs", "// Broken on purpose.\n");
+    let commits = |adversary: &mut Turn| {
+        writes(adversary);
+        adversary.run(&["git", "commit", "--all", "--message", "broken on purpose"]);
+    };
+    let (one, other) = tokio::join!(ends("adversary", writes), ends("adversary", commits));
+    for ((stage, _, failure), trace_of_it) in [(one, "src/lib.rs"), (other, "HEAD is at")] {
+        let HybridFailure::NodeFailed { failure } = failure else { panic!("{failure:?}") };
+        assert_eq!((failure.node.as_str(), failure.kind), ("adversary", FailureKind::Workspace));
+        assert!(failure.message.contains("may only read this place"), "{}", failure.message);
+        assert!(failure.message.contains(trace_of_it), "{}", failure.message);
+        for (name, _) in stage.archive() {
+            let kept = stage.git(&["show", &format!("refs/interlocking/archive/r1/{name}:src/lib.rs")]);
+            assert!(!kept.contains("Broken on purpose"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Merged tests that fail are mended for as long as that leads somewhere.
+
+use crate::play::{Play, Turn};
+use crate::stage::{Stage, check};
+use hybrid::commit_message::{CommitMessage, Phase};
+use hybrid::demo::Scenario;
+use hybrid::types::{Check, FailureType, HybridFailure};
+use interlocking::agents::SessionOp;
+
+/// The scenario with a bug, and these fixes for it.
+fn play(fixes: impl IntoIterator<Item = Turn>) -> Play {
+    fixes.into_iter().fold(Play::of(Scenario::FixRound).without("fix"), Play::then)
+}
+
+/// A fix that leaves the code with this passage instead of that, and says what it has done.
+fn fix(find: &str, with: &str, says: &str) -> Turn {
+    let mut turn = Play::of(Scenario::FixRound).turn("fix");
+    turn.contains.clear();
+    turn.edit(find, with);
+    turn.answer["changes"][0]["whatChanged"] = says.into();
+    turn
+}
+
+/// The bug that the scenario begins with.
+fn off_by_one(says: &str) -> Turn {
+    fix("self.items.len() >= self.capacity", "self.items.len() > self.capacity", says)
+}
+
+fn build_breaker() -> Turn {
+    fix("self.items.len()\n", "self.items.size()\n", "It now asks for the size.")
+}
+
+fn mender() -> Turn {
+    fix("", "", "It now refuses at the capacity.")
+}
+
+/// HY-151: merged tests that fail block. HY-27, HY-50, HY-51, HY-184: after a fix they are run again; here they pass.
+/// HY-23: the fix is a commit of its own. HY-176, HY-177: what failed and what was done is in the result.
+/// HY-182, HY-134: attempts are fix rounds, and the tests that passed in the end are counted.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_round_mends_it() {
+    let stage = Stage::new(Play::of(Scenario::FixRound)).await;
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    assert_eq!(result.attempts, 1);
+    assert_eq!(check(&result, Check::MergedTestsPass), (true, "7 tests pass"));
+
+    let routes = stage.trace().routes();
+    let end =
+        ["merge → validate", "validate → fix", "fix → validate", "validate → post_validate", "post_validate → exit"];
+    assert_eq!(routes[routes.len() - end.len()..], end);
+    let call = stage.calls_of("fix").remove(0);
+    assert!(matches!(call.session, SessionOp::StartFresh(_)));
+    assert!(call.workspace.ends_with("merge-r1"));
+    for name in ["prop_examples", "prop_full_stack_hands_the_value_back", "prop_height_never_exceeds_capacity"] {
+        assert!(call.prompt.contains(&format!("- `{name}` (PropertyFailed): ")), "{}", call.prompt);
+    }
+    assert!(!call.prompt.contains("## Fixes so far"));
+
+    assert_eq!(stage.git(&["show", "--format=", "--name-only", "main"]), "src/lib.rs");
+    let message: CommitMessage = stage.git(&["log", "-1", "--format=%B", "main"]).parse().unwrap();
+    assert_eq!((message.phase(), message.brief()), (Phase::Fix, "refuse values at the capacity, not one above it"));
+    assert_eq!((message.node().to_string(), message.cost().to_string()), ("fix".to_owned(), "$0.017".to_owned()));
+    let phases = stage.git(&["log", "--format=%s", &format!("{}..main", stage.base)]);
+    let phases: Vec<&str> = phases.lines().filter_map(|subject| Some(subject.split_once(':')?.0)).collect();
+    assert_eq!(phases, ["fix", "merge", "impl", "tests", "skeleton", "types"]);
+
+    let understanding = &result.understanding;
+    assert_eq!((understanding.failures_seen.len(), understanding.fixes_applied.len()), (3, 1));
+    assert!(understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 1));
+    assert!(understanding.failures_seen.iter().all(|pattern| pattern.category == FailureType::PropertyFailed));
+    assert_eq!(understanding.learnings.len(), 1);
+    assert_eq!(result.witness.concerns, ["the implementation needed 1 rounds of fixing"]);
+}
+
+/// HY-184, HY-138, HY-183: a fix that changes nothing that matters is not followed by another.
+#[tokio::test(flavor = "multi_thread")]
+async fn fixes_that_lead_nowhere_end_the_run() {
+    let mut idle = off_by_one("It now compares more carefully.");
+    idle.file().push_str("\n// Looked at again.\n");
+    idle.any_times = true;
+    let stage = Stage::new(play([idle])).await;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::NotConverging { understanding } = failure else { panic!("{failure:?}") };
+    assert!(!understanding.converging);
+    assert!(understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 2), "merged once a run (CON-60)");
+    assert_eq!((stage.calls_of("fix").len(), result.attempts), (1, 1));
+    assert!(!check(&result, Check::MergedTestsPass).0);
+}
+
+/// HY-184, HY-137, HY-176: each round fails otherwise, but one failure comes back a third time.
+/// HY-13, HY-253, PRG-23: the second round is the same conversation, and is told what the first one did and taught.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_that_keeps_coming_back_ends_the_run() {
+    let wrong_value = fix("Err(Full(value))", "Err(Full(0))", "It now hands something back.");
+    let no_peek = fix("self.items.last().copied()", "None", "It now looks away.");
+    let stage = Stage::new(play([wrong_value, no_peek])).await;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::StuckOnPattern { patterns, understanding } = failure else { panic!("{failure:?}") };
+    assert!(patterns.iter().all(|pattern| pattern.occurrences == 3));
+    let signatures: Vec<&str> = patterns.iter().map(|pattern| pattern.signature.as_str()).collect();
+    assert!(signatures.len() == 1 && signatures[0].starts_with("prop_examples/PropertyFailed/"), "{signatures:?}");
+    assert!(understanding.converging, "no two rounds were alike");
+
+    let calls = stage.calls_of("fix");
+    assert_eq!((calls.len(), result.attempts), (2, 2), "nobody is asked a third time");
+    assert_eq!(calls[1].session, SessionOp::ContinueFrom(calls[0].answered_in.clone().unwrap()));
+    assert!(calls[1].prompt.contains("## Fixes so far\n\n- `BoundedStack::push`: It now hands something back."));
+    assert!(calls[1].prompt.contains("## What they taught"));
+    assert!(calls[1].prompt.contains("- PropertyFailed, seen 2 times, in "), "{}", calls[1].prompt);
+    assert!(calls[1].files["src/lib.rs"].contains("Err(Full(0))"), "it goes on where the first one stopped");
+}
+
+/// HY-184, HY-27, CON-57: rounds that fail now so, now otherwise end with the task's cap.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cap_ends_what_goes_back_and_forth() {
+    let stage = Stage::new(play([build_breaker(), off_by_one("It is as it was.")])).await.at_most(2);
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::FixBudgetExhausted { attempts, understanding } = failure else { panic!("{failure:?}") };
+    assert_eq!((attempts, result.attempts, understanding.fixes_applied.len()), (2, 2, 2));
+    assert_eq!((stage.calls_of("fix").len(), stage.trace().visits("validate")), (2, 3));
+}
+
+/// HY-178, CON-61: a fix that breaks the build is a failed round, which the next one can mend.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_build_is_mended() {
+    let stage = Stage::new(play([build_breaker(), mender().asked("the code does not build:")])).await;
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    assert_eq!(result.attempts, 2);
+    let build = result.understanding.failures_seen.iter().find(|pattern| pattern.signature == "(build)").unwrap();
+    assert_eq!(build.occurrences, 1);
+    assert!(stage.calls_of("fix")[1].prompt.contains("no method named `size`"));
+    let subjects = stage.git(&["log", "-2", "--format=%s", "main"]);
+    assert!(subjects.lines().all(|subject| subject.starts_with("fix: ")), "{subjects}");
+}
+
+/// HY-178, HY-139: once the rounds are used up, a build that a fix has broken is the reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_that_stays_broken_is_the_reason() {
+    let stage = Stage::new(play([build_breaker()])).await.at_most(1);
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::BuildFailedAfterFix { output, diagnostics } = failure else { panic!("{failure:?}") };
+    assert_eq!(output.changes[0].what_changed, "It now asks for the size.");
+    assert!(diagnostics.contains("no method named `size`"), "{diagnostics}");
+}

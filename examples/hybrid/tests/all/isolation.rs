@@ -1,0 +1,132 @@
+//! What each agent can see, and where everything happens.
+
+use crate::play::Play;
+use crate::stage::{Stage, git};
+use crate::watched::{Call, Until, worktrees_of};
+use hybrid::demo::Scenario;
+use std::collections::BTreeMap;
+
+/// One run in the other arrival order at both joins: the adversary before the skeleton, the tests before the
+/// implementation. Its worktrees are kept. The implementation's agent makes commits of its own.
+///
+/// HY-41, HY-46: a join fires once both sides are there, here the later ones being skeleton and implementation.
+/// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its worktree or in its prompt.
+/// HY-31: both have the skeleton. HY-18, HY-32: the merge begins there too, in a worktree of its own.
+/// HY-15, HY-26: the worktrees and branches of a run. HY-16, HY-17: where they begin.
+/// HY-20: the merge changes neither side. HY-33: the adversary only reads.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_side_sees_the_skeleton_and_not_the_other() {
+    let play = Play::of(Scenario::Happy).with("impl", |turn| {
+        turn.run(&["git", "add", "--all"]);
+        turn.run(&["git", "commit", "--message", "half of it"]);
+        turn.write("src/notes.rs", "// The other half.\n");
+        turn.run(&["git", "add", "--all"]);
+        turn.run(&["git", "commit", "--message", "the other half"]);
+    });
+    let stage = Stage::new(play).await.building_after("adversary");
+    stage.agent.hold("tests", 1, Until::Called("impl", 1));
+    stage.agent.hold("impl", 1, Until::Finished("tests", 1));
+    let ended = stage.run_and_keep().await;
+    let result = ended.result.clone().unwrap();
+    assert!(result.success, "{:#?}", result.failure);
+
+    let trace = stage.trace();
+    assert!(trace.finish("adversary", 1) < trace.finish("skeleton", 1));
+    assert_eq!(trace.started_at_once_after(trace.finish("adversary", 1)), [""; 0]);
+    assert_eq!(trace.started_at_once_after(trace.finish("skeleton", 1)), ["gate"]);
+    assert!(trace.finish("tests", 1) < trace.finish("implementation", 1));
+    assert_eq!(trace.started_at_once_after(trace.finish("tests", 1)), [""; 0]);
+    assert_eq!(trace.started_at_once_after(trace.finish("implementation", 1)), ["blind"]);
+
+    let call = |role: &str| stage.calls_of(role).remove(0);
+    let (types, adversary, tests, implementation) = (call("types"), call("adversary"), call("tests"), call("impl"));
+    the_sides_are_blind(&tests, &implementation);
+    worktrees_come_when_they_are_needed(&stage, [&types, &adversary, &tests, &implementation]);
+    branches_begin_where_they_should(&stage, &types, &adversary, &tests, &implementation);
+}
+
+fn the_sides_are_blind(tests: &Call, implementation: &Call) {
+    let mut written = (Play::of(Scenario::Happy).turn("tests"), Play::of(Scenario::Happy).turn("impl"));
+    let skeleton = Play::of(Scenario::Happy).turn("types").file().clone();
+    // When each was called, the files were those of the skeleton, and the same for both.
+    assert_eq!(tests.files, implementation.files);
+    let names: Vec<&str> = tests.files.keys().map(String::as_str).collect();
+    let seed = [".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "src/lib.rs", "tests/properties.rs"];
+    assert_eq!(names, seed);
+    assert_eq!(tests.files["src/lib.rs"], skeleton);
+    assert_eq!(tests.files["tests/properties.rs"], "//! Properties of `bounded_stack`.\n");
+    // No line of code that only the other side has written, and no word of its report.
+    let foreign = |own: &str, other: &str| -> Vec<String> {
+        let lines = other.lines().map(str::trim).filter(|line| line.len() > 12 && !own.contains(line));
+        lines.map(str::to_owned).collect()
+    };
+    let of_tests = foreign(&skeleton, written.0.file());
+    let of_implementation = foreign(&skeleton, written.1.file());
+    assert!(of_tests.len() > 30 && of_implementation.len() > 5, "{of_implementation:?}");
+    for line in of_implementation.iter().map(String::as_str).chain(["A vector with the top at its end"]) {
+        assert!(!tests.prompt.contains(line), "{line:?}");
+        assert!(tests.files.values().all(|text| !text.contains(line)), "{line:?}");
+    }
+    for line in of_tests.iter().map(String::as_str).chain(["Capacities from zero up and short random vectors"]) {
+        assert!(!implementation.prompt.contains(line), "{line:?}");
+        assert!(implementation.files.values().all(|text| !text.contains(line)), "{line:?}");
+    }
+    // Each works in its own place.
+    assert!(tests.workspace.ends_with("tests-r1") && implementation.workspace.ends_with("impl-r1"));
+}
+
+fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, implementation]: [&Call; 4]) {
+    let expected = |places: &[&str]| -> BTreeMap<String, Option<String>> {
+        let named = places.iter().map(|place| {
+            let name = format!("{place}-r1");
+            (name.clone(), (*place != "types-review").then_some(name))
+        });
+        named.collect()
+    };
+    assert_eq!(types.worktrees, expected(&["skeleton"]));
+    assert_eq!(adversary.worktrees, expected(&["skeleton", "types-review"]));
+    let blind = expected(&["skeleton", "types-review", "tests", "impl"]);
+    assert_eq!(tests.worktrees, blind);
+    assert_eq!(implementation.worktrees, blind);
+    let all = expected(&["skeleton", "types-review", "tests", "impl", "merge"]);
+    assert_eq!(worktrees_of(&stage.repository()), all, "they were to be kept");
+}
+
+fn branches_begin_where_they_should(
+    stage: &Stage,
+    types: &Call,
+    adversary: &Call,
+    tests: &Call,
+    implementation: &Call,
+) {
+    let commit = |revision: &str| stage.git(&["rev-parse", revision]);
+    assert_eq!(types.head, stage.base);
+    // The adversary looks at the types commit, which the skeleton is built on (CON-49).
+    assert_eq!(adversary.head, commit("skeleton-r1~1"));
+    assert_eq!(commit("skeleton-r1~2"), stage.base);
+    assert_eq!(git(&adversary.workspace, &["rev-parse", "HEAD"]), adversary.head);
+    let skeleton = commit("skeleton-r1");
+    assert_eq!((&tests.head, &implementation.head), (&skeleton, &skeleton));
+    assert_eq!(stage.git(&["merge-base", "tests-r1", "impl-r1"]), skeleton);
+    assert_eq!(stage.git(&["merge-base", "merge-r1", "skeleton-r1"]), skeleton);
+    // One commit a side, made by the runtime; what the agent had committed itself is folded in (CON-76).
+    assert_eq!(commit("tests-r1~1"), skeleton);
+    assert_eq!(commit("impl-r1~1"), skeleton);
+    assert_eq!(
+        stage.git(&["show", "--format=%s|%an", "--name-only", "impl-r1"]),
+        "impl: implement the bounded stack|Interlocking\n\nsrc/lib.rs\nsrc/notes.rs"
+    );
+    assert!(!stage.git(&["log", "--format=%s", "main"]).contains("half"));
+    // Picked, so both branches are as their nodes left them, and clean.
+    assert_eq!(commit("merge-r1"), commit("main"));
+    let range = format!("{skeleton}..main");
+    assert_eq!(stage.git(&["rev-list", "--count", &range]), "3");
+    assert_eq!(commit("tests-r1^{tree}"), commit("main~2^{tree}"), "the tests come first");
+    for place in ["skeleton", "types-review", "tests", "impl", "merge"] {
+        assert_eq!(git(&stage.worktree(place), &["status", "--porcelain"]), "", "{place}");
+    }
+    assert!(!stage.worktree("tests").join("src/notes.rs").exists());
+    let scaffold = std::fs::read_to_string(stage.worktree("impl").join("tests/properties.rs")).unwrap();
+    assert_eq!(scaffold, tests.files["tests/properties.rs"]);
+    assert!(stage.archive().is_empty());
+}

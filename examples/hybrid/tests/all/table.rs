@@ -1,0 +1,79 @@
+//! The routing table as data, and as a drawing.
+
+use expect_test::expect_file;
+use hybrid::graph::Hybrid;
+use interlocking::draw::mermaid;
+use interlocking::graph::Graph as _;
+use interlocking::table::NodeRow;
+
+fn row(name: &str) -> &'static NodeRow {
+    Hybrid::net().table().nodes.iter().find(|row| row.name == name).unwrap()
+}
+
+/// `Kind(input) ⇒ branches → alternatives`, a join's slots in place of its input.
+fn summary(row: &NodeRow) -> String {
+    let slots = row.slots.iter().map(|slot| {
+        let latched = if slot.latched { " latched" } else { "" };
+        format!("{}: {}{latched}", slot.name, slot.ty)
+    });
+    let input = row.input.clone().unwrap_or_else(|| slots.collect::<Vec<_>>().join(", "));
+    let branches = row.fork.iter().flat_map(|fork| &fork.branches).flatten().map(ToString::to_string);
+    let branches: Vec<String> = branches.collect();
+    let goto: Vec<String> = row.goto.iter().map(|goto| goto.to.to_string()).collect();
+    let mut text = format!("{:?}({input})", row.kind);
+    for (arrow, places) in [("⇒", branches), ("→", goto)] {
+        if !places.is_empty() {
+            text.push_str(&format!(" {arrow} {}", places.join(", ")));
+        }
+    }
+    text
+}
+
+/// HY-37, HY-55: a StackSpec goes in, a HybridResult comes out. HY-38, HY-39, HY-40, HY-41, HY-42, HY-43, HY-44, HY-45,
+/// HY-46, HY-47, HY-48, HY-49, HY-50, HY-51, HY-52: each node's kind, what it takes, and where it leads.
+#[test]
+fn nodes_take_and_lead_as_they_should() {
+    let table = Hybrid::net().table();
+    assert_eq!(table.output, "HybridResult");
+    assert!(table.nodes[0].entry && table.nodes[0].name == "types");
+    let rows = [
+        ("types", "Llm(StackSpec) ⇒ skeleton, adversary → exit"),
+        ("skeleton", "Logic(TypesResult) → gate, exit"),
+        ("adversary", "Llm(TypesAgentOutput) → gate"),
+        ("gate", "Join(skeleton: SkeletonState, adversary: TypeAdversaryResult) → blind_fork, types_fix, exit"),
+        ("types_fix", "Llm(TypeHolesFound) ⇒ skeleton, adversary → exit"),
+        ("blind_fork", "Fork(GatedState) ⇒ tests, implementation"),
+        ("tests", "Llm(TestsTemplateCtx) → blind, exit"),
+        ("implementation", "Llm(ImplTemplateCtx) → blind, exit"),
+        ("blind", "Join(tests: TestsResult, implementation: ImplResult latched) → verify"),
+        ("verify", "Logic(BlindResults) → merge, tests_reject, exit"),
+        ("tests_reject", "Logic(TrivialTestsError) → tests, exit"),
+        ("merge", "Logic(VerifiedResults) → validate, exit"),
+        ("validate", "Logic(MergedState) → post_validate, fix, exit"),
+        ("fix", "Llm(ValidationFailure) → validate, exit"),
+        ("post_validate", "Logic(ValidatedState) → exit"),
+    ];
+    for (name, expected) in rows {
+        assert_eq!(summary(row(name)), expected, "{name}");
+    }
+    // Agents' nodes: template, schema and place, and whether they may write.
+    let agents = [
+        ("types", "TypesTpl<'_>", "TypesAgentOutput", "skeleton", false),
+        ("adversary", "TypeAdversaryTpl<'_>", "TypeAdversaryOutput", "types-review", true),
+        ("types_fix", "TypesFixTpl<'_>", "TypesAgentOutput", "skeleton", false),
+        ("tests", "TestsTpl<'_>", "TestsAgentOutput", "tests", false),
+        ("implementation", "ImplTpl<'_>", "ImplAgentOutput", "impl", false),
+        ("fix", "FixTpl<'_>", "FixAgentOutput", "merge", false),
+    ];
+    for (name, prompt, output, workspace, read_only) in agents {
+        let row = row(name);
+        assert_eq!((row.prompt.as_deref(), row.output.as_deref()), (Some(prompt), Some(output)), "{name}");
+        assert_eq!((row.workspace.as_deref(), row.read_only), (Some(workspace), read_only), "{name}");
+    }
+}
+
+/// HY-69: the graph as a diagram.
+#[test]
+fn it_can_be_drawn() {
+    expect_file!["./hybrid.mmd"].assert_eq(&mermaid(Hybrid::net().table()));
+}

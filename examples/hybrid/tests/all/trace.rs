@@ -1,0 +1,107 @@
+//! A run's events, as the order of its nodes.
+
+use interlocking::runtime::Event;
+use interlocking::runtime::event::{EventKind, Onward};
+
+/// The starts and ends of nodes, in order.
+#[derive(Debug)]
+pub(crate) struct Trace(Vec<Step>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Step {
+    node: &'static str,
+    visit: u32,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum What {
+    Started,
+    /// Where it went, and how long it took.
+    Finished(String, f64),
+    Failed,
+    Cancelled,
+}
+
+impl Trace {
+    pub(crate) fn new(events: &[Event]) -> Self {
+        let steps = events.iter().filter_map(|event| {
+            let (node, what) = match &event.kind {
+                EventKind::NodeStarted(node) => (node, What::Started),
+                EventKind::NodeFinished { node, to, took } => {
+                    let to = match to {
+                        Onward::One(place) => (*place).to_owned(),
+                        Onward::All(places) => places.join(" and "),
+                    };
+                    (node, What::Finished(to, took.as_secs_f64()))
+                }
+                EventKind::NodeFailed { node, .. } => (node, What::Failed),
+                EventKind::NodeCancelled(node) => (node, What::Cancelled),
+                _ => return None,
+            };
+            Some(Step { node: node.node, visit: node.visit, what })
+        });
+        Self(steps.collect())
+    }
+
+    fn position(&self, node: &str, visit: u32, what: impl Fn(&What) -> bool) -> Option<usize> {
+        self.0.iter().position(|step| step.node == node && step.visit == visit && what(&step.what))
+    }
+
+    /// When a visit started, as a position in the order of things; panics if it did not.
+    #[track_caller]
+    pub(crate) fn start(&self, node: &str, visit: u32) -> usize {
+        self.position(node, visit, |what| *what == What::Started)
+            .unwrap_or_else(|| panic!("no {node} {visit}: {self:?}"))
+    }
+
+    /// When a visit finished, if it did.
+    pub(crate) fn finished(&self, node: &str, visit: u32) -> Option<usize> {
+        self.position(node, visit, |what| matches!(what, What::Finished(..)))
+    }
+
+    /// When a visit finished; panics if it did not.
+    #[track_caller]
+    pub(crate) fn finish(&self, node: &str, visit: u32) -> usize {
+        self.finished(node, visit).unwrap_or_else(|| panic!("no end of {node} {visit}: {self:?}"))
+    }
+
+    /// Whether a visit was cancelled.
+    pub(crate) fn was_cancelled(&self, node: &str, visit: u32) -> bool {
+        self.position(node, visit, |what| *what == What::Cancelled).is_some()
+    }
+
+    /// How often a node was entered.
+    pub(crate) fn visits(&self, node: &str) -> usize {
+        self.0.iter().filter(|step| step.node == node && step.what == What::Started).count()
+    }
+
+    /// Every finished visit, in order: `node → where it went`.
+    pub(crate) fn routes(&self) -> Vec<String> {
+        let routes = self.0.iter().filter_map(|step| match &step.what {
+            What::Finished(to, _) => Some(format!("{} → {to}", step.node)),
+            _ => None,
+        });
+        routes.collect()
+    }
+
+    /// Whether two visits ran at the same time.
+    pub(crate) fn overlap(&self, one: (&str, u32), other: (&str, u32)) -> bool {
+        let both_started = self.start(one.0, one.1).max(self.start(other.0, other.1));
+        let first_finished = self.finish(one.0, one.1).min(self.finish(other.0, other.1));
+        both_started < first_finished
+    }
+
+    /// The visits that started as the very next thing after `position` besides other starts: nothing else happened before
+    /// them.
+    pub(crate) fn started_at_once_after(&self, position: usize) -> Vec<&'static str> {
+        let after = self.0[position + 1..].iter().take_while(|step| step.what == What::Started);
+        after.map(|step| step.node).collect()
+    }
+
+    /// What all nodes took together, in seconds.
+    pub(crate) fn sum_of_times(&self) -> f64 {
+        let times = self.0.iter().map(|step| if let What::Finished(_, took) = step.what { took } else { 0.0 });
+        times.sum()
+    }
+}
