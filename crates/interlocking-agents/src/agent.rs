@@ -24,7 +24,8 @@ pub trait Agent: Send + Sync {
     /// The registry of this agent's sessions.
     fn sessions(&self) -> &Sessions;
 
-    /// Makes one call. As soon as it knows its session it says [`context.started`](TurnContext::started).
+    /// Makes one call. It asks for the turn's schema as its model does best: for the output as a whole, or for a call of
+    /// one of its [decision tools](crate::Schema::decisions). As soon as it knows its session it says [`context.started`](TurnContext::started).
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError>;
 }
 

@@ -1,9 +1,10 @@
 //! Running a turn until its output is valid.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing::Instrument;
 
 use crate::agent::{Agent, TurnContext};
+use crate::decision::{Decision, DecisionTool};
 use crate::error::{AgentError, AgentErrorKind};
 use crate::event::{AgentEvent, AgentEvents};
 use crate::interrupt::Interrupt;
@@ -84,11 +85,15 @@ impl<'a> Conversation<'a> {
         let mut usage = Usage::default();
         let mut corrections = 0;
         loop {
-            let reply = self.call(&context, &turn, &mut usage).await?;
-            let mut violations = broken_rules(&turn, &reply);
-            if let (true, Some(check)) = (violations.is_empty(), &self.check) {
-                violations = check(reply.output.as_ref().unwrap_or(&Value::Null));
-            }
+            let mut reply = self.call(&context, &turn, &mut usage).await?;
+            let violations = match accept(&turn, &mut reply, events) {
+                Err(violations) => violations,
+                Ok(None) => self.broken_rules(&turn, &reply),
+                Ok(Some(tool)) => {
+                    let violations = self.broken_rules(&turn, &reply).into_iter();
+                    violations.map(|violation| tool.violation_of_input(violation)).collect()
+                }
+            };
             if violations.is_empty() {
                 let output = reply.output.unwrap_or(Value::Null);
                 return Ok(Completion { session: reply.session, output, text: reply.text, usage, corrections });
@@ -129,6 +134,50 @@ impl<'a> Conversation<'a> {
             .map_err(|error| AgentError::new(error).in_session(reply.session.clone(), *usage))?;
         Ok(reply)
     }
+
+    fn broken_rules(&self, turn: &Turn, reply: &Reply) -> Vec<Violation> {
+        match (broken_rules(turn, reply), &self.check) {
+            (violations, Some(check)) if violations.is_empty() => check(reply.output.as_ref().unwrap_or(&Value::Null)),
+            (violations, _) => violations,
+        }
+    }
+}
+
+/// Turns the first decision of a reply without output into its output, and says which tool that was.
+///
+/// One decision is accepted: a model that is offered several tools may well call several.
+fn accept(turn: &Turn, reply: &mut Reply, events: &dyn AgentEvents) -> Result<Option<DecisionTool>, Vec<Violation>> {
+    let mut decisions = std::mem::take(&mut reply.decisions).into_iter();
+    let accepted = if reply.output.is_none() { decisions.next() } else { None };
+    for Decision { tool, .. } in decisions {
+        tracing::warn!(?tool, "ignoring a decision, as one is accepted per turn");
+        events.emit(AgentEvent::DecisionIgnored { tool });
+    }
+    let Some(decision) = accepted else { return Ok(None) };
+    let tools = turn.schema.as_ref().and_then(|schema| schema.decisions()).unwrap_or_default();
+    let tool = tools.iter().find(|tool| tool.name == decision.tool);
+    let violations = match tool {
+        Some(tool) => tool.violations(&decision.input),
+        None => vec![Violation { path: String::new(), message: no_such_tool(&decision.tool, &tools) }],
+    };
+    match tool {
+        Some(tool) if violations.is_empty() => {
+            reply.output = Some(tool.value(decision.input));
+            Ok(Some(tool.clone()))
+        }
+        _ => {
+            reply.output = Some(json!(decision));
+            Err(violations)
+        }
+    }
+}
+
+fn no_such_tool(name: &str, tools: &[DecisionTool]) -> String {
+    if tools.is_empty() {
+        return format!("there is no tool {name:?} to decide with, nor any other");
+    }
+    let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+    format!("there is no tool {name:?} to decide with; there are {}", names.join(", "))
 }
 
 fn broken_rules(turn: &Turn, reply: &Reply) -> Vec<Violation> {

@@ -39,7 +39,7 @@ pub enum AgentErrorKind {
         corrections: u32,
         /// What is wrong with the last output.
         violations: Vec<Violation>,
-        /// The last output, if there was any.
+        /// The last output, if there was any; a [`Decision`](crate::Decision) that stands for no value, as it is.
         output: Option<Value>,
         /// The last text, if there was any.
         text: Option<String>,

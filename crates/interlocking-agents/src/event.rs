@@ -57,6 +57,11 @@ pub enum AgentEvent {
         /// What the provider said.
         reason: String,
     },
+    /// The agent decided more than once in one call; this decision was ignored, as one is accepted.
+    DecisionIgnored {
+        /// The tool it called.
+        tool: String,
+    },
     /// The output was not valid; the agent is asked to correct it.
     Correction {
         /// Counts from 1.

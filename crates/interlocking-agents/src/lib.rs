@@ -8,6 +8,7 @@
 //! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
 //!   knows what to do next ([`AgentError::disposition`]) and what was spent.
 //! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
+//!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
 //!
@@ -17,6 +18,7 @@
 
 mod agent;
 mod conversation;
+mod decision;
 mod error;
 mod event;
 mod interrupt;
@@ -31,6 +33,7 @@ mod usage;
 
 pub use agent::{Agent, TurnContext};
 pub use conversation::Conversation;
+pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
 pub use interrupt::Interrupt;

@@ -14,9 +14,8 @@ const LONGEST_MESSAGE: usize = 400;
 /// A JSON schema with its compiled validator. Make one per type and share it in an `Arc`.
 ///
 /// The schema itself is kept as given, for agents that pass it on. Dialects differ (Claude Code takes draft-07 only,
-/// with an object at the root; others want one tool per variant of a `oneOf`): an agent converts
-/// [`as_value`](Self::as_value) to what its program takes, and the answer is always checked here, against the
-/// original.
+/// with an object at the root): an agent converts [`as_value`](Self::as_value) to what its program takes, or offers
+/// [`decisions`](Self::decisions) instead. The answer is always checked here, against the original.
 pub struct Schema {
     value: Value,
     validator: Validator,

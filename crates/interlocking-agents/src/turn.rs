@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::decision::Decision;
 use crate::schema::Schema;
 use crate::session::{SessionId, SessionOp, Slug};
 use crate::usage::Usage;
@@ -43,12 +44,23 @@ pub struct Turn {
 }
 
 /// What an agent answered to one call; its output is not validated yet.
+///
+/// ```
+/// # use interlocking_agents::{Reply, SessionId, Usage};
+/// # use serde_json::json;
+/// # fn reply(session: SessionId, usage: Usage) -> Reply {
+/// Reply { output: Some(json!({ "title": "Borrowing" })), ..Reply::new(session, usage) }
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// The session to continue or to fork for more.
     pub session: SessionId,
     /// The structured output, if the agent gave one.
     pub output: Option<Value>,
+    /// The calls of [decision tools](crate::DecisionTool), of an agent that offers its model those of the turn's schema
+    /// instead of the schema; in the order of the calls. Without an `output` the first one is taken for it.
+    pub decisions: Vec<Decision>,
     /// The last thing the agent said in plain text.
     pub text: Option<String>,
     /// What this call used up.
@@ -88,5 +100,12 @@ impl Turn {
     /// [`Turn::new`] with [`SessionOp::StartFresh`].
     pub fn fresh(slug: Slug, prompt: impl Into<String>) -> Self {
         Self::new(SessionOp::StartFresh(slug), prompt)
+    }
+}
+
+impl Reply {
+    /// A reply that says nothing; set other fields with struct update syntax.
+    pub fn new(session: SessionId, usage: Usage) -> Self {
+        Self { session, output: None, decisions: Vec::new(), text: None, usage }
     }
 }

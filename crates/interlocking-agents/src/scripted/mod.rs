@@ -12,6 +12,7 @@
 //! | `delay = "300ms"` | waits first; a whole number of `ms`, `s`, `m` or `h` |
 //! | `write`, `append`, `replace`, `remove`, `run` | [actions](#actions), done for real, in the order of the script |
 //! | `output = { … }`, `output_json = '…'` | the structured output, in TOML or in JSON |
+//! | `decide` | [decisions](#decisions) instead of an output |
 //! | `text = "…"` | what the agent says; the reason, in a turn that fails |
 //! | `cost = 0.0123`, `tokens = { input = 1, output = 1 }` | what it uses up; dollars |
 //! | `fail = "crash"` | ends in an error: `rate_limited`, `overloaded`, `connection`, `refused`, `prompt_too_long`, `step_limit`, `budget_limit` or `crash` |
@@ -28,6 +29,15 @@
 //! | `[[turn.replace]]` | `path`, `find`, `with`; `find` must be there exactly once |
 //! | `[[turn.remove]]` | `path` of a file, or of a directory with all that is in it |
 //! | `[[turn.run]]` | `command = ["program", "argument"]`, `exit` (0) or `"any"` |
+//!
+//! # Decisions
+//!
+//! | | fields |
+//! |---|---|
+//! | `[[turn.decide]]` | `tool = "Approved"`, the [name](crate::DecisionTool::name) of a decision tool; `input = { … }` (empty) |
+//!
+//! Each is a call of that tool. Several play a model that calls several: the first is accepted. Neither name nor input
+//! need be right; what is wrong is corrected as in any output.
 
 mod act;
 mod duration;
@@ -52,6 +62,7 @@ pub use script::Script;
 pub use stage::Exchange;
 
 use crate::agent::{Agent, TurnContext};
+use crate::decision::Decision;
 use crate::error::{AgentError, AgentErrorKind};
 use crate::event::AgentEvent;
 use crate::session::SessionId;
@@ -144,7 +155,7 @@ impl ScriptedAgent {
         let mut stage = self.stage();
         stage.finish(index);
         if let Some(reply) = reply {
-            stage.answer(session, reply.output.clone(), reply.text.clone());
+            stage.answer(session, reply);
         }
         self.remember(&stage)
     }
@@ -200,14 +211,23 @@ impl Agent for ScriptedAgent {
         };
         let usage = played.usage();
         let outcome = outcome.map(|()| {
-            let (output, text) = (played.output.clone(), played.text.clone());
-            Reply { session: session.clone(), output, text, usage }
+            let (output, decisions, text) = (played.output.clone(), played.decisions.clone(), played.text.clone());
+            Reply { output, decisions, text, ..Reply::new(session.clone(), usage) }
         });
-        if let Ok(Reply { text: Some(text), .. }) = &outcome {
-            context.emit(AgentEvent::Text { text: text.clone() });
+        if let Ok(reply) = &outcome {
+            report(context, reply);
         }
         let left = self.leave(index, &session, outcome.as_ref().ok());
         outcome.and_then(|reply| left.map(|()| reply)).map_err(|kind| AgentError::new(kind).in_session(session, usage))
+    }
+}
+
+fn report(context: &TurnContext<'_>, reply: &Reply) {
+    if let Some(text) = &reply.text {
+        context.emit(AgentEvent::Text { text: text.clone() });
+    }
+    for Decision { tool, input } in &reply.decisions {
+        context.emit(AgentEvent::ToolUse { name: tool.clone(), input: input.clone() });
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, de};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thiserror::Error;
 use toml::Spanned;
 
@@ -13,6 +13,7 @@ use super::duration::Delay;
 use super::script::{
     Action, Append, Deed, ExpectedExit, Failure, Remove, Replace, Run, Script, ScriptTurn, Times, Tokens, Write,
 };
+use crate::decision::Decision;
 use crate::session::SessionOpKind;
 use crate::usage::Cost;
 
@@ -103,12 +104,21 @@ struct RawTurn {
     run: Vec<Spanned<Run>>,
     output: Option<Spanned<toml::Value>>,
     output_json: Option<Spanned<String>>,
+    #[serde(default)]
+    decide: Vec<Spanned<Decide>>,
     text: Option<String>,
     #[serde(default)]
     cost: Dollars,
     #[serde(default)]
     tokens: Tokens,
     fail: Option<Spanned<Failure>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decide {
+    tool: String,
+    input: Option<Spanned<toml::Value>>,
 }
 
 #[derive(Default)]
@@ -141,15 +151,22 @@ impl Source<'_> {
             let message = "give `output` or `output_json`, not both";
             problems.push(self.problem(Some(second.span()), Some("turn.output_json".to_owned()), message));
         }
+        let gives_output = raw.output.is_some() || raw.output_json.is_some();
+        if let (true, Some(decide)) = (gives_output, raw.decide.first()) {
+            let message = "give an output or decide, not both";
+            problems.push(self.problem(Some(decide.span()), Some("turn.decide".to_owned()), message));
+        }
         if let Some(fail) = &raw.fail
-            && (raw.output.is_some() || raw.output_json.is_some())
+            && (gives_output || !raw.decide.is_empty())
         {
-            let message = "a turn that fails gives no output";
+            let message =
+                if gives_output { "a turn that fails gives no output" } else { "a turn that fails decides nothing" };
             problems.push(self.problem(Some(fail.span()), Some("turn.fail".to_owned()), message));
         }
         ScriptTurn {
             line,
             output: self.output(raw.output, raw.output_json, problems),
+            decisions: raw.decide.into_iter().map(|decide| self.decision(decide.into_inner(), problems)).collect(),
             // TOML groups the actions by kind; their places in the text tell the order they were written in.
             actions: self.in_order([
                 spans(raw.write, Deed::Write),
@@ -183,14 +200,7 @@ impl Source<'_> {
         problems: &mut Vec<ScriptProblem>,
     ) -> Option<Value> {
         if let Some(toml) = toml {
-            let span = toml.span();
-            return match json_of(toml.into_inner()) {
-                Ok(value) => Some(value),
-                Err(message) => {
-                    problems.push(self.problem(Some(span), Some("turn.output".to_owned()), &message));
-                    None
-                }
-            };
+            return self.json(toml, "turn.output", problems);
         }
         let json = json?;
         match serde_json::from_str(json.get_ref()) {
@@ -198,6 +208,22 @@ impl Source<'_> {
             Err(error) => {
                 let message = format!("not JSON: {error}");
                 problems.push(self.problem(Some(json.span()), Some("turn.output_json".to_owned()), &message));
+                None
+            }
+        }
+    }
+
+    fn decision(&self, decide: Decide, problems: &mut Vec<ScriptProblem>) -> Decision {
+        let input = decide.input.and_then(|input| self.json(input, "turn.decide.input", problems));
+        Decision { tool: decide.tool, input: input.unwrap_or_else(|| Value::Object(Map::new())) }
+    }
+
+    fn json(&self, toml: Spanned<toml::Value>, field: &str, problems: &mut Vec<ScriptProblem>) -> Option<Value> {
+        let span = toml.span();
+        match json_of(toml.into_inner()) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                problems.push(self.problem(Some(span), Some(field.to_owned()), &message));
                 None
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::decision::Decision;
 use crate::session::SessionOpKind;
 use crate::usage::Cost;
 
@@ -30,6 +31,8 @@ pub(super) struct ScriptTurn {
     /// In the order of the script.
     pub(super) actions: Vec<Action>,
     pub(super) output: Option<Value>,
+    /// Instead of an output.
+    pub(super) decisions: Vec<Decision>,
     pub(super) text: Option<String>,
     pub(super) cost: Cost,
     pub(super) tokens: Tokens,

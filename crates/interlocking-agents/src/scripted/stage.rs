@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::decision::Decision;
 use crate::error::AgentErrorKind;
 use crate::session::{SessionId, SessionOp, Slug};
 use crate::sessions::SessionError;
+use crate::turn::Reply;
 
 /// One prompt in a session's history, and what the agent answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,9 @@ pub struct Exchange {
     pub prompt: String,
     /// The structured output; none if there was none, or the turn did not end well.
     pub output: Option<Value>,
+    /// The decisions, of a turn that gave some and ended well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
     /// The text; none if there was none, or the turn did not end well.
     pub text: Option<String>,
 }
@@ -82,14 +87,15 @@ impl Stage {
     }
 
     pub(super) fn ask(&mut self, session: &SessionId, prompt: &str) {
-        let exchange = Exchange { prompt: prompt.to_owned(), output: None, text: None };
+        let exchange = Exchange { prompt: prompt.to_owned(), output: None, decisions: Vec::new(), text: None };
         self.histories.entry(session.clone()).or_default().push(exchange);
     }
 
-    pub(super) fn answer(&mut self, session: &SessionId, output: Option<Value>, text: Option<String>) {
+    pub(super) fn answer(&mut self, session: &SessionId, reply: &Reply) {
         if let Some(last) = self.histories.get_mut(session).and_then(|history| history.last_mut()) {
-            last.output = output;
-            last.text = text;
+            last.output = reply.output.clone();
+            last.decisions = reply.decisions.clone();
+            last.text = reply.text.clone();
         }
     }
 

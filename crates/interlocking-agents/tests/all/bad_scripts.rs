@@ -11,8 +11,8 @@ fn a_mistake_in_a_turn_is_named_with_file_line_and_field() {
         (
             "contain = [\"a\"]",
             "2: `turn.contain`: unknown field `contain`, expected one of `agent`, `contains`, `session`, `times`, \
-             `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `text`, `cost`, `tokens`, \
-             `fail`",
+             `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, \
+             `tokens`, `fail`",
         ),
         ("contains = \"a\"", "2: `turn.contains`: invalid type: string \"a\", expected a sequence"),
         ("\ncontains = [\"a\", 3]", "3: `turn.contains`: invalid type: integer `3`, expected a string"),
@@ -37,6 +37,15 @@ fn a_mistake_in_a_turn_is_named_with_file_line_and_field() {
         ("output_json = '{ \"a\": }'", "2: `turn.output_json`: not JSON: expected value at line 1 column 8"),
         ("output = 1\noutput_json = '1'", "3: `turn.output_json`: give `output` or `output_json`, not both"),
         ("output = 1\nfail = \"crash\"", "3: `turn.fail`: a turn that fails gives no output"),
+        ("output = 1\ndecide = [{ tool = \"A\" }]", "3: `turn.decide`: give an output or decide, not both"),
+        ("decide = [{ tool = \"A\" }]\nfail = \"crash\"", "3: `turn.fail`: a turn that fails decides nothing"),
+        ("[[turn.decide]]\ninput = { a = 1 }", "2: `turn.decide`: missing field `tool`"),
+        ("[[turn.decide]]\ntool = 3", "3: `turn.decide.tool`: invalid type: integer `3`, expected a string"),
+        (
+            "[[turn.decide]]\ntool = \"A\"\ninputs = {}",
+            "4: `turn.decide.inputs`: unknown field `inputs`, expected `tool` or `input`",
+        ),
+        ("[[turn.decide]]\ntool = \"A\"\ninput = { a = inf }", "4: `turn.decide.input`: inf is not a number in JSON"),
         ("text = \"a\"\ntext = \"b\"", "3: duplicate key"),
     ] {
         assert_eq!(error(&format!("[[turn]]\n{turn}")), format!("script.toml:{expected}"));

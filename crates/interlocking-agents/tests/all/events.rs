@@ -25,6 +25,10 @@ fn events_have_a_stable_wire_form() {
             json!({ "event": "provider_retry", "attempt": 1, "reason": "429" }),
         ),
         (
+            AgentEvent::DecisionIgnored { tool: "Approved".to_owned() },
+            json!({ "event": "decision_ignored", "tool": "Approved" }),
+        ),
+        (
             AgentEvent::Correction { round: 1, violations },
             json!({ "event": "correction", "round": 1, "violations": [{ "path": "/a", "message": "bad" }] }),
         ),

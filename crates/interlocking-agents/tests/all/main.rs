@@ -7,6 +7,8 @@ mod bad_scripts;
 mod cancelling;
 mod common;
 mod correction;
+mod deciding;
+mod decision_tools;
 mod events;
 mod failures;
 mod logging;

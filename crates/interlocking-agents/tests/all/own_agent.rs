@@ -33,7 +33,7 @@ impl Agent for OwnAgent {
             context.started(&self.answers_in)?;
         }
         tokio::task::yield_now().await;
-        Ok(Reply { session: self.answers_in.clone(), output: None, text: None, usage: Usage::default() })
+        Ok(Reply::new(self.answers_in.clone(), Usage::default()))
     }
 }
 

@@ -1,6 +1,7 @@
 use std::fs;
+use std::sync::Arc;
 
-use interlocking_agents::{AgentErrorKind, Conversation, NoEvents, Script, ScriptedAgent, Turn};
+use interlocking_agents::{AgentErrorKind, Conversation, NoEvents, Schema, Script, ScriptedAgent, Turn};
 use serde_json::json;
 
 use crate::common::{article_schema, fresh, fresh_in, run};
@@ -49,6 +50,17 @@ async fn the_example_script_plays() {
     let error = conversation.run(by("writer", "Publish it."), &NoEvents).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::RateLimited { retry_after: None });
     assert_eq!(agent.unused().len(), 1, "the critic could be asked once more");
+}
+
+#[tokio::test]
+async fn the_example_script_decides() {
+    let agent = ScriptedAgent::new(Script::parse("decides.toml", &block("toml", "[[turn.decide]]")).unwrap());
+    let schema = Schema::new(json!({ "oneOf": [
+        { "const": "Approved" },
+        { "type": "object", "properties": { "MoreTests": { "type": "object" } }, "required": ["MoreTests"] }
+    ] }));
+    let turn = Turn { schema: Some(Arc::new(schema.unwrap())), role: Some("critic".to_owned()), ..fresh("Review it.") };
+    assert_eq!(run(&agent, turn).await.unwrap().output, json!({ "MoreTests": { "missing": ["an empty list"] } }));
 }
 
 #[tokio::test]
