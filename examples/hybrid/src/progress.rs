@@ -90,8 +90,9 @@ impl Screen {
 
     /// Columns; a line as wide as the terminal would wrap on some.
     fn width(&self) -> usize {
-        let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
-        size.map_or(80, |size| usize::from(size.ws_col)).max(20) - 1
+        let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+        // Some terminals do not know.
+        if columns == 0 { 79 } else { columns - 1 }
     }
 }
 
@@ -299,14 +300,15 @@ mod tests {
             event(9900, EventKind::NodeCancelled(TESTS)),
         ];
         let mut progress = Progress::default();
-        let shown: Vec<String> = events.iter().filter_map(|event| progress.see(event)).map(|line| line.text).collect();
+        let shown: Vec<String> =
+            events.iter().filter_map(|event| progress.see(event)).map(|line| format!("|{}", line.text)).collect();
         expect_test::expect![[r#"
-               1.2 s  types           started
-               1.3 s  types           wrote src/li�[2Jb.rs
-               1.3 s  types           ran cargo test (exit 101)
-               3.4 s  types           → skeleton + adversary        2.2 s  $0.031
-               3.5 s  tests #2        started
-               9.9 s  tests #2        stopped"#]]
+            |   1.2 s  types           started
+            |   1.3 s  types           wrote src/li�[2Jb.rs
+            |   1.3 s  types           ran cargo test (exit 101)
+            |   3.4 s  types           → skeleton + adversary        2.2 s  $0.031
+            |   3.5 s  tests #2        started
+            |   9.9 s  tests #2        stopped"#]]
         .assert_eq(&shown.join("\n"));
     }
 

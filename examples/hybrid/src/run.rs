@@ -125,7 +125,7 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
         Outcome::Finished(result) => Some(result),
         // What the nodes gathered until then is in the journal, up to the last outcome that counts.
         Outcome::Failed(failure) => {
-            Some(result_of(&task.spec, last_memory(&*journal, &run).await, Some(failure.into())))
+            Some(result_of(&task.spec, last_memory(&journal, &run).await, Some(failure.into())))
         }
         _ => None,
     };

@@ -1,5 +1,7 @@
 //! The program itself: what it prints, how it exits, and what it leaves behind.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
+
 use expect_test::expect;
 use hybrid::demo::Scenario;
 use hybrid::stage::lay_out;
@@ -66,7 +68,7 @@ impl Repository {
         self.directory.path().join("user/crate")
     }
 
-    fn arguments<'a>(&self, more: &[&'a str]) -> Vec<String> {
+    fn arguments(&self, more: &[&str]) -> Vec<String> {
         let work = self.directory.path().join("work");
         let own = ["--repo", self.path().to_str().unwrap(), "--work-dir", work.to_str().unwrap()].map(str::to_owned);
         own.into_iter().chain(more.iter().map(|argument| (*argument).to_owned())).collect()
