@@ -1,0 +1,158 @@
+//! How much of a run's time is neither the agents' nor the commands': `cargo bench -p hybrid --bench critical_path`.
+//!
+//! Plays the happy scenario with agents that take their time, and compares how long the run takes with its critical
+//! path: the agents' delays and the build and test commands' own times, along the longest way from entry to exit. What is
+//! between the two is git, the executor, prompts, and whatever was waited for without need.
+//!
+//! A number as argument says how often (5 unless it does).
+
+#![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
+
+use hybrid::demo::{self, Scenario};
+use hybrid::run::{Settings, run};
+use hybrid::spec::{SpecFormat, Task};
+use hybrid::stage::lay_out;
+use hybrid::toolchain::CommandLine;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::runtime::event::EventKind;
+use interlocking::runtime::{Cancel, Event};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// How long each agent takes, in milliseconds.
+const DELAYS: [(&str, u32); 4] = [("types", 800), ("adversary", 1000), ("tests", 1000), ("impl", 800)];
+
+/// One run, in seconds.
+struct Measured {
+    /// From before its worktrees are made until after they are removed.
+    wall: f64,
+    /// Agents' delays and commands along the longest way.
+    critical_path: f64,
+    /// What the nodes along the longest way took.
+    nodes: f64,
+    /// By node.
+    took: BTreeMap<&'static str, f64>,
+    /// By worktree, in order.
+    commands: BTreeMap<String, Vec<f64>>,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let times = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(5);
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("critical-path");
+    let mut ratios = Vec::new();
+    println!("run   wall  critical path   over  between nodes");
+    for number in 0..=times {
+        let measured = measure(&place).await?;
+        // The first one compiles the dependencies, and is not counted.
+        if number == 0 {
+            continue;
+        }
+        let Measured { wall, critical_path, nodes, .. } = measured;
+        ratios.push(wall / critical_path);
+        let over = 100.0 * (wall / critical_path - 1.0);
+        println!("{number:>3} {wall:6.3}s {critical_path:13.3}s {over:5.1}% {:13.3}s", wall - nodes);
+        if number == times {
+            println!("nodes of the last run: {:.3?}", measured.took);
+            println!("its commands: {:.3?}", measured.commands);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    if let Some(median) = ratios.get(ratios.len() / 2) {
+        println!("median: {:.1}% over the critical path", 100.0 * (median - 1.0));
+    }
+    Ok(())
+}
+
+async fn measure(place: &Path) -> Result<Measured, Box<dyn Error>> {
+    if place.exists() {
+        fs::remove_dir_all(place)?;
+    }
+    fs::create_dir_all(place)?;
+    let (repository, target) = (place.join("repository"), place.with_file_name("demonstration"));
+    lay_out(&repository, &target).await?;
+    let log = place.join("commands");
+    let events = Arc::new(Mutex::new(Vec::<Event>::new()));
+    let sink = events.clone();
+    let settings = Settings {
+        task: timed_task(&log)?,
+        repository,
+        main: "main".into(),
+        run: "r1".parse()?,
+        directory: place.join("worktrees"),
+        target_directory: target,
+        agent: Arc::new(ScriptedAgent::new(slow_script()?)),
+        sink: Arc::new(move |event| sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event)),
+        cancel: Cancel::new(),
+        keep: false,
+    };
+    let started = std::time::Instant::now();
+    let ended = run(settings).await?;
+    let wall = started.elapsed().as_secs_f64();
+    if ended.result.is_none_or(|result| !result.success) {
+        return Err("the run did not succeed".into());
+    }
+    let commands = read_commands(&log)?;
+    let events = events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let took = events.iter().filter_map(|event| match &event.kind {
+        EventKind::NodeFinished { node, took, .. } => Some((node.node, took.as_secs_f64())),
+        _ => None,
+    });
+    let took: BTreeMap<&str, f64> = took.collect();
+
+    let delay =
+        |agent: &str| DELAYS.iter().find(|(name, _)| *name == agent).map_or(0.0, |(_, ms)| f64::from(*ms) / 1e3);
+    let command =
+        |place: &str, index: usize| commands.get(place).and_then(|all| all.get(index)).copied().unwrap_or(0.0);
+    let critical_path = delay("types")
+        + delay("adversary").max(command("skeleton-r1", 0))
+        + (delay("tests") + command("tests-r1", 0)).max(delay("impl") + command("impl-r1", 0))
+        + command("tests-r1", 1)
+        + command("merge-r1", 0);
+    let node = |name: &str| took.get(name).copied().unwrap_or(0.0);
+    let alone = ["types", "gate", "blind_fork", "blind", "verify", "merge", "validate", "post_validate"];
+    let nodes = alone.into_iter().map(node).sum::<f64>()
+        + node("skeleton").max(node("adversary"))
+        + node("tests").max(node("implementation"));
+    Ok(Measured { wall, critical_path, nodes, took, commands })
+}
+
+/// The happy script, with delays.
+fn slow_script() -> Result<Script, Box<dyn Error>> {
+    let script = DELAYS.iter().fold(Scenario::Happy.script().to_owned(), |script, (agent, ms)| {
+        let line = format!("agent = \"{agent}\"\n");
+        script.replace(&line, &format!("{line}delay = \"{ms}ms\"\n"))
+    });
+    Ok(Script::parse("happy, slowly", &script)?)
+}
+
+/// The demonstration's task, with commands that note how long they take.
+fn timed_task(log: &Path) -> Result<Task, Box<dyn Error>> {
+    let mut task = Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml)?;
+    let timed = |command: &CommandLine| {
+        let script = format!(
+            "start=$(date +%s%N); \"$@\"; code=$?; echo \"$(($(date +%s%N) - start)) $PWD\" >> '{}'; exit $code",
+            log.display()
+        );
+        let mut words = vec!["sh".to_owned(), "-c".to_owned(), script, "timed".to_owned()];
+        words.extend(Vec::<String>::from(command.clone()));
+        CommandLine::try_from(words)
+    };
+    task.toolchain.build_command = timed(&task.toolchain.build_command)?;
+    task.toolchain.test_command = timed(&task.toolchain.test_command)?;
+    Ok(task)
+}
+
+/// How long each command took, by the name of the directory it ran in.
+fn read_commands(log: &PathBuf) -> Result<BTreeMap<String, Vec<f64>>, Box<dyn Error>> {
+    let mut commands = BTreeMap::<String, Vec<f64>>::new();
+    for line in fs::read_to_string(log)?.lines() {
+        let (nanoseconds, directory) = line.split_once(' ').ok_or("a line without a directory")?;
+        let name = directory.rsplit('/').next().unwrap_or_default().to_owned();
+        commands.entry(name).or_default().push(nanoseconds.parse::<f64>()? / 1e9);
+    }
+    Ok(commands)
+}
