@@ -18,6 +18,7 @@ enum Review {
     MoreTests { missing: Vec<String> },
     Stuck(String),
     Branch(Named),
+    Branches(#[schemars(with = "Vec<String>")] Vec<Slug>),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -114,13 +115,16 @@ async fn a_wrong_input_is_corrected() {
         decide = [{ tool = "Branch", input = { name = "Not A Slug" } }]
         [[turn]]
         contains = ["`Branch`"]
+        decide = [{ tool = "Branches", input = { value = ["fine", "Not Fine"] } }]
+        [[turn]]
+        contains = ["`Branches`"]
         decide = [{ tool = "Branch", input = { name = "a-slug" } }]
         "#,
     );
     let recorded = Recorded::default();
-    let conversation = Conversation::new(&agent).with_corrections(4).with_check(deserializes_as::<Review>);
+    let conversation = Conversation::new(&agent).with_corrections(5).with_check(deserializes_as::<Review>);
     let completion = conversation.run(review("Review."), &recorded.sink()).await.unwrap();
-    assert_eq!((completion.output, completion.corrections), (json!({ "Branch": { "name": "a-slug" } }), 4));
+    assert_eq!((completion.output, completion.corrections), (json!({ "Branch": { "name": "a-slug" } }), 5));
     assert_eq!(ignored(&recorded), ["Approved"], "not taken instead of the wrong one");
 
     let history = agent.history(&id("write-1")).unwrap();
@@ -134,9 +138,13 @@ async fn a_wrong_input_is_corrected() {
             "- at `/value`: 3 is not of type \"string\" (in the input of tool `Stuck`)",
         ]
     );
-    let refused_by_the_type = "- at `/name`: \"Not A Slug\" is not a slug: ";
-    assert!(asked[3].starts_with(refused_by_the_type), "{}", asked[3]);
-    assert!(asked[3].ends_with(" (in the input of tool `Branch`)"), "{}", asked[3]);
+    // Fine for the schema, refused by the type.
+    for (message, begin, end) in [
+        (asked[3], "- at `/name`: \"Not A Slug\" is not a slug: ", " (in the input of tool `Branch`)"),
+        (asked[4], "- at `/value/1`: \"Not Fine\" is not a slug: ", " (in the input of tool `Branches`)"),
+    ] {
+        assert!(message.starts_with(begin) && message.ends_with(end), "{message}");
+    }
 }
 
 /// PRG-07: an unknown tool is corrected, with the tools there are.
@@ -147,7 +155,7 @@ async fn an_unknown_tool_is_corrected() {
         [[turn]]
         decide = [{ tool = "approved" }]
         [[turn]]
-        contains = ['there is no tool "approved" to decide with; there are `Approved`, `MoreTests`, `Stuck`, `Branch`']
+        contains = ['there is no tool "approved" to decide with; there are `Approved`, `MoreTests`, `Stuck`, `Branch`, `Branches`']
         decide = [{ tool = "Approved" }]
         "#,
     );
@@ -212,7 +220,7 @@ async fn an_output_goes_before_all_decisions() {
     let (agent, recorded) = (Both(Sessions::new()), Recorded::default());
     let completion = Conversation::new(&agent).run(review("Review."), &recorded.sink()).await.unwrap();
     assert_eq!(completion.output, json!({ "Stuck": "x" }));
-    assert_eq!(ignored(&recorded), ["Approved", "MoreTests", "Stuck", "Branch"]);
+    assert_eq!(ignored(&recorded), ["Approved", "MoreTests", "Stuck", "Branch", "Branches"]);
 }
 
 /// A process that is resumed finds its decisions again.
