@@ -98,6 +98,10 @@ impl Repository {
 
     /// The commits behind `range.end` that are not behind `range.start`, parents before children.
     pub fn commits(&self, range: Range<CommitId>) -> Result<Vec<CommitRecord>, GitError> {
+        // The walk starts at its tips whether or not they are hidden too.
+        if range.start == range.end {
+            return Ok(Vec::new());
+        }
         let doing = || format!("listing {}..{}", range.start, range.end);
         let git = self.git();
         let walk = gix::traverse::commit::topo::Builder::from_iters(

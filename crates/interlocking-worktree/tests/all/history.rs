@@ -11,6 +11,7 @@ fn commits_are_read_in_order_with_their_trailers() {
         "tests: a\n\nNames: a, b\n\nSession: r1\nNode: hTests\nCost: $0.02",
     );
     let second = commit_with_git(worktree.path(), &[("b", "b")], "impl: b");
+    assert_eq!(place.repository.commits(second..second).unwrap(), [], "git log a..a is empty");
     let commits = place.repository.commits(base..second).unwrap();
     let ids: Vec<_> = commits.iter().map(|commit| commit.id).collect();
     assert_eq!(ids, [first, second]);
