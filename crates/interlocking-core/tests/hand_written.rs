@@ -242,7 +242,7 @@ const _: () = {
                             .goto("exit", &[])
                             .visits(3),
                     );
-                __i::net::Net::new(table).unwrap()
+                __i::net::Net::new(table).expect("a table that is a net")
             })
         }
         fn enter(entry: Draft) -> Token {
