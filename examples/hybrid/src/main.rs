@@ -253,7 +253,7 @@ impl Site {
     fn account(&self, branch: &str, run: RunId, ended: Ended) -> Result<Account, Trouble> {
         let repository = Repository::open(&self.repository)?;
         let (before, after) = ended.main;
-        let commits = if before == after { Vec::new() } else { repository.commits(before..after)? };
+        let commits = repository.commits(before..after)?;
         let landed =
             |commit: &CommitRecord| Landed { commit: commit.id.to_string(), subject: commit.subject().to_owned() };
         let own = format!("{run}/");
