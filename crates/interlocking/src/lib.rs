@@ -28,7 +28,9 @@
 //!
 //! Without any, this is the derive, the table and the frontier: ten small crates.
 
-pub use interlocking_core::{bits, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table};
+pub use interlocking_core::{
+    bits, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table,
+};
 pub use interlocking_macros::Graph;
 
 #[cfg(feature = "runtime")]
@@ -48,3 +50,7 @@ pub mod __private;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/handlers.md")]
+struct Handlers;

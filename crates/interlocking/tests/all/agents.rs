@@ -93,11 +93,7 @@ impl LLMHandler<newsroom::write> for Write {
 
 struct Reviews;
 impl LLMHandler<newsroom::review> for Reviews {
-    async fn before<'a>(
-        &'a self,
-        article: &'a Article,
-        cx: &mut Cx<'_, newsroom::review>,
-    ) -> Ask<ReviewPrompt<'a>> {
+    async fn before<'a>(&'a self, article: &'a Article, cx: &mut Cx<'_, newsroom::review>) -> Ask<ReviewPrompt<'a>> {
         Ok((ReviewPrompt { article, visit: cx.visit() }, SessionOp::StartFresh(Slug::new("review")?)))
     }
     async fn after(
@@ -256,8 +252,13 @@ async fn an_output_that_stays_invalid_fails_the_run_and_is_paid_for() {
     );
     let (run, log) = run(&agent);
     let report = run.start(draft()).await.unwrap();
-    let spent =
-        Usage { calls: 3, input_tokens: 15, output_tokens: 3, cost: Cost::from_micro_dollars(30_000), unpriced_calls: 0 };
+    let spent = Usage {
+        calls: 3,
+        input_tokens: 15,
+        output_tokens: 3,
+        cost: Cost::from_micro_dollars(30_000),
+        unpriced_calls: 0,
+    };
     assert_eq!(report.usage(), spent);
     assert_eq!(report.ledger.entries()[0].session.as_ref().map(SessionId::as_str), Some("write-1"));
     assert_eq!(log.line("ended failed:"), "0 ended failed: $0.03 in 3 calls, 15 tokens in, 3 tokens out");

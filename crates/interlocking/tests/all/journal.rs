@@ -1,1 +1,379 @@
-//! To come.
+//! The journal: one atomic record a node outcome, there before anything that follows from it.
+
+use crate::support::{Log, Recording, failed, finished, pass, timed};
+use askama::Template;
+use async_trait::async_trait;
+use interlocking::frontier::{Due, Frontier, Input};
+use interlocking::graph::Graph as _;
+use interlocking::prelude::*;
+use interlocking::route::Step;
+use interlocking::runtime::journal::{Entry, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
+use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal, Report};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Notes(Vec<String>);
+
+#[derive(Template)]
+#[template(source = "Work on {{ task }}.", ext = "txt")]
+struct WorkPrompt<'a> {
+    task: &'a str,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Ending(String);
+
+impl From<Exhausted<String>> for Ending {
+    fn from(exhausted: Exhausted<String>) -> Self {
+        Self(exhausted.input)
+    }
+}
+
+/// A fork, a latched join that fires twice, an agent, an exhausted route.
+#[derive(Graph)]
+#[graph(output = Ending)]
+struct Project {
+    #[node(entry, input = String, fork(work, look))]
+    split: ForkNode<Split>,
+    #[node(input = String, prompt = WorkPrompt<'_>, output = u32, goto(gate), visits = 2,
+        exhausted(exit, cancels(*)), memory(notes: Notes))]
+    work: LLMNode<Work>,
+    #[node(input = String, goto(gate))]
+    look: LogicNode<Look>,
+    #[node(join(work: u32, look: bool latched), goto(work), memory(notes: Notes))]
+    gate: JoinNode<Gate>,
+}
+
+forks!(Split for project::split, |task: String, cx| fork!(cx, (task.clone(), task)));
+struct Work;
+impl LLMHandler<project::work> for Work {
+    async fn before<'a>(&'a self, task: &'a String, _: &mut Cx<'_, project::work>) -> Ask<WorkPrompt<'a>> {
+        Ok((WorkPrompt { task }, SessionOp::StartFresh(Slug::new("work")?)))
+    }
+    async fn after(&self, task: String, reply: Reply<u32>, cx: &mut Cx<'_, project::work>) -> Route<project::work> {
+        cx.update_memory(move |notes| notes.0.push(format!("{task} {}", reply.output)));
+        cx.committed("main", format!("c0ffee{}", cx.visit()));
+        cx.committed("spare", "5eed");
+        goto!(cx, project::gate, reply.output)
+    }
+}
+logic!(Look for project::look, |_: String, cx| {
+    pass(5).await;
+    goto!(cx, project::gate, true)
+});
+joins!(Gate for project::gate, |(number, _): (u32, bool), cx| goto!(cx, project::work, format!("more than {number}")));
+
+const SCRIPT: &str = "
+    [[turn]]
+    delay = '10ms'
+    contains = ['Work on it.']
+    output_json = '7'
+    cost = 0.01
+    tokens = { input = 100, output = 10 }
+    [[turn]]
+    delay = '20ms'
+    contains = ['Work on more than 7.']
+    output_json = '8'
+    cost = 0.02
+";
+
+fn project() -> Run<Project> {
+    let graph = Project { split: ForkNode(Split), work: LLMNode(Work), look: LogicNode(Look), gate: JoinNode(Gate) };
+    timed(graph).with_agent("work", Recording::new(SCRIPT)).with_id("demo".parse().unwrap())
+}
+
+async fn run_in(journal: Arc<dyn Journal>) -> Report<Ending> {
+    project().with_journal(journal).start("it".to_owned()).await.unwrap()
+}
+
+fn demo() -> RunId {
+    "demo".parse().unwrap()
+}
+
+/// Every outcome with all that it did, in one record: its way, its memory, its calls with sessions and costs, its commits.
+#[tokio::test(start_paused = true)]
+async fn each_outcome_is_one_record_with_all_that_it_did() {
+    let journal = Arc::new(MemoryJournal::new());
+    assert_eq!(finished(run_in(journal.clone()).await), Ending("more than 8".into()));
+    let records = journal.records(&demo());
+    let Entry::Started { table, input } = &records[0].entry else { panic!("{:?}", records[0]) };
+    assert_eq!(&**table, Project::net().table());
+    assert_eq!(&**input, "\"it\"");
+    for (position, record) in (0..).zip(&records) {
+        assert_eq!((record.sequence, &record.run), (position, &demo()), "no gap, one run");
+    }
+    let lines: String = records[1..].iter().map(|r| serde_json::to_string(&r.entry).unwrap() + "\n").collect();
+    expect_test::expect![[r#"
+        {"entry":"outcome","node":"split","visit":1,"attempt":1,"alternative":0,"tokens":[{"place":"work","payload":"\"it\""},{"place":"look","payload":"\"it\""}],"took_ms":0}
+        {"entry":"outcome","node":"look","visit":1,"attempt":1,"alternative":3,"tokens":[{"place":"gate.look","payload":"true"}],"took_ms":5}
+        {"entry":"outcome","node":"work","visit":1,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":"7"}],"memory":{"group":"notes","value":"[\"it 7\"]"},"calls":[{"agent":"recording","role":"work","session":"work-1","usage":{"calls":1,"input_tokens":100,"output_tokens":10,"cost":10000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee1"},{"workspace":"spare","id":"5eed"}],"took_ms":10}
+        {"entry":"outcome","node":"gate","visit":1,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":"\"more than 7\""}],"took_ms":0}
+        {"entry":"outcome","node":"work","visit":2,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":"8"}],"memory":{"group":"notes","value":"[\"it 7\",\"more than 7 8\"]"},"calls":[{"agent":"recording","role":"work","session":"work-2","usage":{"calls":1,"input_tokens":0,"output_tokens":0,"cost":20000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee2"},{"workspace":"spare","id":"5eed"}],"took_ms":20}
+        {"entry":"outcome","node":"gate","visit":2,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":"\"more than 8\""}],"took_ms":0}
+        {"entry":"ended","cancelled":false}
+    "#]].assert_eq(&lines);
+}
+
+#[tokio::test(start_paused = true)]
+async fn records_survive_json() {
+    let journal = Arc::new(MemoryJournal::new());
+    run_in(journal.clone()).await;
+    let records = journal.load(&demo()).await.unwrap();
+    let json = serde_json::to_string(&records).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<Record>>(&json).unwrap(), records);
+
+    let failure = Failure {
+        node: "work".into(),
+        visit: 2,
+        attempt: 1,
+        kind: FailureKind::Timeout { limit_ms: 5 },
+        message: "late".into(),
+        causes: vec!["clock".into()],
+    };
+    let ended = Record { run: demo(), sequence: 3, entry: Entry::Ended { failure: Some(failure), cancelled: false } };
+    assert_eq!(serde_json::from_str::<Record>(&serde_json::to_string(&ended).unwrap()).unwrap(), ended);
+}
+
+/// A journal that takes its time, refuses one record, and notes when what was appended and what had started by then.
+struct Watching {
+    inner: MemoryJournal,
+    delay: u64,
+    refuse: Option<u64>,
+    events: Log,
+    /// By record: the nodes that had started and not finished when it was to be appended.
+    running: Mutex<Vec<Vec<String>>>,
+}
+
+impl Watching {
+    fn new(delay: u64, refuse: Option<u64>) -> Arc<Self> {
+        let (events, running) = (Log::new(), Mutex::default());
+        Arc::new(Self { inner: MemoryJournal::new(), delay, refuse, events, running })
+    }
+
+    async fn run(self: &Arc<Self>) -> Report<Ending> {
+        let run = project().with_journal(self.clone()).with_events(self.events.sink());
+        run.start("it".to_owned()).await.unwrap()
+    }
+}
+
+#[async_trait]
+impl Journal for Watching {
+    async fn append(&self, record: Record) -> Result<(), JournalError> {
+        self.running.lock().unwrap().push(running(&self.events.events()));
+        if self.refuse == Some(record.sequence) {
+            return Err(JournalError::Storage { reason: "the disk is full: free some space".into() });
+        }
+        pass(self.delay).await;
+        self.inner.append(record).await
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        self.inner.load(run).await
+    }
+}
+
+/// What has started and not finished, sorted.
+fn running(events: &[Event]) -> Vec<String> {
+    let mut running = Vec::new();
+    for event in events {
+        match &event.kind {
+            EventKind::NodeStarted(node) => running.push(node.node.to_owned()),
+            EventKind::NodeFinished { node, .. } => running.retain(|name| name != node.node),
+            _ => {}
+        }
+    }
+    running.sort();
+    running
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_successor_starts_before_the_record_is_there() {
+    let journal = Watching::new(100, None);
+    finished(journal.run().await);
+    let log = &journal.events;
+    // The start itself is recorded, then the outcome of `split`, each in 100 ms.
+    assert_eq!(log.line("started split 1.1"), "100 started split 1.1");
+    assert_eq!(log.line("started work 1.1"), "200 started work 1.1");
+    assert_eq!(log.line("started look 1.1"), "200 started look 1.1");
+    // Two outcomes, at 205 and 210, one after the other.
+    assert_eq!(log.line("started gate 1.1"), "405 started gate 1.1");
+    assert_eq!(log.line("started work 2.1"), "505 started work 2.1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_record_fails_the_run_and_nothing_follows_from_it() {
+    for (refused, node, follows) in
+        [(0, "split", "started split"), (1, "split", "started work"), (3, "work", "started gate")]
+    {
+        let journal = Watching::new(0, Some(refused));
+        let failure = failed(journal.run().await);
+        assert_eq!((failure.node.as_str(), &failure.kind), (node, &FailureKind::Journal));
+        assert_eq!(failure.message, "the journal's storage failed: the disk is full: free some space");
+        let lines = journal.events.lines();
+        assert!(!lines.contains(follows), "{lines}");
+        assert!(!lines.contains("cancelled"), "nothing else was running: {lines}");
+        assert_eq!(lines.matches(" failed ").count(), usize::from(refused > 0), "{lines}");
+    }
+}
+
+/// A run whose end nobody would find is not said to have finished.
+#[tokio::test(start_paused = true)]
+async fn an_end_that_cannot_be_recorded_is_a_failure() {
+    let whole = Watching::new(0, None);
+    finished(whole.run().await);
+    let last = whole.inner.records(&demo()).len() as u64 - 1;
+    let failure = failed(Watching::new(0, Some(last)).run().await);
+    assert_eq!((failure.node.as_str(), &failure.kind), ("exit", &FailureKind::Journal));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_id_that_the_journal_knows_is_refused() {
+    let journal = Arc::new(MemoryJournal::new());
+    run_in(journal.clone()).await;
+    let before = journal.records(&demo());
+    let log = Log::new();
+    let again = project().with_journal(journal.clone()).with_events(log.sink()).start("it".to_owned()).await.unwrap();
+    let failure = failed(again);
+    assert_eq!(failure.kind, FailureKind::Journal);
+    assert_eq!(
+        failure.message,
+        "run `demo` has 8 records already, so record 0 is not its next: start the run under a new id, or resume it"
+    );
+    assert!(!log.lines().contains("started split"), "{}", log.lines());
+    assert_eq!(journal.records(&demo()), before, "and the record of the first run is as it was");
+    let other = project().with_journal(journal.clone()).with_id("demo-2".parse().unwrap());
+    finished(other.start("it".to_owned()).await.unwrap());
+    assert_eq!(journal.records(&"demo-2".parse().unwrap()).len(), before.len());
+}
+
+/// A run's state, rebuilt from its records.
+struct Replayed {
+    frontier: Frontier<'static, <Project as interlocking::graph::Graph>::Token>,
+    running: Vec<interlocking::frontier::Execution>,
+}
+
+impl Replayed {
+    fn new(records: &[Record]) -> Self {
+        let net = Project::net();
+        let mut replayed: Option<Self> = None;
+        for record in records {
+            match (&record.entry, &mut replayed) {
+                (Entry::Started { input, .. }, None) => {
+                    let frontier = Frontier::new(net, token(&net.place(net.entry()).name, input));
+                    replayed = Some(Self { frontier, running: Vec::new() });
+                }
+                (Entry::Outcome(outcome), Some(replayed)) => replayed.absorb(outcome),
+                (Entry::Ended { .. }, Some(_)) => {}
+                (entry, _) => panic!("{entry:?}"),
+            }
+            replayed.as_mut().unwrap().start_due();
+        }
+        replayed.expect("records")
+    }
+
+    /// Starts what is due, as the executor does; an exhausted entry is not recorded, since it follows from its input.
+    fn start_due(&mut self) {
+        while let Some(Due { execution, input, exhausted }) = self.frontier.next_due() {
+            let Some(limit) = exhausted else {
+                self.running.push(execution);
+                continue;
+            };
+            let Input::One(token) = input else { panic!("no join is bounded here") };
+            let step = Project::exhausted(execution.node, limit, token).expect("a route");
+            self.frontier.complete(execution, step).unwrap();
+        }
+    }
+
+    fn absorb(&mut self, outcome: &NodeOutcome) {
+        let net = Project::net();
+        let found = self.running.iter().position(|execution| {
+            (net.name(execution.node), execution.visit, execution.attempt)
+                == (outcome.node.as_str(), outcome.visit, outcome.attempt)
+        });
+        let execution = self.running.remove(found.expect("it runs"));
+        let mut tokens: Vec<_> =
+            outcome.tokens.iter().map(|TokenRecord { place, payload }| token(place, payload)).collect();
+        let branches = net.alternative(outcome.alternative).unwrap().branches.len();
+        let step = match (branches, tokens.pop()) {
+            (1, Some(token)) => Step::One(outcome.alternative, token),
+            (_, last) => Step::All(outcome.alternative, tokens.into_iter().chain(last).collect()),
+        };
+        self.frontier.complete(execution, step).unwrap();
+    }
+
+    fn running(&self) -> Vec<String> {
+        let mut names: Vec<_> =
+            self.running.iter().map(|execution| Project::net().name(execution.node).to_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn token(place: &str, payload: &str) -> <Project as interlocking::graph::Graph>::Token {
+    let place = Project::net().place_named(place).expect("a place");
+    interlocking::graph::Token::deserialize(place, &mut serde_json::Deserializer::from_str(payload)).unwrap()
+}
+
+/// The records are enough to rebuild the run at every moment: what ran then, and how it ended.
+#[tokio::test(start_paused = true)]
+async fn the_records_rebuild_the_run_at_every_moment() {
+    let journal = Watching::new(0, None);
+    let report = journal.run().await;
+    let records = journal.inner.records(&demo());
+    let seen = journal.running.lock().unwrap().clone();
+    assert_eq!(records.len(), seen.len());
+    for (position, running) in seen.iter().enumerate().skip(1) {
+        assert_eq!(&Replayed::new(&records[..position]).running(), running, "before record {position}");
+    }
+    assert_eq!(seen[2], ["look", "work"], "more than one node ran at a time");
+
+    let mut replayed = Replayed::new(&records);
+    let exit = replayed.frontier.take_exit().expect("the exit");
+    assert_eq!(Project::leave(exit), Some(finished(report)));
+    let visits = |name: &str| replayed.frontier.visits(Project::net().node_named(name).unwrap());
+    assert_eq!(["split", "work", "look", "gate"].map(visits), [1, 3, 1, 2]);
+    let memory = records.iter().rev().find_map(|record| match &record.entry {
+        Entry::Outcome(NodeOutcome { memory: Some(MemoryRecord { value, .. }), .. }) => Some(value.clone()),
+        _ => None,
+    });
+    assert_eq!(
+        serde_json::from_str::<Notes>(&memory.unwrap()).unwrap(),
+        Notes(vec!["it 7".into(), "more than 7 8".into()])
+    );
+}
+
+/// Data, but not data that JSON can hold: its keys are no text.
+type Unstorable = std::collections::BTreeMap<(u8, u8), u8>;
+
+#[derive(Graph)]
+#[graph(output = Unstorable)]
+struct Grid {
+    #[node(entry, input = bool, goto(next), memory = Unstorable)]
+    begin: LogicNode<Begin>,
+    #[node(input = Unstorable, goto(exit))]
+    next: LogicNode<Next>,
+}
+
+logic!(Begin for grid::begin, |remember: bool, cx| {
+    if remember {
+        cx.update_memory(|memory| *memory = Unstorable::from([((1, 2), 3)]));
+        return goto!(cx, grid::next, Unstorable::new());
+    }
+    goto!(cx, grid::next, Unstorable::from([((1, 2), 3)]))
+});
+logic!(Next for grid::next, |grid: Unstorable, cx| goto!(cx, grid::exit, grid));
+
+/// What cannot be stored is an error that says where it was to go, and never lost on the quiet.
+#[tokio::test(start_paused = true)]
+async fn a_payload_that_cannot_be_stored_fails_the_run() {
+    let grid = || Grid { begin: LogicNode(Begin), next: LogicNode(Next) };
+    for (remember, what) in [(false, "the payload for `next`"), (true, "memory `begin`")] {
+        let log = Log::new();
+        let failure = failed(timed(grid()).with_events(log.sink()).start(remember).await.unwrap());
+        assert_eq!((failure.node.as_str(), &failure.kind), ("begin", &FailureKind::Journal));
+        assert_eq!(failure.message, format!("{what} cannot be stored: key must be a string"));
+        assert!(!log.lines().contains("started next"), "{}", log.lines());
+    }
+    assert_eq!(finished(timed(grid()).without_journal().start(false).await.unwrap()).len(), 1);
+}

@@ -16,7 +16,6 @@ mod memory;
 mod region;
 mod route;
 mod session;
-mod span;
 mod start;
 mod timeout;
 mod unsound;

@@ -38,11 +38,7 @@ impl LLMHandler<talk::ask> for Asks {
         cx: &mut Cx<'_, talk::ask>,
     ) -> Route<talk::ask> {
         sessions.push(reply.session);
-        if sessions.len() == plan.len() {
-            goto!(cx, talk::exit, sessions)
-        } else {
-            goto!(cx, self, (plan, sessions))
-        }
+        if sessions.len() == plan.len() { goto!(cx, talk::exit, sessions) } else { goto!(cx, self, (plan, sessions)) }
     }
 }
 
@@ -143,8 +139,7 @@ side!(right);
 joins!(Both for crowd::both, |(left, right): (bool, bool), cx| goto!(cx, crowd::exit, left && right));
 
 fn crowd(agent: &Arc<Recording>) -> Run<Crowd> {
-    let graph =
-        Crowd { begin: LLMNode(Begin), left: LLMNode(Side), right: LLMNode(Side), both: JoinNode(Both) };
+    let graph = Crowd { begin: LLMNode(Begin), left: LLMNode(Side), right: LLMNode(Side), both: JoinNode(Both) };
     timed(graph).with_agent("one", agent.clone())
 }
 

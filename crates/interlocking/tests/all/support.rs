@@ -103,14 +103,14 @@ impl Log {
 
     /// One line an event, with its time in milliseconds.
     pub(crate) fn lines(&self) -> String {
-        self.events().iter().map(|event| format!("{:>5} {}\n", event.at.as_millis(), shown(&event.kind))).collect()
+        self.events().iter().map(|event| format!("{} {}\n", event.at.as_millis(), shown(&event.kind))).collect()
     }
 
     /// The one line that begins with `words`, time included.
     #[track_caller]
     pub(crate) fn line(&self, words: &str) -> String {
         let lines = self.lines();
-        let mut found = lines.lines().map(str::trim_start).filter(|line| {
+        let mut found = lines.lines().filter(|line| {
             line.split_once(' ').is_some_and(|(_, rest)| rest == words || rest.starts_with(&format!("{words} ")))
         });
         match (found.next(), found.next()) {

@@ -109,18 +109,14 @@ async fn a_workspace_that_cannot_be_examined_fails_the_node() {
     let run = desk(place.path()).with_workspaces(Arc::new(directories));
     let failure = failed(run.start("well".to_owned()).await.unwrap());
     assert_eq!((failure.node.as_str(), &failure.kind), ("look", &FailureKind::Workspace));
-    assert_eq!(
-        failure.message,
-        "workspace `main`: `main` is a plain directory, whose changes nobody keeps track of"
-    );
+    assert_eq!(failure.message, "workspace `main`: `main` is a plain directory, whose changes nobody keeps track of");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_workspace_that_the_run_does_not_know_is_a_failure_of_configuration() {
-    for (known, listed) in [
-        (Directories::new(), "none"),
-        (Directories::new().with("spare", "/").with("attic", "/"), "attic, spare"),
-    ] {
+    for (known, listed) in
+        [(Directories::new(), "none"), (Directories::new().with("spare", "/").with("attic", "/"), "attic, spare")]
+    {
         let run = desk(Path::new("/")).with_workspaces(Arc::new(known));
         let failure = failed(run.start("well".to_owned()).await.unwrap());
         assert_eq!((failure.node.as_str(), &failure.kind), ("work", &FailureKind::Configuration));
