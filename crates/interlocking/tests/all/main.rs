@@ -1,5 +1,7 @@
 //! The executor, through the facade: graphs by `#[derive(Graph)]`, run from start to end. One module a concept.
 
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
 #[macro_use]
 mod support;
 

@@ -3,6 +3,8 @@
 //! A process of its own, in which every thread that runs a graph has a subscriber: `tracing` decides once for the process
 //! whether a span is of interest, and may do so by asking a thread that has none.
 
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
