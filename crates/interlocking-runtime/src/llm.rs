@@ -15,16 +15,17 @@
 //! ```
 
 use crate::services::Backstage;
-use interlocking_agents::{Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as};
+use interlocking_agents::{AgentEvent, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Node};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// A node whose work an agent does.
@@ -156,7 +157,12 @@ async fn converse<N: LLM>(
         ..Turn::new(session, prompt)
     };
     let execution = cx.execution();
-    let events = |event| backstage.agent_event(cx.node(), execution, event);
+    let bill =
+        Bill { backstage, execution, agent: player.agent.name(), role, so_far: Mutex::default(), settled: false };
+    let events = |event| {
+        bill.note(&event);
+        backstage.agent_event(cx.node(), execution, event);
+    };
     // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
     let conversation = Conversation::new(&*player.agent).with_check(deserializes_as::<N::Output>);
     let outcome = conversation.run(turn, &events).await;
@@ -164,11 +170,52 @@ async fn converse<N: LLM>(
         Ok(completion) => (completion.usage, Some(completion.session.clone())),
         Err(error) => (error.usage, error.session.clone()),
     };
-    backstage.spent(execution, player.agent.name(), role, session, spent);
+    bill.settle(session, spent);
     let completion = outcome?;
     let output = serde_json::from_value(completion.output)
         .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
     Ok(Reply { output, session: completion.session, usage: completion.usage, corrections: completion.corrections })
+}
+
+/// Books what a turn used up, however it ends: one that is cut off by a timeout or a cancellation has made a call whose
+/// price nobody will learn.
+struct Bill<'run> {
+    backstage: &'run Backstage,
+    execution: Execution,
+    agent: &'run str,
+    role: &'run str,
+    /// The session, and what the calls that have ended used up.
+    so_far: Mutex<(Option<SessionId>, Usage)>,
+    settled: bool,
+}
+
+impl Bill<'_> {
+    fn note(&self, event: &AgentEvent) {
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let (session, usage) = &mut *so_far;
+        match event {
+            AgentEvent::Started { session: started } => *session = Some(started.clone()),
+            AgentEvent::Finished { usage: spent, .. } => *usage += *spent,
+            _ => {}
+        }
+    }
+
+    /// The turn has ended by itself.
+    fn settle(mut self, session: Option<SessionId>, spent: Usage) {
+        self.settled = true;
+        self.backstage.spent(self.execution, self.agent, self.role, session, spent);
+    }
+}
+
+impl Drop for Bill<'_> {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let (session, ended) = std::mem::take(self.so_far.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let cut_off = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
+        self.backstage.spent(self.execution, self.agent, self.role, session, ended + cut_off);
+    }
 }
 
 fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {

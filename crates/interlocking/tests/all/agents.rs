@@ -313,3 +313,43 @@ async fn calls_of_a_cancelled_node_are_in_the_ledger() {
     assert_eq!(report.outcome, Outcome::Cancelled);
     assert_eq!(report.usage().cost.to_string(), "$0.25");
 }
+
+/// A turn that is cut off was paid for as well, and nobody will learn the price: the sum says that it is a lower bound.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cut_off_is_in_the_ledger_without_a_price() {
+    #[derive(Graph)]
+    #[graph(output = u32)]
+    struct Hasty {
+        #[node(entry, input = Draft, prompt = WritePrompt<'_>, output = u32, goto(exit), timeout = "1s")]
+        only: LLMNode<Only>,
+    }
+    struct Only;
+    impl LLMHandler<hasty::only> for Only {
+        async fn before<'a>(&'a self, draft: &'a Draft, _: &mut Cx<'_, hasty::only>) -> Ask<WritePrompt<'a>> {
+            Ok((WritePrompt { draft }, SessionOp::StartFresh(Slug::new("only")?)))
+        }
+        async fn after(&self, _: Draft, reply: Reply<u32>, cx: &mut Cx<'_, hasty::only>) -> Route<hasty::only> {
+            goto!(cx, hasty::exit, reply.output)
+        }
+    }
+    // The first answer is wrong and has its price; the correction takes too long.
+    let script =
+        "[[turn]]\noutput_json = '\"no\"'\ncost = 0.25\n[[turn]]\ndelay = '1h'\noutput_json = '1'\ncost = 9.0\n";
+    let stopped = |cancel: Cancel| async {
+        let run = timed(Hasty { only: LLMNode(Only) }).with_agent_for_others(Recording::new(script));
+        run.with_cancel(cancel).start(draft()).await.unwrap()
+    };
+    let late = stopped(Cancel::new()).await;
+    let cancel = Cancel::new();
+    let (cancelled, ()) = tokio::join!(stopped(cancel.clone()), async {
+        pass(500).await;
+        cancel.request();
+    });
+    assert_eq!(cancelled.outcome, Outcome::Cancelled);
+    for report in [&late, &cancelled] {
+        assert_eq!(report.usage().to_string(), "at least $0.25 in 2 calls, 0 tokens in, 0 tokens out");
+        assert_eq!(report.ledger.entries().len(), 1, "one turn");
+        assert_eq!(report.ledger.entries()[0].session, Some(SessionId::new("only-1").unwrap()));
+    }
+    assert_eq!(failed(late).kind, FailureKind::Timeout { limit_ms: 1000 });
+}
