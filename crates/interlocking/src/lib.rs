@@ -52,5 +52,6 @@ pub mod __private;
 struct Readme;
 
 #[cfg(doctest)]
+// The pattern, with a before and an after example, compiled (PRG-09).
 #[doc = include_str!("../../../docs/handlers.md")]
 struct Handlers;
