@@ -4,16 +4,15 @@ use crate::failure::NodeError;
 use crate::frontier::{Execution, Payload};
 use crate::graph::{Branch, Done, Edge, Forks, Graph, Node, Place, Relay, Remembers, Works};
 use crate::kind::Kind;
-use crate::net::{AlternativeIndex, NodeIndex};
+use crate::net::AlternativeIndex;
 use crate::route::{Choice, Next, Route, Step};
 use crate::run_id::RunId;
-use serde::{Deserialize, Serialize};
 use std::any::Any;
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use crate::effects::{Commit, Effects, MemoryCell};
+pub use crate::services::{ContextError, Services, Workspace};
 
 /// What an execution gets from its executor.
 pub struct Entered<'run, G: Graph> {
@@ -44,115 +43,6 @@ pub struct Visit<'run, G: Graph> {
     entered: Entered<'run, G>,
     effects: Effects,
     relay: Option<&'run mut dyn Relay>,
-}
-
-/// What an executor offers to the handlers of its runs.
-pub trait Services<G: Graph>: Send + Sync {
-    /// The run's name.
-    fn run_id(&self) -> &RunId;
-
-    /// What the run started with.
-    ///
-    /// # Errors
-    ///
-    /// [`ContextError`] where the executor does not have it.
-    fn entry(&self) -> Result<&G::Entry, ContextError>;
-
-    /// The last input of a node.
-    ///
-    /// # Errors
-    ///
-    /// [`ContextError`] where the node was never entered, or the executor keeps no inputs.
-    fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError>;
-
-    /// The [`MemoryCell`] of a memory group.
-    fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)>;
-
-    /// The place in which a node works.
-    ///
-    /// # Errors
-    ///
-    /// [`ContextError`] where no place of that name was given to the run.
-    fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError>;
-
-    /// Tells whoever watches the run.
-    fn note(&self, execution: Execution, text: String);
-
-    /// Services beyond these, for node kinds that know their executor.
-    fn extension(&self) -> &(dyn Any + Send + Sync);
-}
-
-/// What a handler asked for beside its route. It takes effect together with the outcome, or not at all.
-#[derive(Default)]
-pub struct Effects(Option<Box<EffectList>>);
-
-#[derive(Default)]
-struct EffectList {
-    updates: Vec<MemoryUpdate>,
-    commits: Vec<Commit>,
-}
-
-type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
-
-/// A commit that an execution made: what a resumed run puts the workspace back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Commit {
-    /// The workspace.
-    pub workspace: String,
-    /// The commit's id.
-    pub id: String,
-}
-
-/// A named place in which a node works.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workspace {
-    /// Its name in the table.
-    pub name: String,
-    /// Where it is.
-    pub path: PathBuf,
-    /// Whether the node must leave it as it found it.
-    pub read_only: bool,
-}
-
-/// The shared value of a memory group.
-#[derive(Debug, Default)]
-pub struct MemoryCell<M>(Mutex<M>);
-
-/// The run was not given what a handler asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ContextError {
-    /// The run has no entry value.
-    NoEntry,
-    /// The node has not been entered yet.
-    NeverEntered {
-        /// The node.
-        node: String,
-    },
-    /// The run keeps no inputs, because it has no journal.
-    NoJournal {
-        /// The node whose input was asked for.
-        node: String,
-    },
-    /// What is stored does not parse as the type that the table gives.
-    Unreadable {
-        /// What was read.
-        what: String,
-        /// The parser's words.
-        reason: String,
-    },
-    /// No place of that name was given to the run.
-    NoWorkspace {
-        /// The name in the table.
-        name: String,
-        /// What the run's workspaces say of it.
-        reason: String,
-    },
-    /// The executor does not know how to run nodes of this kind.
-    NoSupport {
-        /// What is missing.
-        what: String,
-    },
 }
 
 /// Runs one execution of the node `N`, whose kind is `kind`.
@@ -200,7 +90,7 @@ impl<'run, G: Graph> Visit<'run, G> {
     /// The first of a chain, or the only one.
     #[inline]
     pub fn new(entered: Entered<'run, G>, relay: Option<&'run mut dyn Relay>) -> Self {
-        Self { entered, effects: Effects(None), relay }
+        Self { entered, effects: Effects::default(), relay }
     }
 
     /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
@@ -365,17 +255,18 @@ impl<N: Node> Cx<'_, N> {
 }
 
 /// The node's memory.
-impl<N: Remembers> Cx<'_, N> {
+impl<N: Node> Cx<'_, N> {
     /// A copy of the memory as it is now, this execution's own updates included.
     ///
     /// # Panics
     ///
     /// If the executor does not keep the memory of the graph it runs.
-    pub fn memory(&self) -> N::Memory {
+    pub fn memory(&self) -> N::Memory
+    where
+        N: Remembers,
+    {
         let mut value = self.cell().lock().clone();
-        for update in self.effects.0.iter().flat_map(|list| &list.updates) {
-            update(&mut value);
-        }
+        self.effects.apply_to(&mut value);
         value
     }
 
@@ -384,7 +275,10 @@ impl<N: Remembers> Cx<'_, N> {
     /// Until then only this execution sees the change; if it fails, times out or is cancelled, nobody does. Updates of
     /// concurrent nodes are applied one after the other, each to the value the last one left, so `change` may be called
     /// more than once and should depend on nothing but what it is given.
-    pub fn update_memory(&mut self, change: impl Fn(&mut N::Memory) + Send + Sync + 'static) {
+    pub fn update_memory(&mut self, change: impl Fn(&mut N::Memory) + Send + Sync + 'static)
+    where
+        N: Remembers,
+    {
         self.effects.list().updates.push(Box::new(move |value| {
             if let Some(value) = value.downcast_mut::<N::Memory>() {
                 change(value);
@@ -393,75 +287,14 @@ impl<N: Remembers> Cx<'_, N> {
     }
 
     #[expect(clippy::expect_used, reason = "an executor that loses a declared memory cannot run the graph")]
-    fn cell(&self) -> &MemoryCell<N::Memory> {
+    fn cell(&self) -> &MemoryCell<N::Memory>
+    where
+        N: Remembers,
+    {
         let cell = self.entered.services.memory(N::GROUP).and_then(<dyn Any + Send + Sync>::downcast_ref);
         cell.expect("the executor keeps every memory group of the table")
     }
 }
-
-impl Effects {
-    /// Applies the memory updates to the shared value of the node's group; true if there were any.
-    pub fn apply<M: 'static>(&self, cell: &MemoryCell<M>) -> bool {
-        let Some(list) = self.0.as_ref().filter(|list| !list.updates.is_empty()) else { return false };
-        let mut value = cell.lock();
-        for update in &list.updates {
-            update(&mut *value);
-        }
-        true
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// The commits that the execution made.
-    pub fn commits(&self) -> &[Commit] {
-        self.0.as_ref().map_or(&[], |list| &list.commits)
-    }
-
-    fn list(&mut self) -> &mut EffectList {
-        self.0.get_or_insert_default()
-    }
-}
-
-impl<M> MemoryCell<M> {
-    /// A cell that holds `value`.
-    pub fn new(value: M) -> Self {
-        Self(Mutex::new(value))
-    }
-
-    /// The value, locked. A panic of another holder does not spoil it: updates are applied to completion or not at all.
-    pub fn lock(&self) -> MutexGuard<'_, M> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for Effects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let updates = self.0.as_ref().map_or(0, |list| list.updates.len());
-        f.debug_struct("Effects").field("updates", &updates).field("commits", &self.commits()).finish()
-    }
-}
-
-impl fmt::Display for ContextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoEntry => f.write_str("the run has no entry value"),
-            Self::NeverEntered { node } => {
-                write!(f, "node `{node}` has not been entered in this run, so it has no input")
-            }
-            Self::NoJournal { node } => {
-                write!(f, "the last input of `{node}` is not kept: give the run a journal, which keeps every input")
-            }
-            Self::Unreadable { what, reason } => write!(f, "{what} does not parse: {reason}"),
-            Self::NoWorkspace { name, reason } => write!(f, "workspace `{name}` cannot be used: {reason}"),
-            Self::NoSupport { what } => write!(f, "this executor cannot run the node: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for ContextError {}
 
 impl<G: Graph> Done<G> {
     /// An execution that failed before its handler could run.

@@ -21,6 +21,8 @@ pub mod frontier;
 pub mod graph;
 pub mod route;
 pub mod context;
+mod services;
+mod effects;
 pub mod kind;
 pub mod failure;
 pub mod run_id;

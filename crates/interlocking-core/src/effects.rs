@@ -1,0 +1,81 @@
+//! What a handler asks for beside its route: memory updates and commits, which take effect with the outcome.
+
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a handler asked for beside its route. It takes effect together with the outcome, or not at all.
+#[derive(Default)]
+pub struct Effects(Option<Box<EffectList>>);
+
+#[derive(Default)]
+pub(crate) struct EffectList {
+    pub(crate) updates: Vec<MemoryUpdate>,
+    pub(crate) commits: Vec<Commit>,
+}
+
+pub(crate) type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
+
+/// A commit that an execution made: what a resumed run puts the workspace back to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The workspace.
+    pub workspace: String,
+    /// The commit's id.
+    pub id: String,
+}
+
+/// The shared value of a memory group.
+#[derive(Debug, Default)]
+pub struct MemoryCell<M>(Mutex<M>);
+
+impl Effects {
+    /// Applies the memory updates to the shared value of the node's group; true if there were any.
+    pub fn apply<M: 'static>(&self, cell: &MemoryCell<M>) -> bool {
+        if self.0.as_ref().is_none_or(|list| list.updates.is_empty()) {
+            return false;
+        }
+        self.apply_to(&mut *cell.lock());
+        true
+    }
+
+    /// Applies the memory updates to a copy.
+    pub(crate) fn apply_to<M: 'static>(&self, value: &mut M) {
+        self.0.iter().flat_map(|list| &list.updates).for_each(|update| update(value));
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The commits that the execution made.
+    pub fn commits(&self) -> &[Commit] {
+        self.0.as_ref().map_or(&[], |list| &list.commits)
+    }
+
+    /// The list, made if need be.
+    pub(crate) fn list(&mut self) -> &mut EffectList {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl<M> MemoryCell<M> {
+    /// A cell that holds `value`.
+    pub fn new(value: M) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// The value, locked. A panic of another holder does not spoil it: updates are applied to completion or not at all.
+    pub fn lock(&self) -> MutexGuard<'_, M> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Effects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let updates = self.0.as_ref().map_or(0, |list| list.updates.len());
+        f.debug_struct("Effects").field("updates", &updates).field("commits", &self.commits()).finish()
+    }
+}

@@ -1,0 +1,112 @@
+//! What an executor offers to the handlers of its runs, and how it says that it cannot.
+
+use crate::frontier::Execution;
+use crate::graph::Graph;
+use crate::net::NodeIndex;
+use crate::run_id::RunId;
+use std::any::Any;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What an executor offers to the handlers of its runs.
+pub trait Services<G: Graph>: Send + Sync {
+    /// The run's name.
+    fn run_id(&self) -> &RunId;
+
+    /// What the run started with.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where the executor does not have it.
+    fn entry(&self) -> Result<&G::Entry, ContextError>;
+
+    /// The last input of a node.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where the node was never entered, or the executor keeps no inputs.
+    fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError>;
+
+    /// The [`MemoryCell`](crate::context::MemoryCell) of a memory group.
+    fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)>;
+
+    /// The place in which a node works.
+    ///
+    /// # Errors
+    ///
+    /// [`ContextError`] where no place of that name was given to the run.
+    fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError>;
+
+    /// Tells whoever watches the run.
+    fn note(&self, execution: Execution, text: String);
+
+    /// Services beyond these, for node kinds that know their executor.
+    fn extension(&self) -> &(dyn Any + Send + Sync);
+}
+
+/// A named place in which a node works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its name in the table.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether the node must leave it as it found it.
+    pub read_only: bool,
+}
+
+/// The run was not given what a handler asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// The run has no entry value.
+    NoEntry,
+    /// The node has not been entered yet.
+    NeverEntered {
+        /// The node.
+        node: String,
+    },
+    /// The run keeps no inputs, because it has no journal.
+    NoJournal {
+        /// The node whose input was asked for.
+        node: String,
+    },
+    /// What is stored does not parse as the type that the table gives.
+    Unreadable {
+        /// What was read.
+        what: String,
+        /// The parser's words.
+        reason: String,
+    },
+    /// No place of that name was given to the run.
+    NoWorkspace {
+        /// The name in the table.
+        name: String,
+        /// What the run's workspaces say of it.
+        reason: String,
+    },
+    /// The executor does not know how to run nodes of this kind.
+    NoSupport {
+        /// What is missing.
+        what: String,
+    },
+}
+
+impl fmt::Display for ContextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEntry => f.write_str("the run has no entry value"),
+            Self::NeverEntered { node } => {
+                write!(f, "node `{node}` has not been entered in this run, so it has no input")
+            }
+            Self::NoJournal { node } => {
+                write!(f, "the last input of `{node}` is not kept: give the run a journal, which keeps every input")
+            }
+            Self::Unreadable { what, reason } => write!(f, "{what} does not parse: {reason}"),
+            Self::NoWorkspace { name, reason } => write!(f, "workspace `{name}` cannot be used: {reason}"),
+            Self::NoSupport { what } => write!(f, "this executor cannot run the node: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for ContextError {}
