@@ -1,8 +1,23 @@
-//! What the benchmarks run: a graph of two nodes, and the same work as a hand-written loop with the same services.
+//! What the benchmarks run, each beside its baseline: the same work by hand.
+//!
+//! - [`ping_pong`]: a graph of two nodes; [`services_loop`]: a loop with the same services; [`transitions`] runs either.
+//! - [`ring`] writes [`ring100`]: a graph of a hundred nodes, and the same as a hand-written `match`.
+//! - [`fan`]: a fork to a thousand branches, and the same with a bare `JoinSet`.
+//! - [`generated`]: crates whose compilation is measured.
+//! - [`allocations`] counts them.
+//! - [`sink`]: what listens; [`rounds`]: how times are compared.
 
+pub mod allocations;
+pub mod fan;
+pub mod generated;
 pub mod ping_pong;
+pub mod ring;
+#[rustfmt::skip]
+pub mod ring100;
+pub mod rounds;
 pub mod services_loop;
 pub mod sink;
+pub mod transitions;
 
 use serde::{Deserialize, Serialize};
 

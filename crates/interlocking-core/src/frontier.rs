@@ -138,6 +138,9 @@ struct NodeState {
     phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     again: bool,
+    /// Of a join, how many of its first slots are known to have a value: a join of a thousand is not searched from its
+    /// first slot at every arrival.
+    filled: u16,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -188,6 +191,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         state.phase = Phase::Running;
         let execution = state.execution(node);
         let first = usize::from(row.first_place);
+        state.filled = 0;
         let input = if row.is_join {
             Input::Slots(row.places().filter_map(|place| self.take(place)).collect())
         } else {
@@ -338,8 +342,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.waiting[place] = Some(token);
         let node = self.net.places()[place].node;
         let row = self.net.node(node);
-        if row.is_join && !row.places().all(|place| self.has_value(place)) {
-            return;
+        if row.is_join {
+            let mut filled = usize::from(self.nodes[usize::from(node)].filled);
+            while filled < row.places().len() && self.has_value(row.places().start + filled) {
+                filled += 1;
+            }
+            self.nodes[usize::from(node)].filled = filled as u16;
+            if filled < row.places().len() {
+                return;
+            }
         }
         let state = &mut self.nodes[usize::from(node)];
         // A join that is due already, thanks to a remembered value, takes the new one instead.
@@ -404,6 +415,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Makes a node idle; gives its execution if one ran.
     fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.nodes[index];
+        state.filled = 0;
         let ran = state.phase == Phase::Running;
         let execution = state.execution(index as NodeIndex);
         state.phase = Phase::Idle;
@@ -500,9 +512,14 @@ impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
 impl Alternative {
     /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
     fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
-        let tokens = step.tokens();
-        tokens.len() == self.branches.len()
-            && tokens.iter().zip(&self.branches).all(|(token, allowed)| allowed.contains(&token.place()))
+        match (step, &self.branches[..]) {
+            (Step::One(_, token), [allowed]) => allowed.contains(&token.place()),
+            (Step::All(_, tokens), branches) => {
+                tokens.len() == branches.len()
+                    && tokens.iter().zip(branches).all(|(token, allowed)| allowed.contains(&token.place()))
+            }
+            (Step::One(..), _) => false,
+        }
     }
 }
 

@@ -14,12 +14,12 @@ use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Payloa
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::route::Step;
 use std::sync::Arc;
-use tokio::task::{AbortHandle, JoinSet};
+use std::task::Poll;
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
-    graph: Arc<G>,
-    services: Arc<RunServices<G>>,
+    shared: Arc<Shared<G>>,
     frontier: Frontier<'static, G::Token>,
     journal: Option<Arc<dyn Journal>>,
     /// How many records the journal has.
@@ -28,11 +28,17 @@ pub(crate) struct Driver<G: Graph> {
     arrived: Vec<Option<Encoded>>,
     /// Executions that run as tasks of their own, because others run beside them.
     flight: JoinSet<Landed<G>>,
-    /// By node: how to stop its task; empty while no task was started.
+    /// By node: how to stop its task; empty where no step of the table stops anything.
     aborts: Vec<Option<AbortHandle>>,
-    cancel: Cancel,
     /// Whether chains may go on by themselves: nothing is recorded, and no node's workspace is watched.
     relays: bool,
+}
+
+/// What every execution needs: one pointer to clone for each.
+pub(crate) struct Shared<G: Graph> {
+    graph: Arc<G>,
+    pub(crate) services: RunServices<G>,
+    cancel: Cancel,
 }
 
 struct Landed<G: Graph> {
@@ -58,17 +64,17 @@ impl<G: Graph> Driver<G> {
     ) -> Self {
         let net = G::net();
         let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
+        let cancels = net.alternatives().iter().any(|alternative| alternative.cancels.is_some());
+        let aborts = if cancels { vec![None; net.nodes().len()] } else { Vec::new() };
         Self {
-            graph,
-            services: Arc::new(services),
+            shared: Arc::new(Shared { graph, services, cancel }),
             relays: journal.is_none() && !net.nodes().iter().any(|node| node.read_only),
             frontier: Frontier::new(net, token),
             journal,
             sequence: 0,
             arrived,
             flight: JoinSet::new(),
-            aborts: Vec::new(),
-            cancel,
+            aborts,
         }
     }
 
@@ -90,8 +96,8 @@ impl<G: Graph> Driver<G> {
         (outcome, visits.filter(|(_, visits)| *visits > 0).collect())
     }
 
-    pub(crate) fn services(&self) -> Arc<RunServices<G>> {
-        self.services.clone()
+    pub(crate) fn shared(&self) -> Arc<Shared<G>> {
+        self.shared.clone()
     }
 
     async fn begin(&mut self, entry: Option<Encoded>) -> Result<(), End> {
@@ -123,27 +129,34 @@ impl<G: Graph> Driver<G> {
             if let Some(violation) = self.frontier.stuck() {
                 return Err(self.unsound(None, violation));
             }
-            let landed = {
-                let mut cancelled = std::pin::pin!(self.cancel.requested());
-                let flight = &mut self.flight;
-                std::future::poll_fn(|context| {
-                    use std::task::Poll;
-                    if let Poll::Ready(landed) = flight.poll_join_next(context) {
-                        return Poll::Ready(Ok(landed));
-                    }
-                    cancelled.as_mut().poll(context).map(Err)
-                })
-                .await
+            // What has landed already is taken without waiting.
+            let landed = match self.flight.try_join_next() {
+                Some(landed) => Ok(Some(landed)),
+                None => self.wait().await,
             };
             match landed {
                 // An aborted task was discarded by the frontier before it was aborted.
                 Ok(Some(Err(_))) | Ok(None) => {}
-                Ok(Some(Ok(Landed { execution, result, now, took }))) => {
-                    self.absorb(execution, result, now, took).await?;
-                }
+                Ok(Some(Ok(Landed { execution, result, now, took }))) => match self.journal {
+                    None => self.absorb_unrecorded(execution, result, now, took)?,
+                    Some(_) => self.absorb(execution, result, now, took).await?,
+                },
                 Err(()) => return Err(End::Cancelled),
             }
         }
+    }
+
+    /// Waits until something lands; an error if the run is cancelled first.
+    async fn wait(&mut self) -> Result<Option<Result<Landed<G>, JoinError>>, ()> {
+        let mut cancelled = std::pin::pin!(self.shared.cancel.requested());
+        let flight = &mut self.flight;
+        std::future::poll_fn(|context| {
+            if let Poll::Ready(landed) = flight.poll_join_next(context) {
+                return Poll::Ready(Ok(landed));
+            }
+            cancelled.as_mut().poll(context).map(Err)
+        })
+        .await
     }
 
     /// Starts everything that is due. An execution that is alone runs right here, and so do its successors while they
@@ -177,57 +190,58 @@ impl<G: Graph> Driver<G> {
             return Ok(None);
         }
         if self.journal.is_some() {
-            self.services.keep_input(execution.node, &self.arrived);
+            self.shared.services.keep_input(execution.node, &self.arrived);
         }
         Ok(Some(token))
     }
 
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {
-        let node = self.services.backstage.node(execution);
-        self.services.backstage.emit(|| EventKind::NodeExhausted(node));
+        let node = self.shared.services.backstage.node(execution);
+        self.shared.services.backstage.emit(|| EventKind::NodeExhausted(node));
         let Some(step) = G::exhausted(execution.node, limit, token) else {
             let message = format!("may not be entered again: its table says `{limit}`");
             let kind = FailureKind::Exhausted(limit);
-            return Err(End::failed(failure(&self.services, execution, kind, message, Vec::new())));
+            return Err(End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())));
         };
         // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
         if self.journal.is_some()
             && let Err(error) = self.encode_tokens(&step)
         {
             let kind = FailureKind::Journal;
-            return Err(End::failed(failure(&self.services, execution, kind, error.to_string(), Vec::new())));
+            return Err(End::failed(failure(&self.shared.services, execution, kind, error.to_string(), Vec::new())));
         }
         self.complete(execution, step)
     }
 
     /// Runs an execution, and its successors while each leads plainly to the next.
     async fn run_here(&mut self, execution: Execution, input: G::Token) -> Result<(), End> {
-        let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
+        let shared = self.shared.clone();
+        let Shared { graph, services, cancel } = &*shared;
         let started = services.backstage.now();
-        let chains = self.relays && !is_watched(&services, execution);
+        let chains = self.relays && !is_watched(services, execution);
         let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
             self.emit_started(execution, started);
-            let result = perform(&*graph, &services, execution, input, &cancel).await;
+            let result = perform(&**graph, services, execution, input, cancel).await;
             let now = services.backstage.now();
             return self.absorb(execution, result, now, now.since(started)).await;
         };
-        let Chained { execution, result, now, took } = chain(&*graph, &services, &cancel, solo, input, started).await;
-        self.absorb(execution, result, now, took).await
+        let Chained { execution, result, now, took } = chain(&**graph, services, cancel, solo, input, started).await;
+        self.absorb_unrecorded(execution, result, now, took)
     }
 
     fn spawn(&mut self, execution: Execution, input: G::Token) {
-        let started = self.services.backstage.now();
+        let started = self.shared.services.backstage.now();
         self.emit_started(execution, started);
-        let (graph, services, cancel) = (self.graph.clone(), self.services.clone(), self.cancel.clone());
+        let shared = self.shared.clone();
         let handle = self.flight.spawn(async move {
-            let result = perform(&*graph, &services, execution, input, &cancel).await;
+            let Shared { graph, services, cancel } = &*shared;
+            let result = perform(&**graph, services, execution, input, cancel).await;
             let now = services.backstage.now();
             Landed { execution, result, now, took: now.since(started) }
         });
-        if self.aborts.is_empty() {
-            self.aborts.resize_with(G::net().nodes().len(), || None);
+        if let Some(abort) = self.aborts.get_mut(usize::from(execution.node)) {
+            *abort = Some(handle);
         }
-        self.aborts[usize::from(execution.node)] = Some(handle);
     }
 
     /// Takes an outcome in: journal first, then the frontier.
@@ -238,49 +252,74 @@ impl<G: Graph> Driver<G> {
         now: Elapsed,
         took: Elapsed,
     ) -> Result<(), End> {
+        if self.journal.is_none() {
+            return self.absorb_unrecorded(execution, result, now, took);
+        }
+        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
+        let updated = self.apply(execution, &effects);
+        let recorded = match self.record(execution, &step, &effects, updated, took) {
+            Ok(outcome) => self.append(Entry::Outcome(outcome)).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = recorded {
+            let (services, kind) = (&self.shared.services, FailureKind::Journal);
+            return Err(self.failed(
+                execution,
+                failure(services, execution, kind, error.to_string(), Vec::new()),
+                took,
+            ));
+        }
+        self.emit_finished(execution, &step, now, took);
+        self.complete(execution, step)
+    }
+
+    /// The same where there is no journal: then nothing waits, and no future holds the outcome.
+    fn absorb_unrecorded(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
+        self.apply(execution, &effects);
+        self.emit_finished(execution, &step, now, took);
+        self.complete(execution, step)
+    }
+
+    /// The step that an execution takes; `None` if its outcome no longer counts.
+    fn judge(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        took: Elapsed,
+    ) -> Result<Option<(Step<G::Token>, Effects)>, End> {
         if !self.frontier.is_current(execution) {
-            return Ok(());
+            return Ok(None);
         }
         let failed = match result {
-            Ok(Done { route: Ok(step), effects }) => {
-                return self.accept(execution, step, &effects, now, took).await;
-            }
+            Ok(Done { route: Ok(step), effects }) => return Ok(Some((step, effects))),
             Ok(Done { route: Err(error), .. }) => {
                 let causes = Failure::causes_of(&*error);
-                failure(&self.services, execution, kind_of(&error), error.to_string(), causes)
+                failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
             }
             Err(Stop::Failed(failure)) => *failure,
             Err(Stop::Cancelled) => return Err(End::Cancelled),
         };
-        let node = self.services.backstage.node(execution);
-        self.services.backstage.emit(|| EventKind::NodeFailed { node, message: failed.message.clone(), took });
-        Err(End::failed(failed))
+        Err(self.failed(execution, failed, took))
     }
 
-    async fn accept(
-        &mut self,
-        execution: Execution,
-        step: Step<G::Token>,
-        effects: &Effects,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
+    /// Says that an execution failed, which ends the run.
+    fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
+        let node = self.shared.services.backstage.node(execution);
+        self.shared.services.backstage.emit(|| EventKind::NodeFailed { node, message: failure.message.clone(), took });
+        End::failed(failure)
+    }
+
+    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
+    fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
         let group = G::net().node(execution.node).memory.map(usize::from);
-        let updated = group.filter(|&group| self.services.memories[group].apply(effects));
-        if self.journal.is_some() {
-            let recorded = match self.record(execution, &step, effects, updated, took) {
-                Ok(outcome) => self.append(Entry::Outcome(outcome)).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = recorded {
-                let message = error.to_string();
-                let node = self.services.backstage.node(execution);
-                self.services.backstage.emit(|| EventKind::NodeFailed { node, message: message.clone(), took });
-                return Err(End::failed(failure(&self.services, execution, FailureKind::Journal, message, Vec::new())));
-            }
-        }
-        self.emit_finished(execution, &step, now, took);
-        self.complete(execution, step)
+        group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
 
     fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
@@ -290,8 +329,8 @@ impl<G: Graph> Driver<G> {
                     if let Some(abort) = self.aborts.get(usize::from(cancelled.node)).and_then(Option::as_ref) {
                         abort.abort();
                     }
-                    let node = self.services.backstage.node(cancelled);
-                    self.services.backstage.emit(|| EventKind::NodeCancelled(node));
+                    let node = self.shared.services.backstage.node(cancelled);
+                    self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
                 }
                 Ok(())
             }
@@ -304,7 +343,7 @@ impl<G: Graph> Driver<G> {
     fn encode_tokens(&mut self, step: &Step<G::Token>) -> Result<Vec<TokenRecord>, JournalError> {
         let mut tokens = Vec::with_capacity(step.tokens().len());
         for token in step.tokens() {
-            let place = self.services.place_name(token);
+            let place = self.shared.services.place_name(token);
             let payload = RunServices::<G>::encode(token).map_err(|error| JournalError::Encoding {
                 what: format!("the payload for `{place}`"),
                 reason: error.to_string(),
@@ -328,7 +367,7 @@ impl<G: Graph> Driver<G> {
         let tokens = self.encode_tokens(step)?;
         let memory = updated.map(|group| {
             let name = net.memory_groups()[group].clone();
-            match self.services.memories[group].encode() {
+            match self.shared.services.memories[group].encode() {
                 Ok(value) => Ok(MemoryRecord { group: name, value }),
                 Err(error) => {
                     Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() })
@@ -342,7 +381,7 @@ impl<G: Graph> Driver<G> {
             alternative: step.alternative(),
             tokens,
             memory: memory.transpose()?,
-            calls: self.services.backstage.calls_of(execution),
+            calls: self.shared.services.backstage.calls_of(execution),
             commits: effects.commits().to_vec(),
             took_ms: took.as_millis(),
         })
@@ -350,7 +389,7 @@ impl<G: Graph> Driver<G> {
 
     async fn append(&mut self, entry: Entry) -> Result<(), JournalError> {
         let Some(journal) = &self.journal else { return Ok(()) };
-        let record = Record { run: self.services.backstage.run.clone(), sequence: self.sequence, entry };
+        let record = Record { run: self.shared.services.backstage.run.clone(), sequence: self.sequence, entry };
         journal.append(record).await?;
         self.sequence += 1;
         Ok(())
@@ -364,10 +403,10 @@ impl<G: Graph> Driver<G> {
             Outcome::Cancelled => (None, true),
         };
         for stopped in self.frontier.abandon() {
-            let node = self.services.backstage.node(stopped);
+            let node = self.shared.services.backstage.node(stopped);
             // What failed has ended by itself, and said so.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.services.backstage.emit(|| EventKind::NodeCancelled(node));
+                self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
             }
         }
         let recorded = self.append(Entry::Ended { failure, cancelled }).await;
@@ -382,8 +421,8 @@ impl<G: Graph> Driver<G> {
             }),
             (_, outcome) => outcome,
         };
-        let usage = self.services.backstage.ledger().total();
-        self.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
+        let usage = self.shared.services.backstage.ledger().total();
+        self.shared.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
         outcome
     }
 
@@ -391,7 +430,7 @@ impl<G: Graph> Driver<G> {
         let message = violation.to_string();
         let kind = FailureKind::Unsound(violation);
         match execution {
-            Some(execution) => End::failed(failure(&self.services, execution, kind, message, Vec::new())),
+            Some(execution) => End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())),
             None => {
                 let node = interlocking_core::table::EXIT.to_owned();
                 End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
@@ -401,17 +440,22 @@ impl<G: Graph> Driver<G> {
 
     #[inline]
     fn emit_started(&self, execution: Execution, started: Elapsed) {
-        self.services.backstage.emit_at(started, || EventKind::NodeStarted(self.services.backstage.node(execution)));
+        self.shared
+            .services
+            .backstage
+            .emit_at(started, || EventKind::NodeStarted(self.shared.services.backstage.node(execution)));
     }
 
     #[inline]
     fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
-        self.services.backstage.emit_at(now, || {
+        self.shared.services.backstage.emit_at(now, || {
             let to = match step {
-                Step::One(_, token) => Onward::One(self.services.place_name(token)),
-                Step::All(_, tokens) => Onward::All(tokens.iter().map(|t| self.services.place_name(t)).collect()),
+                Step::One(_, token) => Onward::One(self.shared.services.place_name(token)),
+                Step::All(_, tokens) => {
+                    Onward::All(tokens.iter().map(|t| self.shared.services.place_name(t)).collect())
+                }
             };
-            EventKind::NodeFinished { node: self.services.backstage.node(execution), to, took }
+            EventKind::NodeFinished { node: self.shared.services.backstage.node(execution), to, took }
         });
     }
 }

@@ -24,22 +24,28 @@ pub(crate) enum Stop {
 }
 
 /// Runs one execution.
-pub(crate) async fn perform<G: Graph>(
-    graph: &G,
-    services: &RunServices<G>,
+// No `async fn`, here and below: that keeps each argument twice, and every branch of a fork holds one of these.
+pub(crate) fn perform<'run, G: Graph>(
+    graph: &'run G,
+    services: &'run RunServices<G>,
     execution: Execution,
     input: G::Token,
-    cancel: &Cancel,
-) -> Result<Done<G>, Stop> {
-    if cancel.is_requested() {
-        return Err(Stop::Cancelled);
+    cancel: &'run Cancel,
+) -> impl Future<Output = Result<Done<G>, Stop>> + Send + 'run {
+    async move {
+        if cancel.is_requested() {
+            return Err(Stop::Cancelled);
+        }
+        // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
+        let step = pin!(graph.step(input, Entered { services, execution }));
+        let limit = services.backstage.net.node(execution.node).timeout;
+        let done = if is_watched(services, execution) {
+            watched(services, execution, step, limit, cancel).await
+        } else {
+            guard(step, limit, cancel).await
+        };
+        done.map_err(|interruption| interruption.into_stop(services, execution))
     }
-    let step = graph.step(input, Entered { services, execution });
-    let limit = services.backstage.net.node(execution.node).timeout;
-    if is_watched(services, execution) {
-        return watched(services, execution, step, limit, cancel).await;
-    }
-    guard(step, limit, cancel).await.map_err(|interruption| interruption.into_stop(services, execution))
 }
 
 /// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
@@ -58,10 +64,10 @@ pub(crate) fn may_be_traced() -> bool {
 pub(crate) fn watched<'run, G: Graph>(
     services: &'run RunServices<G>,
     execution: Execution,
-    step: impl Future<Output = Done<G>> + Send + 'run,
+    step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
     limit: Option<Duration>,
     cancel: &'run Cancel,
-) -> Pin<Box<dyn Future<Output = Result<Done<G>, Stop>> + Send + 'run>> {
+) -> Pin<Box<dyn Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
     let net = services.backstage.net;
     let span = tracing::info_span!(
         "node",
@@ -71,11 +77,10 @@ pub(crate) fn watched<'run, G: Graph>(
     );
     let guarded = guard(step, limit, cancel).instrument(span);
     Box::pin(async move {
-        let done = match net.node(execution.node).read_only {
+        match net.node(execution.node).read_only {
             true => read_only(services, execution, guarded).await,
             false => guarded.await,
-        };
-        done.map_err(|interruption| interruption.into_stop(services, execution))
+        }
     })
 }
 
@@ -91,9 +96,16 @@ pub(crate) enum Interruption {
 pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
 
 /// Runs `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
-async fn guard<T>(step: impl Future<Output = T>, limit: Option<Duration>, cancel: &Cancel) -> Result<T, Interruption> {
-    let (mut step, mut waiting) = (pin!(step), None);
-    std::future::poll_fn(|context| poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)).await
+fn guard<'run, T>(
+    mut step: Pin<&'run mut (impl Future<Output = T> + Send)>,
+    limit: Option<Duration>,
+    cancel: &'run Cancel,
+) -> impl Future<Output = Result<T, Interruption>> + Send + 'run
+where
+    T: 'run,
+{
+    let mut waiting = None;
+    std::future::poll_fn(move |context| poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context))
 }
 
 /// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs

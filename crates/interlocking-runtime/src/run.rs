@@ -164,9 +164,9 @@ impl<G: Graph> Run<G> {
         services.backstage.emit(|| EventKind::RunStarted { run: run.clone(), graph });
         let entry_record = self.journal.is_some().then(|| encoded.into());
         let driver = Driver::new(self.graph, services, G::enter(entry), self.journal, self.cancel);
-        let services = driver.services();
+        let shared = driver.shared();
         let (outcome, visits) = driver.run(entry_record).await;
-        let backstage = &services.backstage;
+        let backstage = &shared.services.backstage;
         Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.now() })
     }
 

@@ -1,22 +1,19 @@
-//! Runs a number of transitions and nothing else, for callgrind: `transitions (graph|loop) COUNT`.
+//! Runs a number of transitions, or rounds of a fork, and nothing else, for callgrind:
+//! `transitions (graph|journaled|loop|ring|match|fork|join-set) COUNT`.
 
-use interlocking::runtime::{Cancel, EventSink};
-use interlocking_bench::sink::Counter;
-use interlocking_bench::{Ball, ping_pong, services_loop};
-use std::sync::Arc;
+use interlocking_bench::fan;
+use interlocking_bench::transitions::{What, run};
+use tokio::runtime::Builder;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let what = arguments.next().unwrap_or_default();
     let count = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1_000);
-    let counter = Arc::new(Counter::default());
-    let sink: Arc<dyn EventSink> = counter.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let ball = match what.as_str() {
-        "graph" => runtime.block_on(ping_pong::play(Ball::new(count), Cancel::new(), sink)),
-        "loop" => runtime.block_on(services_loop::play(Ball::new(count), Cancel::new(), sink, None)),
-        _ => panic!("usage: transitions (graph|loop) COUNT"),
-    };
-    assert_eq!(ball.hits, count, "every hit is a transition");
-    assert!(counter.count() >= 2 * count, "every transition makes two events");
+    let runtime = Builder::new_current_thread().build().expect("a runtime");
+    match (what.as_str(), What::named(&what)) {
+        ("fork", _) => assert!(runtime.block_on(fan::graph(count as u32)) > 0),
+        ("join-set", _) => assert!(runtime.block_on(fan::join_set(count as u32)) > 0),
+        (_, Some(what)) => run(what, count),
+        _ => panic!("usage: transitions (graph|journaled|loop|ring|match|fork|join-set) COUNT"),
+    }
 }

@@ -1,0 +1,77 @@
+//! What a hundred derived nodes cost the compiler beside a hundred by hand, in CPU seconds beyond an empty crate:
+//! `cargo bench -p interlocking-bench --bench compile`. Reads the time of its children from `/proc`, so on Linux only.
+
+#![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
+
+use interlocking_bench::generated::{by_hand, derived, empty, manifest};
+use interlocking_bench::rounds::compare_by;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const NODES: usize = 100;
+const ROUNDS: usize = 9;
+
+struct Package {
+    directory: tempfile::TempDir,
+    source: String,
+    writes: u32,
+}
+
+impl Package {
+    fn new(name: &str, source: String) -> Self {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let directory = tempfile::tempdir().expect("a directory");
+        let facade = workspace.join("crates/interlocking").canonicalize().expect("the facade");
+        std::fs::create_dir(directory.path().join("src")).expect("a directory");
+        std::fs::write(directory.path().join("Cargo.toml"), manifest(name, &facade.to_string_lossy())).expect("a file");
+        // The workspace's versions, so that nothing is fetched.
+        std::fs::copy(workspace.join("Cargo.lock"), directory.path().join("Cargo.lock")).expect("the lock file");
+        Self { directory, source, writes: 0 }
+    }
+
+    /// The CPU time of compiling the package, and not its dependencies, from nothing.
+    fn compile(&mut self, command: &str) -> Duration {
+        self.cargo(command);
+        self.writes += 1;
+        self.cargo(command)
+    }
+
+    fn cargo(&self, command: &str) -> Duration {
+        let text = format!("// {}\n{}", self.writes, self.source);
+        std::fs::write(self.directory.path().join("src/lib.rs"), text).expect("a file");
+        let before = children();
+        let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args([command, "--offline", "--quiet"])
+            .current_dir(self.directory.path())
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("CARGO_TARGET_DIR")
+            .status()
+            .expect("cargo runs");
+        assert!(status.success(), "the generated crate compiles");
+        children() - before
+    }
+}
+
+/// The user time of all children so far. Linux counts it in hundredths of a second.
+fn children() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux's /proc");
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(13).next().and_then(|ticks| ticks.parse().ok()).expect("a number of ticks");
+    Duration::from_millis(ticks * 10)
+}
+
+fn main() {
+    let mut nothing = Package::new("nothing", empty());
+    let mut with_derive = Package::new("derived", derived(NODES));
+    let mut without = Package::new("by_hand", by_hand(NODES));
+    for (command, goal) in [("check", 1.6), ("build", 2.2)] {
+        let floor = (0..ROUNDS).map(|_| nothing.compile(command)).min().unwrap_or_default();
+        let comparison = compare_by(
+            ROUNDS,
+            || with_derive.compile(command).saturating_sub(floor),
+            || without.compile(command).saturating_sub(floor),
+        );
+        println!("{}", comparison.line(&format!("{command}, {NODES} nodes"), 1, Some(goal)));
+    }
+}

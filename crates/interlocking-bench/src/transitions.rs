@@ -1,0 +1,80 @@
+//! Runs a number of transitions and nothing else, for callgrind and for the clock.
+
+use crate::ring100::{Ring, Ring100};
+use crate::services_loop::{self, PingPong};
+use crate::sink::Counter;
+use crate::{Ball, ping_pong};
+use interlocking::graph::Graph;
+use interlocking::runtime::{Cancel, EventSink, Journal, MemoryJournal, Run};
+use std::sync::Arc;
+use tokio::runtime::Builder;
+
+/// What can be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The graph of two nodes.
+    Graph,
+    /// The same, recorded in memory.
+    Journaled,
+    /// The hand-written loop over two states.
+    Loop,
+    /// The graph of a hundred nodes.
+    Ring,
+    /// The hand-written loop over a hundred states.
+    Match,
+}
+
+impl What {
+    /// What is called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "graph" => Self::Graph,
+            "journaled" => Self::Journaled,
+            "loop" => Self::Loop,
+            "ring" => Self::Ring,
+            "match" => Self::Match,
+            _ => return None,
+        })
+    }
+}
+
+/// Runs `count` transitions on a runtime of this thread.
+///
+/// # Panics
+///
+/// If there were not as many, or not two events each.
+pub fn run(what: What, count: u64) {
+    let counter = Arc::new(Counter::default());
+    let sink: Arc<dyn EventSink> = counter.clone();
+    let (ball, cancel) = (Ball::new(count), Cancel::new());
+    let runtime = Builder::new_current_thread().build().expect("a runtime");
+    let ball = match what {
+        What::Graph => runtime.block_on(play(ping_pong::graph(), ball, cancel, sink, None)),
+        What::Journaled => {
+            let journal = Arc::new(MemoryJournal::new());
+            runtime.block_on(play(ping_pong::graph(), ball, cancel, sink, Some(journal)))
+        }
+        What::Loop => runtime.block_on(services_loop::play::<PingPong>(ball, cancel, sink, None)),
+        What::Ring => runtime.block_on(play(Ring::default(), ball, cancel, sink, None)),
+        What::Match => runtime.block_on(services_loop::play::<Ring100>(ball, cancel, sink, None)),
+    };
+    assert_eq!(ball.hits, count, "every hit is a transition");
+    assert!(counter.count() >= 2 * count, "every transition makes two events");
+}
+
+/// Plays `ball` to its limit in `graph`, with a cancellation flag, a panic guard and an event sink.
+async fn play<G: Graph<Entry = Ball, Output = Ball>>(
+    graph: G,
+    ball: Ball,
+    cancel: Cancel,
+    sink: Arc<dyn EventSink>,
+    journal: Option<Arc<dyn Journal>>,
+) -> Ball {
+    let run = Run::new(graph).with_cancel(cancel).with_events(sink);
+    let run = match journal {
+        Some(journal) => run.with_journal(journal),
+        None => run.without_journal(),
+    };
+    let report = run.start(ball).await.expect("nothing is missing");
+    report.outcome.finished().expect("the ball stops at its limit")
+}
