@@ -77,7 +77,7 @@ pub trait Graph: Sized + Send + Sync + 'static {
     }
 
     /// Calls `visitor` with the type of a memory group; `None` if there is no such group.
-    fn memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
+    fn visit_memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
 }
 
 /// What came of one node execution.

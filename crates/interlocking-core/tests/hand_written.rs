@@ -273,7 +273,7 @@ const _: () = {
                 _ => Done::misplaced(),
             }
         }
-        fn memory<V: __i::graph::MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output> {
+        fn visit_memory<V: __i::graph::MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output> {
             match group {
                 0 => Some(visitor.visit::<Notes>()),
                 _ => None,

@@ -343,13 +343,13 @@ impl Expansion<'_, '_> {
         let groups: Vec<TokenStream> = groups.collect();
         if groups.is_empty() {
             return quote!(
-                fn memory<__V: __p::MemoryVisitor>(_: __u, _: __V) -> __O<__V::Output> {
+                fn visit_memory<__V: __p::MemoryVisitor>(_: __u, _: __V) -> __O<__V::Output> {
                     __No
                 }
             );
         }
         quote! {
-            fn memory<__V: __p::MemoryVisitor>(group: __u, visitor: __V) -> __O<__V::Output> {
+            fn visit_memory<__V: __p::MemoryVisitor>(group: __u, visitor: __V) -> __O<__V::Output> {
                 match group { #(#groups)* _ => __No }
             }
         }

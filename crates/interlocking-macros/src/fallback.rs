@@ -60,7 +60,7 @@ pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream 
                 async fn step<'run>(&'run self, _: __p::NoToken, _: __p::Entered<'run, Self>) -> __p::Done<Self> {
                     ::core::unreachable!()
                 }
-                fn memory<__V: __p::MemoryVisitor>(_: __p::u16, _: __V) -> __p::Option<__V::Output> {
+                fn visit_memory<__V: __p::MemoryVisitor>(_: __p::u16, _: __V) -> __p::Option<__V::Output> {
                     ::core::unreachable!()
                 }
             }

@@ -85,9 +85,9 @@ fn a_small_graph_expands_to_this() {
         )]
         const _: () = {
             use ::interlocking::__private::{
-                self as __p, Edge as __Edge, Node as __Node, None as __None, Option as __Option,
-                Place as __Place, Some as __Some, load as __load, logic as __logic, run as __run,
-                store as __store, u16 as __u16,
+                self as __p, Edge as __E, Node as __N, None as __No, Option as __O, Place as __P,
+                Some as __Y, call as __run, enter as __in, leave as __out, load as __get,
+                logic as __log, store as __put, u16 as __u,
             };
             pub enum __T {
                 write(Draft),
@@ -99,7 +99,7 @@ fn a_small_graph_expands_to_this() {
             }
             #[automatically_derived]
             impl __p::Payload for __T {
-                fn place(&self) -> __u16 {
+                fn place(&self) -> __u {
                     match self {
                         Self::write(_) => 0,
                         Self::check(_) => 1,
@@ -109,10 +109,10 @@ fn a_small_graph_expands_to_this() {
                         Self::desk(_) => __p::NO_PLACE,
                     }
                 }
-                fn copy(&self) -> __Option<Self> {
+                fn copy(&self) -> __O<Self> {
                     match self {
-                        Self::desk_sound(it) => __Some(Self::desk_sound(__p::keep(it))),
-                        _ => __None,
+                        Self::desk_sound(it) => __Y(Self::desk_sound(__p::keep(it))),
+                        _ => __No,
                     }
                 }
             }
@@ -123,40 +123,40 @@ fn a_small_graph_expands_to_this() {
                     s: __S,
                 ) -> __p::Result<__S::Ok, __S::Error> {
                     match self {
-                        Self::write(it) => __store(it, s),
-                        Self::check(it) => __store(it, s),
-                        Self::desk_text(it) => __store(it, s),
-                        Self::desk_sound(it) => __store(it, s),
-                        Self::exit(it) => __store(it, s),
+                        Self::write(it) => __put(it, s),
+                        Self::check(it) => __put(it, s),
+                        Self::desk_text(it) => __put(it, s),
+                        Self::desk_sound(it) => __put(it, s),
+                        Self::exit(it) => __put(it, s),
                         Self::desk(_) => __p::not_stored::<__S>(),
                     }
                 }
                 fn deserialize<'de, __D: __p::Deserializer<'de>>(
-                    place: __u16,
+                    place: __u,
                     d: __D,
                 ) -> __p::Result<Self, __D::Error> {
                     match place {
-                        0 => __load::<newsroom::write, _>(d),
-                        1 => __load::<newsroom::check, _>(d),
-                        2 => __load::<newsroom::desk_text, _>(d),
-                        3 => __load::<newsroom::desk_sound, _>(d),
-                        4 => __load::<newsroom::exit, _>(d),
+                        0 => __get::<newsroom::write, _>(d),
+                        1 => __get::<newsroom::check, _>(d),
+                        2 => __get::<newsroom::desk_text, _>(d),
+                        3 => __get::<newsroom::desk_sound, _>(d),
+                        4 => __get::<newsroom::exit, _>(d),
                         _ => __p::unknown_place::<_, __D>(place),
                     }
                 }
             }
-            impl __Node for newsroom::write {
+            impl __N for newsroom::write {
                 type Graph = Newsroom;
                 type Input = Draft;
-                const INDEX: __u16 = 0;
-                fn take(it: __T) -> __Option<Draft> {
+                const INDEX: __u = 0;
+                fn take(it: __T) -> __O<Draft> {
                     match it {
-                        __T::write(it) => __Some(it),
-                        _ => __None,
+                        __T::write(it) => __Y(it),
+                        _ => __No,
                     }
                 }
             }
-            impl __Place for newsroom::write {
+            impl __P for newsroom::write {
                 type Graph = Newsroom;
                 type Payload = Draft;
                 fn put(it: Draft) -> __T {
@@ -165,7 +165,7 @@ fn a_small_graph_expands_to_this() {
             }
             impl __p::Forks for newsroom::write {
                 type Branches = (Draft, __p::Choice<newsroom::write, __p::Nth<1>>);
-                const ALTERNATIVE: __u16 = 0;
+                const ALTERNATIVE: __u = 0;
                 fn tokens((b0, b1): Self::Branches) -> __p::Vec<__T> {
                     __p::Vec::from([__T::desk_text(b0), b1.into_token()])
                 }
@@ -180,64 +180,64 @@ fn a_small_graph_expands_to_this() {
             }
             impl __p::Remembers for newsroom::write {
                 type Memory = Vec<Note>;
-                const GROUP: __u16 = 0;
+                const GROUP: __u = 0;
             }
-            impl __Node for newsroom::check {
+            impl __N for newsroom::check {
                 type Graph = Newsroom;
                 type Input = u64;
-                const INDEX: __u16 = 1;
-                fn take(it: __T) -> __Option<u64> {
+                const INDEX: __u = 1;
+                fn take(it: __T) -> __O<u64> {
                     match it {
-                        __T::check(it) => __Some(it),
-                        _ => __None,
+                        __T::check(it) => __Y(it),
+                        _ => __No,
                     }
                 }
             }
-            impl __Place for newsroom::check {
+            impl __P for newsroom::check {
                 type Graph = Newsroom;
                 type Payload = u64;
                 fn put(it: u64) -> __T {
                     __T::check(it)
                 }
             }
-            impl __Edge<newsroom::desk> for newsroom::check {
+            impl __E<newsroom::desk> for newsroom::check {
                 type To = newsroom::desk_sound;
-                const ALTERNATIVE: __u16 = 1;
+                const ALTERNATIVE: __u = 1;
             }
-            impl __Edge<newsroom::check> for newsroom::check {
+            impl __E<newsroom::check> for newsroom::check {
                 type To = newsroom::check;
-                const ALTERNATIVE: __u16 = 2;
+                const ALTERNATIVE: __u = 2;
             }
-            impl __Node for newsroom::desk {
+            impl __N for newsroom::desk {
                 type Graph = Newsroom;
                 type Input = (Draft, bool);
-                const INDEX: __u16 = 2;
-                fn take(it: __T) -> __Option<(Draft, bool)> {
+                const INDEX: __u = 2;
+                fn take(it: __T) -> __O<(Draft, bool)> {
                     match it {
-                        __T::desk(it) => __Some(it),
-                        _ => __None,
+                        __T::desk(it) => __Y(it),
+                        _ => __No,
                     }
                 }
             }
-            impl __Place for newsroom::desk_text {
+            impl __P for newsroom::desk_text {
                 type Graph = Newsroom;
                 type Payload = Draft;
                 fn put(it: Draft) -> __T {
                     __T::desk_text(it)
                 }
             }
-            impl __Place for newsroom::desk_sound {
+            impl __P for newsroom::desk_sound {
                 type Graph = Newsroom;
                 type Payload = bool;
                 fn put(it: bool) -> __T {
                     __T::desk_sound(it)
                 }
             }
-            impl __Edge<newsroom::exit> for newsroom::desk {
+            impl __E<newsroom::exit> for newsroom::desk {
                 type To = newsroom::exit;
-                const ALTERNATIVE: __u16 = 4;
+                const ALTERNATIVE: __u = 4;
             }
-            impl __Place for newsroom::exit {
+            impl __P for newsroom::exit {
                 type Graph = Newsroom;
                 type Payload = Article;
                 fn put(it: Article) -> __T {
@@ -265,7 +265,7 @@ fn a_small_graph_expands_to_this() {
                                     .memory("write", "Vec<Note>")
                             },
                             || {
-                                __logic("check")
+                                __log("check")
                                     .input("u64")
                                     .goto("desk", &[])
                                     .goto("check", &[])
@@ -284,53 +284,92 @@ fn a_small_graph_expands_to_this() {
                 fn enter(entry: Draft) -> __T {
                     __T::write(entry)
                 }
-                fn leave(token: __T) -> __Option<Article> {
-                    if let __T::exit(it) = token { __Some(it) } else { __None }
+                fn leave(token: __T) -> __O<Article> {
+                    if let __T::exit(it) = token { __Y(it) } else { __No }
                 }
-                fn join(node: __u16, slots: __p::Vec<__T>) -> __Option<__T> {
+                fn join(node: __u, slots: __p::Vec<__T>) -> __O<__T> {
                     match node {
                         2 => {
                             match __p::slots(slots) {
-                                __Some([__T::desk_text(s0), __T::desk_sound(s1)]) => {
-                                    __Some(__T::desk((s0, s1)))
+                                __Y([__T::desk_text(s0), __T::desk_sound(s1)]) => {
+                                    __Y(__T::desk((s0, s1)))
                                 }
-                                _ => __None,
+                                _ => __No,
                             }
                         }
-                        _ => __None,
+                        _ => __No,
                     }
                 }
-                fn exhausted(
-                    _: __u16,
-                    limit: __p::Limit,
-                    input: __T,
-                ) -> __Option<__p::Step<__T>> {
+                fn exhausted(_: __u, limit: __p::Limit, input: __T) -> __O<__p::Step<__T>> {
                     match input {
                         __T::check(it) => {
-                            __Some(__p::exhausted::<newsroom::exit, u64>(3, "check", limit, it))
+                            __Y(__p::exhausted::<newsroom::exit, u64>(3, "check", limit, it))
                         }
-                        _ => __None,
+                        _ => __No,
                     }
                 }
-                async fn step<'run>(
+                fn step<'run>(
                     &'run self,
                     input: __T,
-                    cx: __p::Entered<'run, Self>,
-                ) -> __p::Done<Self> {
-                    match input {
-                        __T::write(it) => __run::<newsroom::write, _>(&self.write, it, cx).await,
-                        __T::check(it) => __run::<newsroom::check, _>(&self.check, it, cx).await,
-                        __T::desk(it) => __run::<newsroom::desk, _>(&self.desk, it, cx).await,
-                        _ => __p::Done::misplaced(),
+                    entered: __p::Entered<'run, Self>,
+                ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
+                    self.chain(input, entered, __No)
+                }
+                fn chain<'run>(
+                    &'run self,
+                    mut input: __T,
+                    entered: __p::Entered<'run, Self>,
+                    relay: __O<&'run mut dyn __p::Relay>,
+                ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
+                    let mut cx = __p::Visit::new(entered, relay);
+                    async move {
+                        loop {
+                            let route = match input {
+                                __T::write(it) => {
+                                    __out(
+                                        __run::<
+                                            newsroom::write,
+                                            _,
+                                        >(&self.write, it, &mut __in(&mut cx))
+                                            .await,
+                                    )
+                                }
+                                __T::check(it) => {
+                                    __out(
+                                        __run::<
+                                            newsroom::check,
+                                            _,
+                                        >(&self.check, it, &mut __in(&mut cx))
+                                            .await,
+                                    )
+                                }
+                                __T::desk(it) => {
+                                    __out(
+                                        __run::<
+                                            newsroom::desk,
+                                            _,
+                                        >(&self.desk, it, &mut __in(&mut cx))
+                                            .await,
+                                    )
+                                }
+                                _ => __p::misplaced(),
+                            };
+                            match route {
+                                __p::Ok(__p::Step::One(way, next)) if cx.goes_on(way, &next) => {
+                                    input = next;
+                                }
+                                route => return cx.done(route),
+                            }
+                        }
                     }
                 }
-                fn memory<__V: __p::MemoryVisitor>(
-                    group: __u16,
+                fn visit_memory<__V: __p::MemoryVisitor>(
+                    group: __u,
                     visitor: __V,
-                ) -> __Option<__V::Output> {
+                ) -> __O<__V::Output> {
                     match group {
-                        0 => __Some(visitor.visit::<Vec<Note>>()),
-                        _ => __None,
+                        0 => __Y(visitor.visit::<Vec<Note>>()),
+                        _ => __No,
                     }
                 }
             }

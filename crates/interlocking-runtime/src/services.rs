@@ -75,7 +75,7 @@ impl MemoryVisitor for NewCell {
 
 /// The cells of all memory groups, in order.
 pub(crate) fn memories<G: Graph>() -> Vec<Box<dyn MemoryStore>> {
-    (0..).map_while(|group| G::memory(group, NewCell)).collect()
+    (0..).map_while(|group| G::visit_memory(group, NewCell)).collect()
 }
 
 impl<G: Graph> Services<G> for RunServices<G> {

@@ -107,7 +107,7 @@ impl<B: Broken> Graph for ByHand<B> {
         Done { route: Ok(step), effects: Default::default() }
     }
 
-    fn memory<V: MemoryVisitor>(_: u16, _: V) -> Option<V::Output> {
+    fn visit_memory<V: MemoryVisitor>(_: u16, _: V) -> Option<V::Output> {
         None
     }
 }
