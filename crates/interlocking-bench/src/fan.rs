@@ -140,7 +140,7 @@ impl Graph for Fan {
         Done { route: Ok(step), effects: Default::default() }
     }
 
-    fn memory<V: MemoryVisitor>(_: u16, _: V) -> Option<V::Output> {
+    fn visit_memory<V: MemoryVisitor>(_: u16, _: V) -> Option<V::Output> {
         None
     }
 }
