@@ -2,7 +2,7 @@
 
 use crate::failure::NodeError;
 use crate::frontier::{Execution, Payload};
-use crate::graph::{Branch, Done, Edge, Forks, Graph, Node, Place, Relay, Remembers, Works};
+use crate::graph::{Branch, Done, Edge, Forks, Graph, Memory, Node, Place, Relay, Remembers, Works};
 use crate::kind::Kind;
 use crate::net::AlternativeIndex;
 use crate::route::{Choice, Next, Route, Step};
@@ -261,9 +261,10 @@ impl<N: Node> Cx<'_, N> {
     /// # Panics
     ///
     /// If the executor does not keep the memory of the graph it runs.
-    pub fn memory(&self) -> N::Memory
+    pub fn memory<M>(&self) -> M
     where
-        N: Remembers,
+        N: Remembers<Memory = M>,
+        M: Memory,
     {
         let mut value = self.cell().lock().clone();
         self.effects.apply_to(&mut value);
@@ -275,12 +276,13 @@ impl<N: Node> Cx<'_, N> {
     /// Until then only this execution sees the change; if it fails, times out or is cancelled, nobody does. Updates of
     /// concurrent nodes are applied one after the other, each to the value the last one left, so `change` may be called
     /// more than once and should depend on nothing but what it is given.
-    pub fn update_memory(&mut self, change: impl Fn(&mut N::Memory) + Send + Sync + 'static)
+    pub fn update_memory<M>(&mut self, change: impl Fn(&mut M) + Send + Sync + 'static)
     where
-        N: Remembers,
+        N: Remembers<Memory = M>,
+        M: Memory,
     {
         self.effects.list().updates.push(Box::new(move |value| {
-            if let Some(value) = value.downcast_mut::<N::Memory>() {
+            if let Some(value) = value.downcast_mut::<M>() {
                 change(value);
             }
         }));
