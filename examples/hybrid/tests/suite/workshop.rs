@@ -69,6 +69,9 @@ async fn secrets_stay_outside() {
         "CARGO_TERM_COLOR",
         "RUST_BACKTRACE",
         "PROPTEST_DISABLE_FAILURE_PERSISTENCE",
+        // What keeps worktrees that share a target directory apart.
+        "CARGO_PROFILE_DEV_CODEGEN_UNITS",
+        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS",
         "PWD",
         "SHLVL",
         "_",
