@@ -51,7 +51,7 @@ pub(crate) enum Until {
     Called(&'static str, usize),
     /// A node has finished its visit of this number.
     Finished(&'static str, u32),
-    /// Nothing: it is never answered.
+    /// Nothing: it is never answered, so whoever called has to be stopped.
     Never,
 }
 
@@ -104,14 +104,11 @@ impl Watched {
         self.calls.lock().unwrap().iter().filter(|call| call.role == role).count()
     }
 
-    /// Waits for all that this call is held back for. Far longer than anything takes: whoever waits for what never comes
-    /// has found a deadlock.
+    /// Waits for all that this call is held back for; two minutes at most, far longer than anything takes. Whoever still
+    /// waits then waits for what never comes, or should have been stopped.
     async fn wait(&self, role: &str, number: usize) {
         let holds = self.holds.lock().unwrap().clone();
         for (_, _, until) in holds.into_iter().filter(|hold| hold.0 == role && hold.1 == number) {
-            if matches!(until, Until::Never) {
-                std::future::pending::<()>().await;
-            }
             for _ in 0..6000 {
                 if self.has_happened(until) {
                     break;
