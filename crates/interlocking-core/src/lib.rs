@@ -18,6 +18,7 @@ pub mod draw;
 pub mod net;
 pub mod bits;
 pub mod frontier;
+mod violation;
 pub mod graph;
 pub mod route;
 pub mod context;

@@ -52,9 +52,14 @@ pub enum StartError {
 
 impl<G: Graph> Run<G> {
     /// A run of `graph` with a journal in memory, and no agents, workspaces or observers.
-    pub fn new(graph: impl Into<Arc<G>>) -> Self {
+    pub fn new(graph: G) -> Self {
+        Self::shared(Arc::new(graph))
+    }
+
+    /// The same for a graph that several runs share.
+    pub fn shared(graph: Arc<G>) -> Self {
         Self {
-            graph: graph.into(),
+            graph,
             id: None,
             roles: Roles::new(),
             workspaces: Arc::new(Directories::new()),
