@@ -56,8 +56,8 @@ impl Package {
 /// The user time of all children so far. Linux counts it in hundredths of a second.
 fn children() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux's /proc");
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: u64 = fields.skip(13).next().and_then(|ticks| ticks.parse().ok()).expect("a number of ticks");
+    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.nth(13).and_then(|ticks| ticks.parse().ok()).expect("a number of ticks");
     Duration::from_millis(ticks * 10)
 }
 

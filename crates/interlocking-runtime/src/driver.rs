@@ -48,6 +48,9 @@ struct Landed<G: Graph> {
     took: Elapsed,
 }
 
+/// What an execution that counts asks for.
+type Accepted<G> = (Step<<G as Graph>::Token>, Effects);
+
 /// What ends a run early.
 enum End {
     Failed(Box<Failure>),
@@ -293,7 +296,7 @@ impl<G: Graph> Driver<G> {
         execution: Execution,
         result: Result<Done<G>, Stop>,
         took: Elapsed,
-    ) -> Result<Option<(Step<G::Token>, Effects)>, End> {
+    ) -> Result<Option<Accepted<G>>, End> {
         if !self.frontier.is_current(execution) {
             return Ok(None);
         }

@@ -24,7 +24,10 @@ pub(crate) enum Stop {
 }
 
 /// Runs one execution.
-// No `async fn`, here and below: that keeps each argument twice, and every branch of a fork holds one of these.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
+)]
 pub(crate) fn perform<'run, G: Graph>(
     graph: &'run G,
     services: &'run RunServices<G>,
