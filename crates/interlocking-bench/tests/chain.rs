@@ -60,13 +60,17 @@ fn run(deed: Deed, cancel: Cancel) -> (Outcome<u32>, Vec<String>) {
             EventKind::NodeFailed { node, .. } => format!("{} {} fails", node.node, node.visit),
             _ => return,
         };
-        sink.lock().unwrap().push(line);
+        sink.lock().expect("a test's own setup").push(line);
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a test's own setup");
     let graph = Two { first: LogicNode(First), second: LogicNode(Second) };
     let run = Run::new(graph).without_journal().with_cancel(cancel).with_events(Arc::new(sink));
-    let report = runtime.block_on(run.start(deed)).unwrap();
-    let heard = heard.lock().unwrap().clone();
+    let report = runtime.block_on(run.start(deed)).expect("a test's own setup");
+    let heard = heard.lock().expect("a test's own setup").clone();
     (report.outcome, heard)
 }
 
@@ -115,10 +119,11 @@ fn a_chain_is_cancelled_before_it_begins_and_while_it_waits() {
         std::thread::sleep(Duration::from_millis(200));
         later.request();
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a test's own setup");
     let graph = Slow { wait: LogicNode(Wait) };
-    let report = runtime.block_on(Run::new(graph).without_journal().with_cancel(cancel).start(())).unwrap();
-    asks.join().unwrap();
+    let report =
+        runtime.block_on(Run::new(graph).without_journal().with_cancel(cancel).start(())).expect("a test's own setup");
+    asks.join().expect("a test's own setup");
     assert_eq!(report.outcome, Outcome::Cancelled);
 }
 
