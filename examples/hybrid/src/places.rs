@@ -352,12 +352,17 @@ impl Places {
         let removing = tokio::task::spawn_blocking(move || {
             let mut closed = places.0.closed.write().unwrap_or_else(PoisonError::into_inner);
             *closed = true;
-            let open = std::mem::take(&mut *places.open_places());
-            let mut result = Ok(());
-            for (place, worktree) in open {
-                result = result.and(places.remove(place, &worktree, archive));
-            }
-            result
+            let (open, places) = (std::mem::take(&mut *places.open_places()), &places);
+            // At once: what takes long is deleting files, and nobody's files are anybody else's.
+            std::thread::scope(|scope| {
+                let removals: Vec<_> = open
+                    .into_iter()
+                    .map(|(place, worktree)| scope.spawn(move || places.remove(place, &worktree, archive)))
+                    .collect();
+                removals
+                    .into_iter()
+                    .fold(Ok(()), |result, removal| result.and(removal.join().unwrap_or(Err(PlaceError::Stopped))))
+            })
         });
         removing.await.unwrap_or(Err(PlaceError::Stopped))
     }

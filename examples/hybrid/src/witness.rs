@@ -40,7 +40,7 @@ impl Witness {
         let mut concerns: Vec<String> = observations.iter().flat_map(|seen| seen.concerns.clone()).collect();
         let mut suggestions = Vec::new();
         if result.attempts > 0 {
-            concerns.push(format!("the implementation needed {} rounds of fixing", result.attempts));
+            concerns.push(format!("rounds of fixing that the implementation needed: {}", result.attempts));
             suggestions.push("Add the examples that the fixes were about to the contract.".to_owned());
         }
         let open = result.tests_coverage.iter().flat_map(|coverage| &coverage.sketches_uncovered);

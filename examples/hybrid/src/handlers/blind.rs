@@ -33,8 +33,7 @@ impl ForkHandler<hybrid::blind_fork> for BlindFork {
     async fn fork(&self, gated: GatedState, cx: &mut Cx<'_, hybrid::blind_fork>) -> Route<hybrid::blind_fork> {
         let memory = cx.memory();
         let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
-        self.0.places.open(Place::Tests, from).await?;
-        self.0.places.open(Place::Implementation, from).await?;
+        tokio::try_join!(self.0.places.open(Place::Tests, from), self.0.places.open(Place::Implementation, from))?;
         let hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
         // Neither side has names to publish yet (CON-79).
         let tests = tests_context(&gated, None, None, hints.clone());

@@ -70,7 +70,7 @@ async fn one_round_mends_it() {
     assert!(understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 1));
     assert!(understanding.failures_seen.iter().all(|pattern| pattern.category == FailureType::PropertyFailed));
     assert_eq!(understanding.learnings.len(), 1);
-    assert_eq!(result.witness.concerns, ["the implementation needed 1 rounds of fixing"]);
+    assert_eq!(result.witness.concerns, ["rounds of fixing that the implementation needed: 1"]);
 }
 
 /// HY-184, HY-138, HY-183: a fix that changes nothing that matters is not followed by another.
