@@ -359,9 +359,11 @@ impl Places {
                     .into_iter()
                     .map(|(place, worktree)| scope.spawn(move || places.remove(place, &worktree, archive)))
                     .collect();
-                removals
-                    .into_iter()
-                    .fold(Ok(()), |result, removal| result.and(removal.join().unwrap_or(Err(PlaceError::Stopped))))
+                let mut result = Ok(());
+                for removal in removals {
+                    result = result.and(removal.join().unwrap_or(Err(PlaceError::Stopped)));
+                }
+                result
             })
         });
         removing.await.unwrap_or(Err(PlaceError::Stopped))
