@@ -25,3 +25,20 @@ impl EventSink for Counter {
         self.0.fetch_add(2, Ordering::Relaxed);
     }
 }
+
+/// Counts events and takes each by itself, as a listener does that leaves [`EventSink::hop`] as it is.
+#[derive(Debug, Default)]
+pub struct OneByOne(AtomicU64);
+
+impl OneByOne {
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl EventSink for OneByOne {
+    fn emit(&self, _: Event) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}

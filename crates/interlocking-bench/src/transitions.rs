@@ -2,7 +2,7 @@
 
 use crate::ring100::{Ring, Ring100};
 use crate::services_loop::{self, PingPong};
-use crate::sink::Counter;
+use crate::sink::{Counter, OneByOne};
 use crate::{Ball, ping_pong};
 use interlocking::graph::Graph;
 use interlocking::runtime::{Cancel, EventSink, Journal, MemoryJournal, Run};
@@ -16,8 +16,12 @@ pub enum What {
     Graph,
     /// The same, recorded in memory.
     Journaled,
+    /// The same, heard by a listener that takes each event by itself.
+    GraphOneByOne,
     /// The hand-written loop over two states.
     Loop,
+    /// The same, heard by a listener that takes each event by itself.
+    LoopOneByOne,
     /// The graph of a hundred nodes.
     Ring,
     /// The hand-written loop over a hundred states.
@@ -30,7 +34,9 @@ impl What {
         Some(match name {
             "graph" => Self::Graph,
             "journaled" => Self::Journaled,
+            "graph-one-by-one" => Self::GraphOneByOne,
             "loop" => Self::Loop,
+            "loop-one-by-one" => Self::LoopOneByOne,
             "ring" => Self::Ring,
             "match" => Self::Match,
             _ => return None,
@@ -44,22 +50,25 @@ impl What {
 ///
 /// If there were not as many, or not two events each.
 pub fn run(what: What, count: u64) {
-    let counter = Arc::new(Counter::default());
-    let sink: Arc<dyn EventSink> = counter.clone();
+    let (counter, one_by_one) = (Arc::new(Counter::default()), Arc::new(OneByOne::default()));
+    let sink: Arc<dyn EventSink> = match what {
+        What::GraphOneByOne | What::LoopOneByOne => one_by_one.clone(),
+        _ => counter.clone(),
+    };
     let (ball, cancel) = (Ball::new(count), Cancel::new());
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let ball = match what {
-        What::Graph => runtime.block_on(play(ping_pong::graph(), ball, cancel, sink, None)),
+        What::Graph | What::GraphOneByOne => runtime.block_on(play(ping_pong::graph(), ball, cancel, sink, None)),
         What::Journaled => {
             let journal = Arc::new(MemoryJournal::new());
             runtime.block_on(play(ping_pong::graph(), ball, cancel, sink, Some(journal)))
         }
-        What::Loop => runtime.block_on(services_loop::play::<PingPong>(ball, cancel, sink, None)),
+        What::Loop | What::LoopOneByOne => runtime.block_on(services_loop::play::<PingPong>(ball, cancel, sink, None)),
         What::Ring => runtime.block_on(play(Ring::default(), ball, cancel, sink, None)),
         What::Match => runtime.block_on(services_loop::play::<Ring100>(ball, cancel, sink, None)),
     };
     assert_eq!(ball.hits, count, "every hit is a transition");
-    assert!(counter.count() >= 2 * count, "every transition makes two events");
+    assert!(counter.count() + one_by_one.count() >= 2 * count, "every transition makes two events");
 }
 
 /// Plays `ball` to its limit in `graph`, with a cancellation flag, a panic guard and an event sink.

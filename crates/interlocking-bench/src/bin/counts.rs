@@ -33,6 +33,7 @@ fn main() -> ExitCode {
                 let verdict = if found <= limit { "ok" } else { "OVER THE LIMIT" };
                 println!("{what:<62} {found:>8.2}   limit {limit:>7.2}   {verdict}");
             }
+            println!("The goal is {GOAL} instructions a transition; the limit holds what was reached.");
             println!("The bytes that the derive writes a node (at most 850) are a test of interlocking-macros.");
             if counts.iter().all(|count| count.found <= count.limit) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
@@ -41,11 +42,13 @@ fn main() -> ExitCode {
 
 fn counts() -> Result<Vec<Count>, String> {
     let [graph, by_hand] = [instructions("graph")?, instructions("loop")?];
+    let [heard, heard_by_hand] = [instructions("graph-one-by-one")?, instructions("loop-one-by-one")?];
     let [ring, matched] = [instructions("ring")?, instructions("match")?];
     let count = |what, found, limit| Count { what, found, limit };
     Ok(vec![
         count("instructions a transition", graph, INSTRUCTIONS),
         count("instructions a transition, times the hand-written loop's", graph / by_hand, 1.25),
+        count("the same where the listener takes each event by itself", heard / heard_by_hand, 1.25),
         count("instructions a transition of 100 nodes, times a match's", ring / matched, 1.2),
         count("allocations in 1,000 transitions", allocations::of_a_thousand_transitions(measure) as f64, 0.0),
         // The vectors of the fork and of the join, a few dozen for a thousand branches, are the rest.
@@ -58,7 +61,10 @@ fn measure(work: &dyn Fn()) -> u64 {
     allocation_counter::measure(work).count_total
 }
 
-/// The goal is 140. What is held meanwhile is what was reached.
+/// What is aimed at.
+const GOAL: u32 = 140;
+
+/// What was reached, and must not be lost.
 const INSTRUCTIONS: f64 = 200.0;
 
 /// Instructions of one transition: what many take beyond few.
