@@ -26,7 +26,7 @@
 //! | `askama` | askama templates as prompts | yes |
 //! | `worktree` | git worktrees | yes |
 //!
-//! Without any, this is the derive, the table and the frontier: ten small crates.
+//! Without any, this is the derive, the table and the frontier: eleven crates, itself included.
 
 pub use interlocking_core::{
     bits, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table,
