@@ -1,9 +1,9 @@
 //! The node kind whose work an agent does.
 //!
 //! A handler has four parts: the system prompt, the user prompt's context and session (`before`), the way the prompt is
-//! rendered (its askama template), and the way on (`after`):
+//! rendered (its askama template), and the way on (`after`). In outline; `docs/handlers.md` has it whole, and compiled:
 //!
-//! ```ignore
+//! ```text
 //! impl LLMHandler<newsroom::write> for Write {
 //!     async fn before<'a>(&'a self, draft: &'a Draft, cx: &mut Cx<'_, newsroom::write>) -> Ask<WritePrompt<'a>> {
 //!         Ok((WritePrompt { draft }, SessionOp::StartFresh(Slug::new("write")?)))

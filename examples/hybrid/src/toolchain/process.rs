@@ -18,7 +18,7 @@ use super::CommandLine;
 pub struct Finished {
     /// How it ended.
     pub ending: Ending,
-    /// Its standard output, at most [`LONGEST_OUTPUT`] bytes from the start; invalid UTF-8 replaced.
+    /// Its standard output, at most 8 MiB from the start; invalid UTF-8 replaced.
     pub stdout: String,
     /// Its standard error, likewise.
     pub stderr: String,
