@@ -14,12 +14,12 @@
 use interlocking::run_id::RunId;
 use interlocking::runtime::workspaces::{WorkspaceError, Workspaces};
 use interlocking::worktree::{
-    ArchiveError, ArchiveName, BranchName, CherryPickError, CommitError, CommitId, CommitRecord, CreateError,
-    DeleteBranchError, FastForwardError, Force, GitError, NameError, RemoveError, Repository, ResetError, ResolveError,
-    Signature, Worktree, WorktreeError,
+    ArchiveError, ArchiveName, BranchName, CherryPickError, CommitError, CommitId, CreateError, DeleteBranchError,
+    FastForwardError, Force, GitError, NameError, RemoveError, Repository, ResetError, Signature, Worktree,
+    WorktreeError,
 };
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// One of a run's worktrees.
@@ -110,9 +110,6 @@ pub enum PlaceError {
     /// Its branch cannot be deleted.
     #[error(transparent)]
     DeleteBranch(#[from] DeleteBranchError),
-    /// A revision cannot be found.
-    #[error(transparent)]
-    Resolve(#[from] ResolveError),
     /// The repository cannot be read.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -180,11 +177,6 @@ impl Places {
     /// Where `main` was when the run started.
     pub fn base(&self) -> CommitId {
         self.0.base
-    }
-
-    /// The repository.
-    pub fn repository(&self) -> &Repository {
-        &self.0.repository
     }
 
     /// The name of a place's worktree and branch: `tests-{run}`.
@@ -316,16 +308,6 @@ impl Places {
         .await
     }
 
-    /// The commits between two, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// [`PlaceError`] where they cannot be read.
-    pub async fn commits(&self, from: CommitId, to: CommitId) -> Result<Vec<CommitRecord>, PlaceError> {
-        let repository = self.0.repository.clone();
-        self.blocking(move || Ok(repository.commits(from..to)?)).await
-    }
-
     /// Advances `main` from where the run started to the merge worktree's head.
     ///
     /// # Errors
@@ -390,11 +372,6 @@ impl Places {
     /// What the map holds is whole between two statements, whoever panics.
     fn open_places(&self) -> MutexGuard<'_, BTreeMap<Place, Worktree>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The directory that the worktrees lie in.
-    pub fn directory(&self) -> &Path {
-        &self.0.directory
     }
 }
 
