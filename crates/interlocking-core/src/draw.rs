@@ -1,8 +1,8 @@
 //! Diagrams of a routing table: Mermaid and DOT.
 //!
 //! Both show the same: a shape a kind; a first line with name and type, a second with kind and attributes; thick edges
-//! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for exhausted routes. An
-//! edge into a join is labelled with the slot, one that cancels with what it clears.
+//! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for exhausted routes and for
+//! the start of advisory nodes. An edge into a join is labelled with the slot, one that cancels with what it clears.
 
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
 use std::fmt::Write;
@@ -23,7 +23,7 @@ pub fn mermaid(table: &Table) -> String {
         let arrow = match edge.style {
             Style::Plain => "-->",
             Style::Fork => "==>",
-            Style::Choice | Style::Exhausted => "-.->",
+            Style::Choice | Style::Dotted => "-.->",
         };
         let label = mermaid_text(&edge.labels);
         let label = if label.is_empty() { label } else { format!("|\"{label}\"|") };
@@ -53,7 +53,7 @@ pub fn dot(table: &Table) -> String {
             Style::Plain => "",
             Style::Fork => "style=bold",
             Style::Choice => "style=\"bold,dashed\"",
-            Style::Exhausted => "style=dotted",
+            Style::Dotted => "style=dotted",
         };
         let label = dot_text(&edge.labels);
         let label = if label.is_empty() { label } else { format!("label=\"{label}\"") };
@@ -85,8 +85,8 @@ enum Style {
     Fork,
     /// One of several targets of a fork's branch.
     Choice,
-    /// Beyond a bound.
-    Exhausted,
+    /// Beyond a bound, or beside the graph.
+    Dotted,
 }
 
 fn edges(table: &Table) -> impl Iterator<Item = Edge> + '_ {
@@ -119,7 +119,9 @@ fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
             edges.extend(targets.iter().map(|target| edge(style, target, Some(role.clone()), cancels)));
         }
     }
-    edges.extend(row.exhausted.iter().map(|found| goto(Style::Exhausted, Some("exhausted"), found)));
+    edges.extend(row.exhausted.iter().map(|found| goto(Style::Dotted, Some("exhausted"), found)));
+    let spawned = row.spawn.iter().map(|name| Target::from(name.as_str()));
+    edges.extend(spawned.map(|target| edge(Style::Dotted, &target, Some("spawn".into()), &[])));
     edges
 }
 
@@ -156,6 +158,9 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     second.extend(row.workspace.as_ref().map(|name| format!("workspace {name}")));
     if row.read_only {
         second.push("read-only".into());
+    }
+    if row.resume {
+        second.push("may resume".into());
     }
     vec![first, second.join(", ")]
 }

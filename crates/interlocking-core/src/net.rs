@@ -137,6 +137,13 @@ pub enum NetError {
         /// The node.
         node: String,
     },
+    /// A node's row says what its kind cannot do.
+    Kind {
+        /// The node.
+        node: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
     /// More places or alternatives than an index can hold.
     TooLarge {
         /// How many.
@@ -153,6 +160,7 @@ impl Net {
     /// entry, or slots and joins do not go together. A table that `#[derive(Graph)]` wrote has none of these.
     pub fn new(table: Table) -> Result<Self, NetError> {
         let mut names = Names::of(&table)?;
+        kinds(&table)?;
         let memory_groups: Vec<String> = table.memory_groups().into_iter().map(str::to_owned).collect();
         let mut alternatives = Vec::new();
         let mut nodes = Vec::with_capacity(table.nodes.len());
@@ -410,6 +418,54 @@ impl Names {
     }
 }
 
+/// What each kind can do: who takes tokens, who is started beside the graph, who waits for messages.
+fn kinds(table: &Table) -> Result<(), NetError> {
+    let takes_tokens = |kind| !matches!(kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
+    for row in &table.nodes {
+        let wrong = |reason: String| Err(NetError::Kind { node: row.name.clone(), reason });
+        let leads_on = !row.goto.is_empty() || row.fork.is_some();
+        match row.kind {
+            kind if row.entry && (!takes_tokens(kind) || kind == NodeKind::Join) => {
+                return wrong(
+                    "a run starts with one token, which this kind of node does not take: enter elsewhere".into(),
+                );
+            }
+            NodeKind::Join if row.attempts.is_some() => {
+                return wrong("a join does not try again by itself: bound it with `visits`".into());
+            }
+            NodeKind::Join if row.slots.iter().all(|slot| slot.latched) => {
+                return wrong("every slot is latched, so none would start a new round: free one".into());
+            }
+            NodeKind::Advisory | NodeKind::Observer if leads_on || row.exhausted.is_some() => {
+                return wrong("it works beside the graph and leads nowhere: take its targets away".into());
+            }
+            NodeKind::Event if row.fork.is_some() || row.attempts.is_some() => {
+                return wrong("a message redirects the run to one target: no fork, no attempts".into());
+            }
+            NodeKind::Event if row.goto.iter().chain(&row.exhausted).any(|goto| goto.cancels.is_empty()) => {
+                return wrong("a redirect takes the run from somewhere: say what it clears, `cancels(…)`".into());
+            }
+            _ if row.resume && row.kind != NodeKind::Event => {
+                return wrong("only an event node, which takes no token, can leave the run as it is".into());
+            }
+            _ => {}
+        }
+        for target in row.targets().filter_map(|target| table.node(&target.node)) {
+            if !takes_tokens(target.kind) {
+                return wrong(format!("`{}` is no target: it takes no token of the run", target.name));
+            }
+        }
+        for name in &row.spawn {
+            match table.node(name) {
+                None => return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() }),
+                Some(spawned) if spawned.kind == NodeKind::Advisory => {}
+                Some(_) => return wrong(format!("it can spawn advisory nodes only, and `{name}` is none")),
+            }
+        }
+    }
+    Ok(())
+}
+
 fn narrow(index: usize) -> Result<u16, NetError> {
     u16::try_from(index).map_err(|_| NetError::TooLarge { count: index })
 }
@@ -429,6 +485,7 @@ impl fmt::Display for NetError {
             Self::Slots { node } => {
                 write!(f, "node `{node}`: a join has at least one slot, and no other node has any")
             }
+            Self::Kind { node, reason } => write!(f, "node `{node}`: {reason}"),
             Self::TooLarge { count } => write!(f, "{count} places or alternatives: at most 65,535 fit one table"),
         }
     }

@@ -47,6 +47,12 @@ pub struct NodeRow {
     /// The branches that a handler may take all at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<Fork>,
+    /// The advisory nodes that a handler may start beside the graph. They are never among a run's tokens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spawn: Vec<String>,
+    /// Whether an event node may leave the run as it is, instead of redirecting it to one of its targets.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resume: bool,
     /// Where an entry beyond `visits` or `attempts` goes; without it the run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<Goto>,
@@ -220,6 +226,8 @@ impl NodeRow {
             output: None,
             goto: Vec::new(),
             fork: None,
+            spawn: Vec::new(),
+            resume: false,
             exhausted: None,
             visits: None,
             attempts: None,
@@ -287,6 +295,20 @@ impl NodeRow {
     pub fn fork(mut self, branches: &[&str], cancels: &[&str]) -> Self {
         let branches = branches.iter().map(|branch| branch.split('|').map(Target::from).collect()).collect();
         self.fork = Some(Fork { branches, cancels: cancels.iter().map(|&name| name.into()).collect() });
+        self
+    }
+
+    /// Adds an advisory node that a handler may start.
+    #[must_use]
+    pub fn spawn(mut self, advisory: &str) -> Self {
+        self.spawn.push(advisory.into());
+        self
+    }
+
+    /// Lets an event node leave the run as it is.
+    #[must_use]
+    pub fn resume(mut self) -> Self {
+        self.resume = true;
         self
     }
 

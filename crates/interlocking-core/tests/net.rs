@@ -356,3 +356,36 @@ fn the_json_of_a_table() {
     .assert_eq(&json);
     assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
 }
+
+#[test]
+fn a_row_says_what_its_kind_can_do() {
+    let kind = |name: &str, kind| NodeRow::new(name, kind);
+    let start = || logic("a").entry().goto("exit", &[]);
+    let join = || kind("meet", NodeKind::Join).slot("one", "T", &["a"], true).goto("exit", &[]);
+    let event = || kind("message", NodeKind::Event).resume();
+    let wrong = [
+        table([kind("a", NodeKind::Event).entry().resume()]),
+        table([start(), join()]),
+        table([start(), join().slot("two", "T", &["a"], false).attempts(2)]),
+        table([start(), kind("aside", NodeKind::Advisory).goto("exit", &[])]),
+        table([start(), event().fork(&["a", "a"], &["*"])]),
+        table([start(), event().goto("a", &[])]),
+        table([start().resume()]),
+        table([start().goto("message", &[]), event()]),
+        table([start().spawn("message"), event()]),
+        table([start().spawn("nobody")]),
+    ];
+    let messages: Vec<String> = wrong.map(|table| Net::new(table).unwrap_err().to_string()).into();
+    expect![[r#"
+        node `a`: a run starts with one token, which this kind of node does not take: enter elsewhere
+        node `meet`: every slot is latched, so none would start a new round: free one
+        node `meet`: a join does not try again by itself: bound it with `visits`
+        node `aside`: it works beside the graph and leads nowhere: take its targets away
+        node `message`: a message redirects the run to one target: no fork, no attempts
+        node `message`: a redirect takes the run from somewhere: say what it clears, `cancels(…)`
+        node `a`: only an event node, which takes no token, can leave the run as it is
+        node `a`: `message` is no target: it takes no token of the run
+        node `a`: it can spawn advisory nodes only, and `message` is none
+        node `a` names `nobody`, which is not in the table"#]]
+    .assert_eq(&messages.join("\n"));
+}

@@ -91,7 +91,8 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
         if let Some(limit) = node.visits {
             row = row.visits(limit);
         }
-        row.attempts = node.attempts;
+        // A join does not try again by itself.
+        row.attempts = node.attempts.filter(|_| !is_join(index));
         table = table.with(row);
     }
     table

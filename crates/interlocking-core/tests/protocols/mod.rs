@@ -1,7 +1,4 @@
 //! The three protocols as tables. Their exhausted routes go to `exit` and cancel everything.
-//!
-//! Two things of theirs are no edges: the `resume` of an event node, which leaves the marking alone, and the start of an
-//! advisory node, which is never in it.
 
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 
@@ -93,7 +90,7 @@ pub(crate) fn hybrid() -> Table {
                 .workspace("merge"),
             5,
         ))
-        .with(logic("post", "ValidatedState").goto("finish", &[]).goto("mutation", &[]))
+        .with(logic("post", "ValidatedState").goto("finish", &[]).goto("mutation", &[]).spawn("mutation_advisory"))
         .with(
             llm("mutation", "MutationTemplateCtx", "MutationAdversaryTpl", "MutationAdversaryOutput")
                 .goto("settle", &[])
@@ -159,6 +156,7 @@ pub(crate) fn v3() -> Table {
         .with(llm("judge").goto("exit", &[]).goto("review", &[]))
         .with(bounded(
             node("rebaser", NodeKind::Event)
+                .resume()
                 .goto("scaffold", &["*"])
                 .goto("write_tests", &["write_tests", "barrier.tests", "impl", "review", "judge", "merger"]),
             16,

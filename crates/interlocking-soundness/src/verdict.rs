@@ -1,0 +1,116 @@
+//! What the check found: the verdict, and each violation with the way into it.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a graph is sound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// No run of the graph can break a rule.
+    Sound {
+        /// How many markings were looked at; the reductions leave out those that cannot matter.
+        markings: usize,
+    },
+    /// Some run breaks a rule.
+    Unsound {
+        /// Every rule that is broken, once for each place where it is.
+        violations: Vec<Violation>,
+    },
+    /// The graph has more markings than the check was allowed to look at: nothing is known.
+    Undecided {
+        /// How many that were.
+        limit: usize,
+    },
+}
+
+/// A broken rule, and how a run comes to break it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The rule, with the names it is about.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// The node to look at first: where the graph must be changed, as far as can be told.
+    pub blame: String,
+    /// The node executions that lead there, in order; the last one breaks the rule, or is followed by nothing. Empty for
+    /// rules about the table as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Step>,
+    /// Whether no shorter path breaks the same rule in the same place. Always, unless the graph has more markings than
+    /// the check may look at.
+    pub shortest: bool,
+    /// The places that hold a token at the end of the path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marking: Vec<String>,
+    /// The path in words: `entry → types → {skeleton, adversary} → gate`. Empty without a path.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trace: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// A rule of sound graphs that is broken. Places are spelled `node`, `join.slot` or `exit`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum Rule {
+    /// A token arrives where one is already.
+    DoubleToken {
+        /// The node that sends it.
+        from: String,
+        /// Where it arrives.
+        place: String,
+    },
+    /// A node goes to exit while branches are left running, or a join half filled.
+    LiveAtExit {
+        /// The node.
+        from: String,
+        /// The places that still hold a token.
+        live: Vec<String>,
+    },
+    /// One join waits for ever: nothing else can run, and a slot has no value.
+    StarvedJoin {
+        /// The join.
+        join: String,
+        /// Its slots without a value.
+        missing: Vec<String>,
+    },
+    /// Several joins wait, and nothing can run.
+    Deadlock {
+        /// The joins.
+        joins: Vec<String>,
+        /// Their slots without a value.
+        missing: Vec<String>,
+    },
+    /// A cycle that no budget bounds.
+    UnboundedCycle {
+        /// Its nodes, in order, beginning with the first in the table.
+        nodes: Vec<String>,
+    },
+    /// A node that no run ever comes to.
+    NeverRuns {
+        /// The node.
+        node: String,
+    },
+    /// No run ever reaches the exit.
+    ExitUnreachable,
+    /// A run can come to where the exit is out of reach for ever, though it never stops: some cycle has no way out.
+    NoWayOut {
+        /// The nodes that such a run still comes to.
+        nodes: Vec<String>,
+    },
+}
+
+/// One node execution of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The node.
+    pub node: String,
+    /// The places that get a token: one for a goto, one a branch for a fork.
+    pub to: Vec<String>,
+    /// Whether it is the route of an exhausted budget.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub exhausted: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
