@@ -117,6 +117,15 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+impl Violation {
+    /// Whether the way here does all that leads to `other`, and more: mend that first, and this is probably mended too.
+    pub fn follows(&self, other: &Self) -> bool {
+        let mut rest: Vec<&Step> = self.path.iter().collect();
+        let mut takes = |step: &Step| rest.iter().position(|one| *one == step).map(|at| rest.swap_remove(at)).is_some();
+        !other.path.is_empty() && other.path.len() < self.path.len() && other.path.iter().all(&mut takes)
+    }
+}
+
 impl fmt::Display for Violation {
     /// What is wrong; the way there; what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
