@@ -191,15 +191,7 @@ impl<'n> Model<'n> {
             NodeKind::Advisory | NodeKind::Observer => Role::Aside,
             _ => Role::Plain,
         };
-        Node {
-            role,
-            places: node.places(),
-            latched,
-            running,
-            budget,
-            firings: Vec::new(),
-            resumes: row.resume,
-        }
+        Node { role, places: node.places(), latched, running, budget, firings: Vec::new(), resumes: row.resume }
     }
 
     /// Whether an alternative ends the run and clears everything.

@@ -152,7 +152,9 @@ impl fmt::Display for Rule {
             Self::StarvedJoin { join, .. } => write!(f, "join `{join}` can wait for ever"),
             Self::Deadlock { joins, .. } => write!(f, "joins {} can all wait for ever", quoted(joins)),
             Self::UnboundedCycle { nodes } => match nodes.first() {
-                Some(first) => write!(f, "the cycle {} → {first} has no budget: it can go on for ever", nodes.join(" → ")),
+                Some(first) => {
+                    write!(f, "the cycle {} → {first} has no budget: it can go on for ever", nodes.join(" → "))
+                }
                 None => f.write_str("a cycle has no budget"),
             },
             Self::NeverRuns { node } => write!(f, "node `{node}` can never run"),
