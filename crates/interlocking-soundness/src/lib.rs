@@ -51,6 +51,8 @@ mod linear;
 mod witness;
 
 pub use agent_calls::agent_calls;
+#[doc(hidden)]
+pub use check::decide;
 pub use check::{DEFAULT_LIMIT, check, check_within};
 pub use interlocking_core::agent_calls::AgentCalls;
 pub use verdict::{Rule, Step, Verdict, Violation};
