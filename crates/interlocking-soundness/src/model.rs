@@ -201,7 +201,34 @@ impl<'n> Model<'n> {
             }
             model.nodes[index].firings = firings;
         }
+        model.sort_firings();
         model
+    }
+
+    /// Sorts the ways on from each node: those that lead on towards the exit first, those that lead back last, which a
+    /// depth-first search follows first. So it goes round a loop before it leaves it, and comes to what is behind with all
+    /// that the loop adds to the budgets.
+    fn sort_firings(&mut self) {
+        let mut order: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut left = 0;
+        let mut open = vec![(self.consumer(usize::from(self.net.entry())), false)];
+        while let Some((index, is_left)) = open.pop() {
+            if is_left {
+                left += 1;
+                order[index] = Some(left);
+            } else if order[index].is_none() {
+                order[index] = Some(0);
+                open.push((index, true));
+                let places = self.nodes[index].firings.iter().flat_map(|firing| &firing.produces);
+                open.extend(places.map(|&place| (self.consumer(place), false)));
+            }
+        }
+        let consumers: Vec<usize> = (0..self.places).map(|place| self.consumer(place)).collect();
+        for node in &mut self.nodes {
+            node.firings.sort_by_key(|firing| {
+                firing.produces.iter().map(|&place| order[consumers[place]].unwrap_or_default()).max()
+            });
+        }
     }
 
     fn node(&mut self, index: usize, every_budget: bool) -> Node {

@@ -131,3 +131,21 @@ fn branches_that_choose_do_not_multiply() {
         help: entry → split → {work19, work18} → meet.slot18, which holds a token already
         help: let `work18` clear what is still on its way there: `goto(meet.slot18, cancels(meet.slot18))` at least; or let the branches meet in a join before"#]].assert_eq(&shortest.join("\n\n"));
 }
+
+/// Optional loops in a row, each with a budget whose route goes on: bits of budgets, which only ever add behaviour.
+#[test]
+fn budgets_do_not_multiply() {
+    let logic = |name: String| NodeRow::new(name, NodeKind::Logic);
+    let mut table = Table::new("Loops", "T");
+    for nth in 0..40 {
+        let next = if nth == 39 { "exit".to_owned() } else { format!("step{}", nth + 1) };
+        let mut step = logic(format!("step{nth}")).goto(&format!("again{nth}"), &[]).goto(&next, &[]);
+        step.entry = nth == 0;
+        table = table.with(step);
+        let again = logic(format!("again{nth}")).goto(&format!("step{nth}"), &[]);
+        table = table.with(again.visits(3).exhausted(&next, &[]));
+    }
+    let found = verdict(&table);
+    eprintln!("{found:?}");
+    assert!(matches!(found, Verdict::Sound { markings } if markings < 2_000), "{found:?}");
+}
