@@ -40,7 +40,7 @@ pub struct Violation {
     /// Whether no shorter path breaks the same rule in the same place. Always, unless the graph has more markings than
     /// the check may look at.
     pub shortest: bool,
-    /// The places that hold a token at the end of the path.
+    /// The places that hold a token at the end of the path; before its last execution, where that one breaks the rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marking: Vec<String>,
     /// The path in words: `entry → types → {skeleton, adversary} → gate`. Empty without a path.
