@@ -80,13 +80,15 @@ pub enum InitError {
 }
 
 /// Over every configuration file. The identity is for the reflog alone; the lock times are generous because a run
-/// has many writers; a new repository's branch is `main`.
-const OVERRIDES: [&str; 5] = [
+/// has many writers; a new repository's branch is `main`; and who likes to hide untracked files from their `git status` does
+/// not mean to hide them from us.
+const OVERRIDES: [&str; 6] = [
     "gitoxide.committer.nameFallback=interlocking",
     "gitoxide.committer.emailFallback=interlocking@localhost",
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
     "init.defaultBranch=main",
+    "status.showUntrackedFiles=all",
 ];
 
 impl Repository {

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gix::{
+    ObjectId,
     bstr::{BString, ByteSlice as _},
+    dir::walk::EmissionMode,
     status::{Item, UntrackedFiles, index_worktree, plumbing::index_as_worktree},
 };
 
 use crate::{
     change::{Change, ChangeKind},
+    examine::{FEW_FILES, on_this_thread},
     git_error::{Doing as _, GitError},
     index,
     path::RepositoryPath,
@@ -24,42 +27,53 @@ pub(crate) struct Survey {
     pub(crate) unstaged: BTreeMap<BString, ChangeKind>,
     /// Untracked directories that are repositories themselves. They are in `unstaged` too.
     pub(crate) nested: BTreeSet<BString>,
+    /// Whether there are ignored files, if they were looked for.
+    pub(crate) has_ignored: bool,
+}
+
+/// How far to look.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    Tracked,
+    Untracked,
+    Ignored,
 }
 
 impl Survey {
     /// Looks at the working tree of `git`. `reveal`: see [`index::read`].
     pub(crate) fn of(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, UntrackedFiles::Files)
+        Self::with(git, reveal, Scope::Untracked)
     }
 
     /// Looks at what git tracks alone, which saves walking through every directory.
     pub(crate) fn of_tracked(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, UntrackedFiles::None)
+        Self::with(git, reveal, Scope::Tracked)
     }
 
-    fn with(git: &gix::Repository, reveal: bool, untracked: UntrackedFiles) -> Result<Self, GitError> {
+    /// Looks for ignored files too.
+    pub(crate) fn of_everything(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
+        Self::with(git, reveal, Scope::Ignored)
+    }
+
+    fn with(git: &gix::Repository, reveal: bool, scope: Scope) -> Result<Self, GitError> {
         let doing = || {
             let root = git.workdir().unwrap_or_else(|| git.git_dir());
             format!("comparing {} with its index", root.display())
         };
         let mut index = index::read(git, reveal)?;
         let head_tree = git.head_tree_id_or_empty().doing(doing)?.detach();
-        let items = git
-            .status(gix::progress::Discard)
-            .doing(doing)?
-            .head_tree(head_tree)
-            .index(gix::worktree::IndexPersistedOrInMemory::InMemory(index.clone()))
-            .untracked_files(untracked)
-            .index_worktree_rewrites(None)
-            .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
-            .into_iter(None)
-            .doing(doing)?;
+        let items = if index.entries().len() <= FEW_FILES {
+            walk(git, scope).and_then(|walk| on_this_thread(git, &index, head_tree, walk))
+        } else {
+            walk(git, scope).and_then(|walk| in_parallel(git, &index, head_tree, walk))
+        };
 
         let mut staged = BTreeMap::new();
         let mut unstaged = BTreeMap::new();
         let mut nested = BTreeSet::new();
-        for item in items {
-            match item.doing(doing)? {
+        let mut has_ignored = false;
+        for item in items.doing(doing)? {
+            match item {
                 Item::TreeIndex(change) => {
                     staged.insert(change.location().to_owned(), staged_kind(&change));
                 }
@@ -75,6 +89,7 @@ impl Survey {
                 }
                 Item::IndexWorktree(index_worktree::Item::DirectoryContents { entry, .. }) => {
                     use gix::dir::entry::{Kind, Status};
+                    has_ignored |= matches!(entry.status, Status::Ignored(_));
                     let is_file = !matches!(entry.disk_kind, None | Some(Kind::Untrackable | Kind::Directory));
                     if entry.status != Status::Untracked || !is_file {
                         continue;
@@ -92,7 +107,7 @@ impl Survey {
                 }
             }
         }
-        Ok(Self { index, staged, unstaged, nested })
+        Ok(Self { index, staged, unstaged, nested, has_ignored })
     }
 
     /// One entry a path: against HEAD, as a commit of everything would see it.
@@ -124,6 +139,37 @@ impl Survey {
             .map(|(path, _)| RepositoryPath::from_git(path.as_bstr()))
             .collect()
     }
+}
+
+/// What to look for besides tracked files; none if nothing.
+fn walk(git: &gix::Repository, scope: Scope) -> gix::Result<Option<gix::dirwalk::Options>> {
+    if scope == Scope::Tracked {
+        return Ok(None);
+    }
+    let options = git.dirwalk_options()?.emit_untracked(EmissionMode::Matching);
+    let ignored = (scope == Scope::Ignored).then_some(EmissionMode::CollapseDirectory);
+    Ok(Some(options.emit_ignored(ignored)))
+}
+
+/// Compares with as many threads as there are cores, and more.
+fn in_parallel(
+    git: &gix::Repository,
+    index: &gix::index::File,
+    head_tree: ObjectId,
+    walk: Option<gix::dirwalk::Options>,
+) -> gix::Result<Vec<Item>> {
+    let platform = git.status(gix::progress::Discard)?;
+    let platform = match walk {
+        Some(walk) => platform.dirwalk_options(|_| walk),
+        None => platform.untracked_files(UntrackedFiles::None),
+    };
+    platform
+        .head_tree(head_tree)
+        .index(gix::worktree::IndexPersistedOrInMemory::InMemory(index.clone()))
+        .index_worktree_rewrites(None)
+        .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
+        .into_iter(None)?
+        .collect()
 }
 
 fn changes_of(kinds: &BTreeMap<BString, ChangeKind>) -> Vec<Change> {
