@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Up to how many files one thread writes. Git, too, wants as many before it starts others.
-const FEW_FILES_TO_WRITE: usize = 100;
+pub(crate) const FEW_FILES_TO_WRITE: usize = 100;
 
 /// Deletes, then writes from `index`, in which the written entries get their new times.
 pub(crate) fn change_files(

@@ -27,35 +27,20 @@ pub(crate) struct Survey {
     pub(crate) unstaged: BTreeMap<BString, ChangeKind>,
     /// Untracked directories that are repositories themselves. They are in `unstaged` too.
     pub(crate) nested: BTreeSet<BString>,
-    /// Whether there are ignored files, if they were looked for.
-    pub(crate) has_ignored: bool,
-}
-
-/// How far to look.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Scope {
-    Tracked,
-    Untracked,
-    Ignored,
 }
 
 impl Survey {
     /// Looks at the working tree of `git`. `reveal`: see [`index::read`].
     pub(crate) fn of(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, Scope::Untracked)
+        Self::with(git, reveal, Some(untracked_files(git)?))
     }
 
     /// Looks at what git tracks alone, which saves walking through every directory.
     pub(crate) fn of_tracked(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, Scope::Tracked)
+        Self::with(git, reveal, None)
     }
 
-    /// Looks for ignored files too.
-    pub(crate) fn of_everything(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, Scope::Ignored)
-    }
-
-    fn with(git: &gix::Repository, reveal: bool, scope: Scope) -> Result<Self, GitError> {
+    fn with(git: &gix::Repository, reveal: bool, walk: Option<gix::dirwalk::Options>) -> Result<Self, GitError> {
         let doing = || {
             let root = git.workdir().unwrap_or_else(|| git.git_dir());
             format!("comparing {} with its index", root.display())
@@ -63,15 +48,14 @@ impl Survey {
         let mut index = index::read(git, reveal)?;
         let head_tree = git.head_tree_id_or_empty().doing(doing)?.detach();
         let items = if index.entries().len() <= FEW_FILES {
-            walk(git, scope).and_then(|walk| on_this_thread(git, &index, head_tree, walk))
+            on_this_thread(git, &index, head_tree, walk)
         } else {
-            walk(git, scope).and_then(|walk| in_parallel(git, &index, head_tree, walk))
+            in_parallel(git, &index, head_tree, walk)
         };
 
         let mut staged = BTreeMap::new();
         let mut unstaged = BTreeMap::new();
         let mut nested = BTreeSet::new();
-        let mut has_ignored = false;
         for item in items.doing(doing)? {
             match item {
                 Item::TreeIndex(change) => {
@@ -89,7 +73,6 @@ impl Survey {
                 }
                 Item::IndexWorktree(index_worktree::Item::DirectoryContents { entry, .. }) => {
                     use gix::dir::entry::{Kind, Status};
-                    has_ignored |= matches!(entry.status, Status::Ignored(_));
                     let is_file = !matches!(entry.disk_kind, None | Some(Kind::Untrackable | Kind::Directory));
                     if entry.status != Status::Untracked || !is_file {
                         continue;
@@ -107,7 +90,7 @@ impl Survey {
                 }
             }
         }
-        Ok(Self { index, staged, unstaged, nested, has_ignored })
+        Ok(Self { index, staged, unstaged, nested })
     }
 
     /// One entry a path: against HEAD, as a commit of everything would see it.
@@ -141,14 +124,11 @@ impl Survey {
     }
 }
 
-/// What to look for besides tracked files; none if nothing.
-fn walk(git: &gix::Repository, scope: Scope) -> gix::Result<Option<gix::dirwalk::Options>> {
-    if scope == Scope::Tracked {
-        return Ok(None);
-    }
-    let options = git.dirwalk_options()?.emit_untracked(EmissionMode::Matching);
-    let ignored = (scope == Scope::Ignored).then_some(EmissionMode::CollapseDirectory);
-    Ok(Some(options.emit_ignored(ignored)))
+/// How to look for untracked files: each of them, whatever a user has chosen for their own `git status`.
+fn untracked_files(git: &gix::Repository) -> Result<gix::dirwalk::Options, GitError> {
+    let options =
+        git.dirwalk_options().doing(|| format!("reading the configuration of {}", git.git_dir().display()))?;
+    Ok(options.emit_untracked(EmissionMode::Matching))
 }
 
 /// Compares with as many threads as there are cores, and more.

@@ -125,14 +125,6 @@ impl Worktree {
         Ok(self.status()?.is_empty())
     }
 
-    /// Whether it holds the files of its commit and nothing else: clean, and without ignored files too, as it is when it
-    /// is created.
-    pub fn is_pristine(&self) -> Result<bool, WorktreeError> {
-        let (git, _head) = self.open()?;
-        let survey = Survey::of_everything(&git, !self.is_main())?;
-        Ok(!survey.has_ignored && survey.changes().is_empty())
-    }
-
     /// Opens it afresh, for agents and git change files behind our back, and checks that it is what it was.
     pub(crate) fn open(&self) -> Result<(gix::Repository, Head), WorktreeError> {
         let git = match &self.name {

@@ -77,28 +77,6 @@ fn what_a_user_hides_from_their_status_is_not_hidden_from_us() {
     }
 }
 
-#[test]
-fn pristine_is_as_created_ignored_files_included() {
-    for others in [0, MANY] {
-        let place = Place::new();
-        let worktree = worktree(&place, others);
-        let pristine = || worktree.is_pristine().unwrap();
-        assert!(pristine());
-        for name in ["a.log", "target/debug/build", "keep/a.log", "new.txt"] {
-            let file = worktree.path().join(name);
-            write(&file, "text\n");
-            assert!(!pristine(), "{name}, {others} others");
-            assert_eq!(worktree.is_clean().unwrap(), name != "new.txt");
-            std::fs::remove_file(file).unwrap();
-            // An ignored directory counts, though empty.
-            let _ = std::fs::remove_dir_all(worktree.path().join("target"));
-            assert!(pristine(), "{name} removed, {others} others");
-        }
-        write(&worktree.path().join("change.txt"), "TEXT\n");
-        assert!(!pristine());
-    }
-}
-
 /// The index is left alone, so whatever a commit must not lose has to be found in it.
 #[test]
 fn an_empty_commit_leaves_the_index_as_it_was_and_refuses_an_unfinished_merge() {
