@@ -132,8 +132,12 @@ pub trait Node: Sized + Send + 'static {
     /// Its position in the table.
     const INDEX: NodeIndex;
 
-    /// The input, if the token is this node's.
-    fn take(token: <Self::Graph as Graph>::Token) -> Option<Self::Input>;
+    /// The input, from a token that is for this node.
+    ///
+    /// # Panics
+    ///
+    /// If it is for another.
+    fn take(token: <Self::Graph as Graph>::Token) -> Self::Input;
 }
 
 /// A place that an edge can lead to: a node's input, a join's slot, the exit.

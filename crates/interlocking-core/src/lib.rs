@@ -14,6 +14,8 @@
 //! - [`run_id`]: the name of one run.
 
 pub mod table;
+#[doc(hidden)]
+pub mod lines;
 pub mod draw;
 pub mod net;
 pub mod bits;
@@ -22,6 +24,8 @@ mod violation;
 pub mod graph;
 pub mod route;
 pub mod context;
+#[doc(hidden)]
+pub mod dispatch;
 mod services;
 mod effects;
 pub mod kind;

@@ -5,7 +5,7 @@
 //! - `ast`: what the attributes say, with the tokens it was read from; `read` makes it, with `attr` and `duration`.
 //! - `validate`: the rules of shape, one function a rule.
 //! - `table`: the same as data, which `interlocking_core` compiles to a net.
-//! - `expand`: a checked graph as code, with `markers` and `row`; `fallback`: what stands in for it beside errors.
+//! - `expand`: a checked graph as code, with `markers`; `fallback`: what stands in for it beside errors.
 //! - `naming`, `spelling`, `suggest`: names, types as text, "did you mean …?".
 //! - `errors`: collects, so that all errors of a struct are reported at once.
 
@@ -17,7 +17,6 @@ mod validate;
 mod table;
 mod expand;
 mod markers;
-mod row;
 mod fallback;
 mod naming;
 mod spelling;
