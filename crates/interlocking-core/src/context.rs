@@ -8,7 +8,6 @@ use crate::net::{AlternativeIndex, PlaceIndex};
 use crate::route::{Choice, Next, Route, Step};
 use crate::run_id::RunId;
 use std::any::Any;
-use std::future::Future;
 use std::marker::PhantomData;
 
 pub use crate::effects::{Commit, Effects, MemoryCell};
@@ -37,7 +36,7 @@ pub struct Cx<'run, N: Node> {
     pub(crate) node: PhantomData<fn() -> N>,
 }
 
-/// One execution after the other on their way: what derived code keeps beside the token.
+/// One execution after the other on their way: what [`dispatch`](crate::dispatch) keeps beside the token.
 #[doc(hidden)]
 pub struct Visit<'run, G: Graph> {
     pub(crate) entered: Entered<'run, G>,
@@ -52,34 +51,18 @@ where
     K: Kind<N>,
 {
     let mut visit = Visit::new(entered, None);
-    let route = call(kind, input, &mut enter(&mut visit)).await;
-    visit.done(leave::<N>(route))
+    let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+    let route = leave(kind.run(input, &mut cx).await);
+    visit.done(route)
 }
 
-/// The first part of [`run`]: the view of the node `N`. Derived code calls the parts: each future less between it and
-/// the handler's is one less to make and to move the input into, in every transition.
-#[inline]
-pub fn enter<'run, N: Node>(visit: &'run mut Visit<'_, N::Graph>) -> Cx<'run, N> {
-    Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData }
-}
-
-/// The second part of [`run`]: the node's kind and handler.
-#[inline]
-pub fn call<N, K>(kind: &K, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send
-where
-    N: Node,
-    K: Kind<N>,
-{
-    kind.run(input, cx)
-}
-
-/// The third part of [`run`]: the way on, without the node's type.
+/// The way on, without the node's type.
 ///
 /// # Errors
 ///
 /// The handler's.
 #[inline]
-pub fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
+pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
     match route {
         Ok(next) => Ok(next.into_step()),
         Err(error) => Err(error),

@@ -1,11 +1,12 @@
-//! From a token to the node it is for: the one loop that awaits handlers, written once for all graphs.
+//! From a token to the node it is for: the one loop that awaits handlers, written once for all graphs. Derived code
+//! alone uses it.
 //!
 //! A derive that wrote the loop itself would have the compiler check, in each graph's crate, one future that holds every
 //! node's; that was the largest part of what a graph costs to compile. Here it is checked once, generic over the nodes,
 //! and a graph only lists them: [`Few`] for up to sixteen, [`Many`] for blocks of them.
 
 use crate::context::{Cx, Entered, Visit, leave, misplaced};
-use crate::graph::{Done, Graph, Node, Relay};
+use crate::graph::{Done, Field, Graph, Node, Relay};
 use crate::kind::Kind;
 use crate::net::{NodeIndex, PlaceIndex};
 use crate::route::{Route, Step};
@@ -13,17 +14,6 @@ use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-
-/// A node that is a field of its graph.
-pub trait Field: Node {
-    /// Whether there is such a node.
-    const EXISTS: bool = true;
-    /// The field's type.
-    type Kind: Kind<Self>;
-
-    /// The field.
-    fn of(graph: &Self::Graph) -> &Self::Kind;
-}
 
 /// A token that knows which node runs on it.
 pub trait Addressed: crate::graph::Token {

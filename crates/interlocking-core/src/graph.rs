@@ -4,6 +4,7 @@
 use crate::context::Entered;
 use crate::failure::NodeError;
 use crate::frontier::{Execution, Limit, Payload};
+use crate::kind::Kind;
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use crate::route::Step;
 use serde::de::DeserializeOwned;
@@ -138,6 +139,18 @@ pub trait Node: Sized + Send + 'static {
     ///
     /// If it is for another.
     fn take(token: <Self::Graph as Graph>::Token) -> Self::Input;
+}
+
+/// A node that is a field of its graph.
+pub trait Field: Node {
+    /// The field's type.
+    type Kind: Kind<Self>;
+    /// Whether there is such a node: a list of nodes may be filled up with none.
+    #[doc(hidden)]
+    const EXISTS: bool = true;
+
+    /// The field.
+    fn of(graph: &Self::Graph) -> &Self::Kind;
 }
 
 /// A place that an edge can lead to: a node's input, a join's slot, the exit.

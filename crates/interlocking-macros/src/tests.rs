@@ -20,6 +20,26 @@ fn a_node_costs_at_most_850_bytes_of_code() {
     assert!(per_node <= 850, "{per_node} bytes a node");
 }
 
+/// Each block knows the first of its nodes and the first and last of its places, which a join has more of.
+#[test]
+fn more_than_sixteen_nodes_are_listed_in_blocks() {
+    let mut fields = String::from("#[node(entry, input = A, fork(meet, b))] a: ForkNode<H>, ");
+    fields.push_str("#[node(input = A, goto(meet))] b: LogicNode<H>, ");
+    fields.push_str("#[node(join(a: A, b: A), goto(n3))] meet: JoinNode<H>, ");
+    for n in 3..18 {
+        let next = if n == 17 { "exit".to_owned() } else { format!("n{}", n + 1) };
+        fields.push_str(&format!("#[node(input = A, goto({next}))] n{n}: LogicNode<H>, "));
+    }
+    let input = syn::parse_str(&format!("#[graph(output = A)] struct Long {{ {fields} }}")).unwrap();
+    let written = super::derive(&input).to_string().replace(' ', "");
+    let markers = |from: usize, to: usize| (from..to).map(|n| format!("long::n{n},")).collect::<String>();
+    let nobody = |count: usize| vec!["__p::Nobody<Long>"; count].join(",");
+    let first = format!("__p::Few<(long::a,long::b,long::meet,{}),0,0,16>", markers(3, 16).trim_end_matches(','));
+    let second = format!("__p::Few<({}{}),16,17,18>", markers(16, 18), nobody(14));
+    let both = format!("<__p::Many<({first},{second},{}),0,16,0,65535>as__p::Nodes<Self>>", nobody(14));
+    assert!(written.contains(&both), "{both}\n is not in\n{written}");
+}
+
 /// The whole of what is written for a small graph: markers, token, impls, table.
 #[test]
 fn a_small_graph_expands_to_this() {
