@@ -257,7 +257,7 @@ impl NodeRow {
     }
 }
 
-/// The terse setters that derived code uses: one call an attribute.
+/// Terse setters for tables that are made at run time: one call an attribute.
 impl NodeRow {
     /// Marks the node as the entry.
     #[must_use]
