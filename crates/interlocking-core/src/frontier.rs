@@ -146,7 +146,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let row = self.net.node(node);
         let state = &mut self.nodes[usize::from(node)];
         let mut exhausted = None;
-        if state.again {
+        if std::mem::take(&mut state.again) {
             state.attempt = state.attempt.saturating_add(1);
             exhausted = row.attempts.filter(|&limit| state.attempt > limit).map(Limit::Attempts);
         } else {
@@ -436,7 +436,6 @@ impl Solo<'_> {
         if !shortcut.retries {
             state.attempt = 1;
         }
-        state.again = shortcut.retries;
         self.last = shortcut.target;
         Some(state.execution(shortcut.target))
     }

@@ -6,17 +6,17 @@
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
-use crate::event::{EventKind, EventSink, Hop, NodeRef};
+use crate::event::{EventKind, EventSink, Hop};
 use crate::perform::{Interruption, Stop, Waiting, may_be_traced, wait};
 use crate::services::RunServices;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
 use interlocking_core::graph::{Done, Graph, Relay};
-use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
+use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Poll;
 
 /// Where a chain ends: with an execution whose outcome the frontier must look at.
@@ -33,11 +33,10 @@ struct Links<'c> {
     /// The last hop; its end is where the chain stands.
     hop: Hop,
     place: &'c Standing,
-    net: &'static Net,
     started: Elapsed,
     sink: Option<&'c dyn EventSink>,
     clock: &'c dyn Clock,
-    cancel: &'c Cancel,
+    cancelled: &'c AtomicBool,
 }
 
 /// Where a chain stands, for whoever waits with it: atomic only because the waiting task may move between threads.
@@ -57,18 +56,17 @@ pub(crate) async fn chain<G: Graph>(
 ) -> Chained<G> {
     let backstage = &services.backstage;
     let execution = solo.execution();
-    let node = backstage.node(execution);
-    backstage.emit_at(started, || EventKind::NodeStarted(node));
-    let place = Standing { node: AtomicU32::new(execution.node.into()), hops: AtomicU32::new(0) };
+    let Execution { node, visit, attempt, .. } = execution;
+    backstage.emit_at(started, || EventKind::NodeStarted(backstage.node(execution)));
+    let place = Standing { node: AtomicU32::new(node.into()), hops: AtomicU32::new(0) };
     let mut links = Links {
         solo,
-        hop: Hop { at: started, from: node, took: Elapsed::default(), to: node },
+        hop: Hop::new(backstage.net, node, visit, attempt, started),
         place: &place,
-        net: backstage.net,
         started: backstage.started,
         sink: backstage.sink.as_deref(),
         clock: &*backstage.clock,
-        cancel,
+        cancelled: cancel.flag(),
     };
     let result = if cancel.is_requested() {
         Err(Interruption::Cancelled)
@@ -93,25 +91,22 @@ pub(crate) async fn chain<G: Graph>(
     };
     let (execution, now) = (links.solo.execution(), backstage.now());
     let result = result.map_err(|interruption| interruption.into_stop(services, execution));
-    Chained { execution, result, now, took: now.since(links.hop.at) }
+    Chained { execution, result, now, took: now.since(links.hop.at()) }
 }
 
 impl Relay for Links<'_> {
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
-        // First, while there is little to remember across the call.
-        let now = self.clock.now().since(self.started);
-        if may_be_traced() || self.cancel.is_requested() {
+        if may_be_traced() || self.cancelled.load(Ordering::Acquire) {
             return false;
         }
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
         self.place.node.store(next.node.into(), Ordering::Relaxed);
         self.place.hops.store(self.place.hops.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        let hop = &mut self.hop;
-        (hop.from, hop.took, hop.at) = (hop.to, now.since(hop.at), now);
-        hop.to = NodeRef { node: self.net.name(next.node), visit: next.visit, attempt: next.attempt };
+        let (clock, started) = (self.clock, self.started);
+        self.hop.go(next.node, next.visit, next.attempt, || clock.now().since(started));
         if let Some(sink) = self.sink {
-            sink.hop(hop);
+            sink.hop(&self.hop);
         }
         true
     }

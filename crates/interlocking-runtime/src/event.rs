@@ -2,8 +2,10 @@
 
 use crate::clock::Elapsed;
 use interlocking_agents::{AgentEvent, Usage};
+use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
+use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -102,16 +104,23 @@ pub enum Onward {
 }
 
 /// One token's way from a node to the next: the one finishes and the other starts, at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Nodes are kept by index, so that a listener that asks for no name pays for none.
+#[derive(Clone, Copy)]
 pub struct Hop {
-    /// How long after the run's start.
-    pub at: Elapsed,
-    /// The node that finished.
-    pub from: NodeRef,
-    /// How long it ran.
-    pub took: Elapsed,
-    /// The node that starts.
-    pub to: NodeRef,
+    net: &'static Net,
+    at: Elapsed,
+    took: Elapsed,
+    from: Stand,
+    to: Stand,
+}
+
+/// Where a token stands.
+#[derive(Clone, Copy)]
+struct Stand {
+    visit: u32,
+    attempt: u32,
+    node: NodeIndex,
 }
 
 /// Where events go. Called from inside the executor, so it must not block.
@@ -165,17 +174,68 @@ impl Events {
 }
 
 impl Hop {
+    /// A token that has come to `node`, a node of `net`, and has made no hop yet: from there to there.
+    pub fn new(net: &'static Net, node: NodeIndex, visit: u32, attempt: u32, at: Elapsed) -> Self {
+        let stand = Stand { visit, attempt, node };
+        Self { net, at, took: Elapsed::default(), from: stand, to: stand }
+    }
+
+    /// Makes this the hop after this one: from where the token stands to `node`, at the moment that `now` tells.
+    #[inline]
+    pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, now: impl FnOnce() -> Elapsed) {
+        self.from = self.to;
+        self.to = Stand { visit, attempt, node };
+        // Last, when there is nothing to remember across the call.
+        let now = now();
+        self.took = now.since(self.at);
+        self.at = now;
+    }
+
+    /// How long after the run's start.
+    pub fn at(&self) -> Elapsed {
+        self.at
+    }
+
+    /// How long the node that finished ran.
+    pub fn took(&self) -> Elapsed {
+        self.took
+    }
+
+    /// The node that finished.
+    #[inline]
+    pub fn from(&self) -> NodeRef {
+        self.name(self.from)
+    }
+
+    /// The node that starts.
+    #[inline]
+    pub fn to(&self) -> NodeRef {
+        self.name(self.to)
+    }
+
     /// The first event.
     #[inline]
     pub fn finished(&self) -> Event {
-        let kind = EventKind::NodeFinished { node: self.from, to: Onward::One(self.to.node), took: self.took };
-        Event { at: self.at, kind }
+        let to = Onward::One(self.net.name(self.to.node));
+        Event { at: self.at, kind: EventKind::NodeFinished { node: self.from(), to, took: self.took } }
     }
 
     /// The second event.
     #[inline]
     pub fn started(&self) -> Event {
-        Event { at: self.at, kind: EventKind::NodeStarted(self.to) }
+        Event { at: self.at, kind: EventKind::NodeStarted(self.to()) }
+    }
+
+    #[inline]
+    fn name(&self, Stand { visit, attempt, node }: Stand) -> NodeRef {
+        NodeRef { node: self.net.name(node), visit, attempt }
+    }
+}
+
+impl fmt::Debug for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hop = f.debug_struct("Hop");
+        hop.field("at", &self.at).field("from", &self.from()).field("took", &self.took).field("to", &self.to()).finish()
     }
 }
 
