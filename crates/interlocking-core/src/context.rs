@@ -42,7 +42,7 @@ pub struct Cx<'run, N: Node> {
 pub struct Visit<'run, G: Graph> {
     entered: Entered<'run, G>,
     effects: Effects,
-    relay: Option<&'run mut dyn Relay>,
+    relay: &'run mut dyn Relay,
 }
 
 /// Runs one execution of the node `N`, whose kind is `kind`.
@@ -51,7 +51,7 @@ where
     N: Node,
     K: Kind<N>,
 {
-    let mut visit = Visit::new(entered, None);
+    let mut visit = Visit::new(entered, alone());
     let route = call(kind, input, &mut enter(&mut visit)).await;
     visit.done(leave::<N>(route))
 }
@@ -89,15 +89,14 @@ pub fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token
 impl<'run, G: Graph> Visit<'run, G> {
     /// The first of a chain, or the only one.
     #[inline]
-    pub fn new(entered: Entered<'run, G>, relay: Option<&'run mut dyn Relay>) -> Self {
+    pub fn new(entered: Entered<'run, G>, relay: &'run mut dyn Relay) -> Self {
         Self { entered, effects: Effects::default(), relay }
     }
 
     /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
     #[inline]
     pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
-        let Some(relay) = &mut self.relay else { return false };
-        self.effects.is_empty() && relay.relay(alternative, token.place(), &mut self.entered.execution)
+        self.effects.is_empty() && self.relay.relay(alternative, token.place(), &mut self.entered.execution)
     }
 
     /// What came of it.
@@ -306,9 +305,11 @@ impl<G: Graph> Done<G> {
 
     /// The token lies in a place that no handler consumes.
     pub fn misplaced() -> Self {
-        Self { route: misplaced(), effects: Effects::default() }
+        Self::failed(MISPLACED)
     }
 }
+
+const MISPLACED: &str = "the token lies in a place that no handler consumes; the executor and the graph disagree";
 
 /// The token lies in a place that no handler consumes.
 ///
@@ -316,5 +317,12 @@ impl<G: Graph> Done<G> {
 ///
 /// Always.
 pub fn misplaced<P>() -> Result<Step<P>, NodeError> {
-    Err("the token lies in a place that no handler consumes; the executor and the graph disagree".into())
+    Err(MISPLACED.into())
+}
+
+/// Lets nothing go on: for one execution alone.
+#[inline]
+pub fn alone<'run>() -> &'run mut dyn Relay {
+    let nothing: &mut [Execution; 0] = &mut [];
+    nothing
 }

@@ -58,7 +58,6 @@ pub struct Execution {
     pub visit: u32,
     /// How often it has come back to itself in this visit, this time included: 1-based.
     pub attempt: u32,
-    epoch: u16,
 }
 
 /// A node that has its input.
@@ -102,7 +101,6 @@ pub struct Completed {
 struct NodeState {
     visits: u32,
     attempt: u32,
-    epoch: u16,
     phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     again: bool,
@@ -227,7 +225,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     #[inline]
     pub fn is_current(&self, execution: Execution) -> bool {
         let Some(state) = self.nodes.get(usize::from(execution.node)) else { return false };
-        // The counts too, not the epoch alone: an outcome that was reported before is not that of the next entry.
+        // An entry raises one of the counts, so an outcome that was reported before, or comes late, is of another.
         state.phase == Phase::Running && state.execution(execution.node) == execution && !self.ended
     }
 
@@ -387,7 +385,6 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let ran = state.phase == Phase::Running;
         let execution = state.execution(index as NodeIndex);
         state.phase = Phase::Idle;
-        state.epoch = state.epoch.wrapping_add(ran.into());
         self.running -= usize::from(ran);
         ran.then_some(execution)
     }
@@ -427,7 +424,7 @@ impl Solo<'_> {
             return None;
         }
         // No token can lie in the target's only place: the target would be due or run.
-        let state = self.nodes.get_mut(usize::from(shortcut.target))?;
+        let state = self.nodes.get_mut(shortcut.target as usize)?;
         let count = if shortcut.retries { &mut state.attempt } else { &mut state.visits };
         if *count >= shortcut.limit {
             return None;
@@ -436,8 +433,8 @@ impl Solo<'_> {
         if !shortcut.retries {
             state.attempt = 1;
         }
-        self.last = shortcut.target;
-        Some(state.execution(shortcut.target))
+        self.last = shortcut.target as NodeIndex;
+        Some(state.execution(self.last))
     }
 }
 
@@ -456,7 +453,7 @@ impl NodeState {
     /// The execution of this node, `node`, that is the latest.
     #[inline]
     fn execution(&self, node: NodeIndex) -> Execution {
-        Execution { node, visit: self.visits, attempt: self.attempt, epoch: self.epoch }
+        Execution { node, visit: self.visits, attempt: self.attempt }
     }
 }
 

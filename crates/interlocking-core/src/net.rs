@@ -35,7 +35,8 @@ pub(crate) struct Shortcut {
     /// The node that takes it; that of no node where there is no shortcut.
     pub(crate) source: NodeIndex,
     pub(crate) place: PlaceIndex,
-    pub(crate) target: NodeIndex,
+    /// A [`NodeIndex`], as wide as what it indexes with.
+    pub(crate) target: u32,
     /// Whether it is an edge of a node to itself which `attempts` bounds.
     pub(crate) retries: bool,
     /// How many visits the target may have; how many attempts, where it retries.
@@ -292,11 +293,12 @@ impl Shortcut {
         let target = places[usize::from(place)].node;
         let node = nodes.get(usize::from(target)).filter(|node| alternative.plain && !node.is_join);
         match node.filter(|_| !nodes[usize::from(alternative.source)].is_join) {
-            None => Self { source: NodeIndex::MAX, place, target, retries: false, limit: 0 },
+            None => Self { source: NodeIndex::MAX, place, target: target.into(), retries: false, limit: 0 },
             Some(node) => {
                 let attempts = node.attempts.filter(|_| target == alternative.source);
                 let limit = attempts.unwrap_or(node.visits);
-                Self { source: alternative.source, place, target, retries: attempts.is_some(), limit }
+                let (source, retries) = (alternative.source, attempts.is_some());
+                Self { source, place, target: target.into(), retries, limit }
             }
         }
     }

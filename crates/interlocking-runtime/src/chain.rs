@@ -6,7 +6,7 @@
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
-use crate::event::{EventKind, EventSink, Hop};
+use crate::event::{Event, EventKind, EventSink, Hop};
 use crate::perform::{Interruption, Stop, Waiting, may_be_traced, wait};
 use crate::services::RunServices;
 use interlocking_core::context::Entered;
@@ -28,13 +28,16 @@ pub(crate) struct Chained<G: Graph> {
 }
 
 /// What lets a chain go on.
+///
+/// In this order, so that the listener is given the address of the whole: one less to keep across a call.
+#[repr(C)]
 struct Links<'c> {
-    solo: Solo<'c>,
     /// The last hop; its end is where the chain stands.
     hop: Hop,
+    solo: Solo<'c>,
     place: &'c Standing,
     started: Elapsed,
-    sink: Option<&'c dyn EventSink>,
+    sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
     cancelled: &'c AtomicBool,
 }
@@ -64,14 +67,14 @@ pub(crate) async fn chain<G: Graph>(
         hop: Hop::new(backstage.net, node, visit, attempt, started),
         place: &place,
         started: backstage.started,
-        sink: backstage.sink.as_deref(),
+        sink: backstage.sink.as_deref().unwrap_or(&Nobody),
         clock: &*backstage.clock,
         cancelled: cancel.flag(),
     };
     let result = if cancel.is_requested() {
         Err(Interruption::Cancelled)
     } else {
-        let mut chain = pin!(graph.chain(input, Entered { services, execution }, Some(&mut links)));
+        let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
         let (mut waiting, mut waits_at): (Waiting<'_>, u32) = (None, 0);
         poll_fn(|context| {
             // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
@@ -94,6 +97,15 @@ pub(crate) async fn chain<G: Graph>(
     Chained { execution, result, now, took: now.since(links.hop.at()) }
 }
 
+/// Listens where nobody does: quicker than to ask each time.
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn emit(&self, _: Event) {}
+
+    fn hop(&self, _: &Hop) {}
+}
+
 impl Relay for Links<'_> {
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
         if may_be_traced() || self.cancelled.load(Ordering::Acquire) {
@@ -103,11 +115,9 @@ impl Relay for Links<'_> {
         *execution = next;
         self.place.node.store(next.node.into(), Ordering::Relaxed);
         self.place.hops.store(self.place.hops.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        let (clock, started) = (self.clock, self.started);
-        self.hop.go(next.node, next.visit, next.attempt, || clock.now().since(started));
-        if let Some(sink) = self.sink {
-            sink.hop(&self.hop);
-        }
+        let (clock, started) = (self.clock, &self.started);
+        self.hop.go(next.node, next.visit, next.attempt, || clock.now().since(*started));
+        self.sink.hop(&self.hop);
         true
     }
 }

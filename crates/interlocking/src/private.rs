@@ -8,7 +8,7 @@ pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
     NO_PLACE, NoToken, exhausted, fork, join, keep, llm, load, logic, net, not_stored, slots, store, unknown_place,
 };
-pub use interlocking_core::context::{Entered, Visit, call, enter, leave, misplaced};
+pub use interlocking_core::context::{Entered, Visit, alone, call, enter, leave, misplaced};
 pub use interlocking_core::failure::Exhausted;
 pub use interlocking_core::frontier::{Limit, Payload};
 pub use interlocking_core::graph::{
