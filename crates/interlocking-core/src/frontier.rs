@@ -425,13 +425,12 @@ impl Solo<'_> {
         }
         // No token can lie in the target's only place: the target would be due or run.
         let state = self.nodes.get_mut(shortcut.target as usize)?;
-        let count = if shortcut.retries { &mut state.attempt } else { &mut state.visits };
-        if *count >= shortcut.limit {
+        if state.visits < shortcut.visits {
+            (state.visits, state.attempt) = (state.visits + 1, 1);
+        } else if state.attempt < shortcut.attempts {
+            state.attempt += 1;
+        } else {
             return None;
-        }
-        *count += 1;
-        if !shortcut.retries {
-            state.attempt = 1;
         }
         self.last = shortcut.target as NodeIndex;
         Some(state.execution(self.last))

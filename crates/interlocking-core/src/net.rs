@@ -37,10 +37,11 @@ pub(crate) struct Shortcut {
     pub(crate) place: PlaceIndex,
     /// A [`NodeIndex`], as wide as what it indexes with.
     pub(crate) target: u32,
-    /// Whether it is an edge of a node to itself which `attempts` bounds.
-    pub(crate) retries: bool,
-    /// How many visits the target may have; how many attempts, where it retries.
-    pub(crate) limit: u32,
+    /// How many visits the target may have; none, where the alternative is an edge of a node to itself which `attempts`
+    /// bounds.
+    pub(crate) visits: u32,
+    /// How many attempts there may be, where it is; none, where it is not.
+    pub(crate) attempts: u32,
 }
 
 /// What a run needs to know of a node.
@@ -293,12 +294,12 @@ impl Shortcut {
         let target = places[usize::from(place)].node;
         let node = nodes.get(usize::from(target)).filter(|node| alternative.plain && !node.is_join);
         match node.filter(|_| !nodes[usize::from(alternative.source)].is_join) {
-            None => Self { source: NodeIndex::MAX, place, target: target.into(), retries: false, limit: 0 },
+            None => Self { source: NodeIndex::MAX, place, target: target.into(), visits: 0, attempts: 0 },
             Some(node) => {
                 let attempts = node.attempts.filter(|_| target == alternative.source);
-                let limit = attempts.unwrap_or(node.visits);
-                let (source, retries) = (alternative.source, attempts.is_some());
-                Self { source, place, target: target.into(), retries, limit }
+                let visits = if attempts.is_some() { 0 } else { node.visits };
+                let (source, attempts) = (alternative.source, attempts.unwrap_or_default());
+                Self { source, place, target: target.into(), visits, attempts }
             }
         }
     }

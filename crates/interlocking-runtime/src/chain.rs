@@ -16,7 +16,7 @@ use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Poll;
 
 /// Where a chain ends: with an execution whose outcome the frontier must look at.
@@ -42,10 +42,25 @@ struct Links<'c> {
     cancelled: &'c AtomicBool,
 }
 
-/// Where a chain stands, for whoever waits with it: atomic only because the waiting task may move between threads.
-struct Standing {
-    node: AtomicU32,
-    hops: AtomicU32,
+/// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
+/// move between threads.
+struct Standing(AtomicU16);
+
+impl Standing {
+    /// No node: no net has as many.
+    const SEEN: NodeIndex = NodeIndex::MAX;
+
+    #[inline]
+    fn come_to(&self, node: NodeIndex) {
+        self.0.store(node, Ordering::Relaxed);
+    }
+
+    /// The node, if it has not been seen.
+    fn see(&self) -> Option<NodeIndex> {
+        let node = self.0.load(Ordering::Relaxed);
+        self.0.store(Self::SEEN, Ordering::Relaxed);
+        (node != Self::SEEN).then_some(node)
+    }
 }
 
 /// Runs the execution that `solo` stands on, which is not watched, and those that it leads to.
@@ -61,7 +76,7 @@ pub(crate) async fn chain<G: Graph>(
     let execution = solo.execution();
     let Execution { node, visit, attempt, .. } = execution;
     backstage.emit_at(started, || EventKind::NodeStarted(backstage.node(execution)));
-    let place = Standing { node: AtomicU32::new(node.into()), hops: AtomicU32::new(0) };
+    let place = Standing(AtomicU16::new(node));
     let mut links = Links {
         solo,
         hop: Hop::new(backstage.net, node, visit, attempt, started),
@@ -75,7 +90,7 @@ pub(crate) async fn chain<G: Graph>(
         Err(Interruption::Cancelled)
     } else {
         let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
-        let (mut waiting, mut waits_at): (Waiting<'_>, u32) = (None, 0);
+        let (mut waiting, mut stands_at): (Waiting<'_>, NodeIndex) = (None, node);
         poll_fn(|context| {
             // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
             match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
@@ -83,11 +98,10 @@ pub(crate) async fn chain<G: Graph>(
                 Ok(Poll::Pending) => {}
                 Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
             }
-            let hops = place.hops.load(Ordering::Relaxed);
-            if hops != waits_at {
-                (waiting, waits_at) = (None, hops);
+            if let Some(node) = place.see() {
+                (waiting, stands_at) = (None, node);
             }
-            let limit = || backstage.net.node(place.node.load(Ordering::Relaxed) as NodeIndex).timeout;
+            let limit = || backstage.net.node(stands_at).timeout;
             wait(&mut waiting, limit, cancel, context).map(Err)
         })
         .await
@@ -113,8 +127,7 @@ impl Relay for Links<'_> {
         }
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
-        self.place.node.store(next.node.into(), Ordering::Relaxed);
-        self.place.hops.store(self.place.hops.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.place.come_to(next.node);
         let (clock, started) = (self.clock, &self.started);
         self.hop.go(next.node, next.visit, next.attempt, || clock.now().since(*started));
         self.sink.hop(&self.hop);
