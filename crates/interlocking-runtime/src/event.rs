@@ -115,7 +115,8 @@ pub struct Hop {
     to: Stand,
 }
 
-/// Where a token stands.
+/// Where a token stands. Aligned so that it is moved as one.
+#[repr(align(16))]
 #[derive(Clone, Copy)]
 struct Stand {
     visit: u32,
