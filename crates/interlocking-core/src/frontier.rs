@@ -99,8 +99,7 @@ pub struct Completed {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeState {
-    visits: u32,
-    attempt: u32,
+    counts: Counts,
     phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     again: bool,
@@ -108,6 +107,11 @@ struct NodeState {
     /// first slot at every arrival.
     filled: u16,
 }
+
+/// How often a node was entered, and how often since then it has come back to itself. One number, because a chain of
+/// nodes stores both three times a hop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts(u64);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -144,13 +148,13 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let row = self.net.node(node);
         let state = &mut self.nodes[usize::from(node)];
         let mut exhausted = None;
+        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
         if std::mem::take(&mut state.again) {
-            state.attempt = state.attempt.saturating_add(1);
-            exhausted = row.attempts.filter(|&limit| state.attempt > limit).map(Limit::Attempts);
+            state.counts = Counts::new(visits, attempt.saturating_add(1));
+            exhausted = row.attempts.filter(|&limit| state.counts.attempt() > limit).map(Limit::Attempts);
         } else {
-            state.visits = state.visits.saturating_add(1);
-            state.attempt = 1;
-            if state.visits > row.visits {
+            state.counts = Counts::new(visits.saturating_add(1), 1);
+            if state.counts.visits() > row.visits {
                 exhausted = Some(Limit::Visits(row.visits));
             }
         }
@@ -259,7 +263,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// How often the node has been entered so far.
     pub fn visits(&self, node: NodeIndex) -> u32 {
-        self.nodes[usize::from(node)].visits
+        self.nodes[usize::from(node)].counts.visits()
     }
 
     /// The places that hold a token, by index.
@@ -425,13 +429,14 @@ impl Solo<'_> {
         }
         // No token can lie in the target's only place: the target would be due or run.
         let state = self.nodes.get_mut(shortcut.target as usize)?;
-        if state.visits < shortcut.visits {
-            (state.visits, state.attempt) = (state.visits + 1, 1);
-        } else if state.attempt < shortcut.attempts {
-            state.attempt += 1;
+        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
+        state.counts = if visits < shortcut.visits {
+            Counts::new(visits + 1, 1)
+        } else if attempt < shortcut.attempts {
+            Counts::new(visits, attempt + 1)
         } else {
             return None;
-        }
+        };
         self.last = shortcut.target as NodeIndex;
         Some(state.execution(self.last))
     }
@@ -448,11 +453,28 @@ impl Drop for Solo<'_> {
     }
 }
 
+impl Counts {
+    #[inline]
+    fn new(visits: u32, attempt: u32) -> Self {
+        Self(u64::from(visits) | u64::from(attempt) << 32)
+    }
+
+    #[inline]
+    fn visits(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn attempt(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 impl NodeState {
     /// The execution of this node, `node`, that is the latest.
     #[inline]
     fn execution(&self, node: NodeIndex) -> Execution {
-        Execution { node, visit: self.visits, attempt: self.attempt }
+        Execution { node, visit: self.counts.visits(), attempt: self.counts.attempt() }
     }
 }
 
