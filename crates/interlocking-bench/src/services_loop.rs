@@ -99,7 +99,7 @@ pub async fn play<S: State>(
     let mut visits = vec![0_u32; S::STATES];
     let index = state.place().expect("the start is not the end");
     visits[usize::from(index)] = 1;
-    let mut hop = Hop::new(S::net(), index, 1, 1, Elapsed::default());
+    let mut hop = Hop::new(S::net(), index, 1, 1, started, Elapsed::default());
     sink.emit(hop.started());
     loop {
         assert!(!cancel.is_requested(), "nobody cancels the benchmark");
@@ -113,16 +113,15 @@ pub async fn play<S: State>(
         if let Some(journal) = &journal {
             journal.load(&"run".parse().expect("a run id")).await.expect("a journal");
         }
-        let now = || clock.now().since(started);
         let Some(index) = state.place() else {
-            let (at, node) = (now(), hop.to());
+            let (at, node) = (clock.now().since(started), hop.to());
             let took = at.since(hop.at());
             sink.emit(Event { at, kind: EventKind::NodeFinished { node, to: Onward::One("exit"), took } });
             return state.end().expect("a state without a place is the end");
         };
         let visit = &mut visits[usize::from(index)];
         *visit += 1;
-        hop.go(index, *visit, 1, now);
+        hop.go(index, *visit, 1, &*clock);
         sink.hop(&hop);
     }
 }

@@ -385,7 +385,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Makes a node idle; gives its execution if one ran.
     fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.nodes[index];
-        state.filled = 0;
+        (state.filled, state.again) = (0, false);
         let ran = state.phase == Phase::Running;
         let execution = state.execution(index as NodeIndex);
         state.phase = Phase::Idle;
@@ -433,6 +433,7 @@ impl Solo<'_> {
         state.counts = if visits < shortcut.visits {
             Counts::new(visits + 1, 1)
         } else if attempt < shortcut.attempts {
+            std::hint::cold_path();
             Counts::new(visits, attempt + 1)
         } else {
             return None;

@@ -36,7 +36,6 @@ struct Links<'c> {
     hop: Hop,
     solo: Solo<'c>,
     place: &'c Standing,
-    started: Elapsed,
     sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
     cancelled: &'c AtomicBool,
@@ -79,9 +78,8 @@ pub(crate) async fn chain<G: Graph>(
     let place = Standing(AtomicU16::new(node));
     let mut links = Links {
         solo,
-        hop: Hop::new(backstage.net, node, visit, attempt, started),
+        hop: Hop::new(backstage.net, node, visit, attempt, backstage.started, started),
         place: &place,
-        started: backstage.started,
         sink: backstage.sink.as_deref().unwrap_or(&Nobody),
         clock: &*backstage.clock,
         cancelled: cancel.flag(),
@@ -128,8 +126,7 @@ impl Relay for Links<'_> {
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
         self.place.come_to(next.node);
-        let (clock, started) = (self.clock, &self.started);
-        self.hop.go(next.node, next.visit, next.attempt, || clock.now().since(*started));
+        self.hop.go(next.node, next.visit, next.attempt, self.clock);
         self.sink.hop(&self.hop);
         true
     }

@@ -45,6 +45,12 @@ impl Elapsed {
         self.as_duration().as_secs_f64()
     }
 
+    /// The time that is `later` than this by so much.
+    #[inline]
+    pub(crate) const fn plus(self, later: Self) -> Self {
+        Self(self.0.saturating_add(later.0))
+    }
+
     /// The time from `earlier` to this; nothing if that is later.
     #[inline]
     #[must_use]

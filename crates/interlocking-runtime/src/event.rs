@@ -1,6 +1,6 @@
 //! What an observer is told while a run goes on.
 
-use crate::clock::Elapsed;
+use crate::clock::{Clock, Elapsed};
 use interlocking_agents::{AgentEvent, Usage};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
@@ -105,14 +105,17 @@ pub enum Onward {
 
 /// One token's way from a node to the next: the one finishes and the other starts, at one moment.
 ///
-/// Nodes are kept by index, so that a listener that asks for no name pays for none.
+/// Kept as what the executor has at hand, nodes by index and moments by the clock: a listener that asks for no name and
+/// for no time pays for neither.
 #[derive(Clone, Copy)]
 pub struct Hop {
     net: &'static Net,
-    at: Elapsed,
-    took: Elapsed,
     from: Stand,
     to: Stand,
+    /// The clock's times: when the run started, when the node that finished did, and now.
+    run: Elapsed,
+    started: Elapsed,
+    now: Elapsed,
 }
 
 /// Where a token stands. Aligned so that it is moved as one.
@@ -175,31 +178,33 @@ impl Events {
 }
 
 impl Hop {
-    /// A token that has come to `node`, a node of `net`, and has made no hop yet: from there to there.
-    pub fn new(net: &'static Net, node: NodeIndex, visit: u32, attempt: u32, at: Elapsed) -> Self {
-        let stand = Stand { visit, attempt, node };
-        Self { net, at, took: Elapsed::default(), from: stand, to: stand }
+    /// A token that comes to `node`, a node of `net`, and has made no hop yet: from there to there, so long after the run's
+    /// start, which is as the clock told it.
+    pub fn new(net: &'static Net, node: NodeIndex, visit: u32, attempt: u32, run: Elapsed, at: Elapsed) -> Self {
+        let (stand, now) = (Stand { visit, attempt, node }, run.plus(at));
+        Self { net, from: stand, to: stand, run, started: now, now }
     }
 
-    /// Makes this the hop after this one: from where the token stands to `node`, at the moment that `now` tells.
+    /// Makes this the hop after this one: from where the token stands to `node`, now as `clock` tells it.
     #[inline]
-    pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, now: impl FnOnce() -> Elapsed) {
+    pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, clock: &dyn Clock) {
         self.from = self.to;
         self.to = Stand { visit, attempt, node };
+        self.started = self.now;
         // Last, when there is nothing to remember across the call.
-        let now = now();
-        self.took = now.since(self.at);
-        self.at = now;
+        self.now = clock.now();
     }
 
     /// How long after the run's start.
+    #[inline]
     pub fn at(&self) -> Elapsed {
-        self.at
+        self.now.since(self.run)
     }
 
     /// How long the node that finished ran.
+    #[inline]
     pub fn took(&self) -> Elapsed {
-        self.took
+        self.now.since(self.started)
     }
 
     /// The node that finished.
@@ -218,13 +223,13 @@ impl Hop {
     #[inline]
     pub fn finished(&self) -> Event {
         let to = Onward::One(self.net.name(self.to.node));
-        Event { at: self.at, kind: EventKind::NodeFinished { node: self.from(), to, took: self.took } }
+        Event { at: self.at(), kind: EventKind::NodeFinished { node: self.from(), to, took: self.took() } }
     }
 
     /// The second event.
     #[inline]
     pub fn started(&self) -> Event {
-        Event { at: self.at, kind: EventKind::NodeStarted(self.to()) }
+        Event { at: self.at(), kind: EventKind::NodeStarted(self.to()) }
     }
 
     #[inline]
@@ -236,7 +241,8 @@ impl Hop {
 impl fmt::Debug for Hop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut hop = f.debug_struct("Hop");
-        hop.field("at", &self.at).field("from", &self.from()).field("took", &self.took).field("to", &self.to()).finish()
+        hop.field("at", &self.at()).field("from", &self.from()).field("took", &self.took());
+        hop.field("to", &self.to()).finish()
     }
 }
 
