@@ -1,14 +1,17 @@
 //! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
 
 use crate::cancel::Cancel;
+use crate::driver::Shared;
 use crate::services::RunServices;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Entered};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
+use interlocking_core::net::Net;
 use std::any::Any;
 use std::future::Future;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -23,31 +26,36 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
-/// Runs one execution.
+/// Runs one execution of the run that `shared` leads to, and gives what `finish` makes of the outcome.
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
 )]
-pub(crate) fn perform<'run, G: Graph>(
-    graph: &'run G,
-    services: &'run RunServices<G>,
+pub(crate) fn perform<G, S, R>(
+    shared: S,
     execution: Execution,
     input: G::Token,
-    cancel: &'run Cancel,
-) -> impl Future<Output = Result<Done<G>, Stop>> + Send + 'run {
+    finish: impl FnOnce(S, Result<Done<G>, Stop>) -> R + Send,
+) -> impl Future<Output = R> + Send
+where
+    G: Graph,
+    S: Deref<Target = Shared<G>> + Send + Sync,
+{
     async move {
-        if cancel.is_requested() {
-            return Err(Stop::Cancelled);
-        }
-        // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
-        let step = pin!(graph.step(input, Entered { services, execution }));
-        let limit = services.backstage.net.node(execution.node).timeout;
-        let done = if is_watched(services, execution) {
-            watched(services, execution, step, limit, cancel).await
+        let Shared { graph, services, cancel, .. } = &*shared;
+        let done = if cancel.is_requested() {
+            Err(Interruption::Cancelled)
         } else {
-            guard(step, limit, cancel).await
+            // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
+            let step = pin!(graph.step(input, Entered { services, execution }));
+            if is_watched(services, execution) {
+                watched(services, execution, step, cancel).await
+            } else {
+                guard(step, services.backstage.net, execution, cancel).await
+            }
         };
-        done.map_err(|interruption| interruption.into_stop(services, execution))
+        let result = done.map_err(|interruption| interruption.into_stop(services, execution));
+        finish(shared, result)
     }
 }
 
@@ -68,7 +76,6 @@ pub(crate) fn watched<'run, G: Graph>(
     services: &'run RunServices<G>,
     execution: Execution,
     step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
-    limit: Option<Duration>,
     cancel: &'run Cancel,
 ) -> Pin<Box<dyn Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
     let net = services.backstage.net;
@@ -78,7 +85,7 @@ pub(crate) fn watched<'run, G: Graph>(
         visit = execution.visit,
         attempt = execution.attempt
     );
-    let guarded = guard(step, limit, cancel).instrument(span);
+    let guarded = guard(step, net, execution, cancel).instrument(span);
     Box::pin(async move {
         match net.node(execution.node).read_only {
             true => read_only(services, execution, guarded).await,
@@ -98,17 +105,21 @@ pub(crate) enum Interruption {
 /// What an execution waits with: a timer and the cancellation.
 pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
 
-/// Runs `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
+/// Runs `step` until it is ready, panics, takes longer than its node may, or the run is cancelled.
 fn guard<'run, T>(
     mut step: Pin<&'run mut (impl Future<Output = T> + Send)>,
-    limit: Option<Duration>,
+    net: &'run Net,
+    execution: Execution,
     cancel: &'run Cancel,
 ) -> impl Future<Output = Result<T, Interruption>> + Send + 'run
 where
     T: 'run,
 {
     let mut waiting = None;
-    std::future::poll_fn(move |context| poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context))
+    std::future::poll_fn(move |context| {
+        let limit = || net.node(execution.node).timeout;
+        poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
+    })
 }
 
 /// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs
@@ -117,7 +128,7 @@ where
 fn poll_guarded<'run, T>(
     step: Pin<&mut impl Future<Output = T>>,
     waiting: &mut Waiting<'run>,
-    limit: Option<Duration>,
+    limit: impl FnOnce() -> Option<Duration>,
     cancel: &'run Cancel,
     context: &mut Context<'_>,
 ) -> Poll<Result<T, Interruption>> {
@@ -128,7 +139,7 @@ fn poll_guarded<'run, T>(
     if let Poll::Ready(value) = polled {
         return Poll::Ready(Ok(value));
     }
-    wait(waiting, || limit, cancel, context).map(Err)
+    wait(waiting, limit, cancel, context).map(Err)
 }
 
 /// Waits for what may interrupt an execution that is not ready.
