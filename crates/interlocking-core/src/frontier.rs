@@ -197,9 +197,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
             Step::One(_, token) => self.send(execution, token)?,
             Step::All(_, tokens) => {
                 // The exit last: whichever branch it stands in, it is legal only if the others left nothing live.
-                let (exits, others): (Vec<_>, Vec<_>) =
-                    tokens.into_iter().partition(|token| token.place() == net.exit());
-                others.into_iter().chain(exits).try_for_each(|token| self.send(execution, token))?;
+                let mut exits = Vec::new();
+                for token in tokens {
+                    if token.place() == net.exit() {
+                        exits.push(token);
+                    } else {
+                        self.send(execution, token)?;
+                    }
+                }
+                exits.into_iter().try_for_each(|token| self.send(execution, token))?;
             }
         }
         Ok(completed)
@@ -498,11 +504,16 @@ impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
 impl Alternative {
     /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
     fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
+        // Most lead to one place, and a search of one is longer than a look.
+        let leads_to = |allowed: &[PlaceIndex], place| match allowed {
+            [only] => *only == place,
+            several => several.contains(&place),
+        };
         match (step, &self.branches[..]) {
-            (Step::One(_, token), [allowed]) => allowed.contains(&token.place()),
+            (Step::One(_, token), [allowed]) => leads_to(allowed, token.place()),
             (Step::All(_, tokens), branches) => {
                 tokens.len() == branches.len()
-                    && tokens.iter().zip(branches).all(|(token, allowed)| allowed.contains(&token.place()))
+                    && tokens.iter().zip(branches).all(|(token, allowed)| leads_to(allowed, token.place()))
             }
             (Step::One(..), _) => false,
         }

@@ -227,7 +227,7 @@ impl<G: Graph> Driver<G> {
         let chains = self.relays && !is_watched(services, execution);
         let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
             self.emit_started(execution, started);
-            let result = perform(&*shared, execution, input, |_, result| result).await;
+            let result = perform((&*shared, execution), input, |_, result| result).await;
             let now = services.backstage.now();
             return self.absorb(execution, result, now, now.since(started)).await;
         };

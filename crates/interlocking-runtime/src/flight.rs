@@ -5,15 +5,17 @@
 
 use crate::clock::Elapsed;
 use crate::driver::Shared;
-use crate::perform::{Stop, perform};
+use crate::perform::{Performed, Stop, perform};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
+
+/// From how many bytes on an allocation costs less than moving a task several times.
+const LARGE: usize = 1_024;
 
 /// What came of an execution.
 pub(crate) struct Landed<G: Graph> {
@@ -40,8 +42,8 @@ pub(crate) struct Flight<G: Graph> {
     aloft: usize,
     /// What was taken from the queue last.
     landed: VecDeque<Landed<G>>,
-    /// By node: how to stop its task.
-    aborts: Vec<Option<AbortHandle>>,
+    /// By node: its task, until that has landed or is stopped.
+    tasks: Vec<Option<JoinHandle<()>>>,
 }
 
 /// What a task holds: it lands when this does.
@@ -81,15 +83,17 @@ impl<G: Graph> Landings<G> {
 
 impl<G: Graph> Flight<G> {
     pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
-        let aborts = std::iter::repeat_with(|| None).take(G::net().nodes().len()).collect();
-        Self { shared, aloft: 0, landed: VecDeque::new(), aborts }
+        let tasks = std::iter::repeat_with(|| None).take(G::net().nodes().len()).collect();
+        Self { shared, aloft: 0, landed: VecDeque::new(), tasks }
     }
 
     /// Runs `execution` in a task of its own.
     pub(crate) fn start(&mut self, execution: Execution, input: G::Token, started: Elapsed) {
         let aloft = Aloft { shared: self.shared.clone(), started, execution, landed: false };
-        let task = tokio::spawn(perform(aloft, execution, input, Aloft::land));
-        self.aborts[usize::from(execution.node)] = Some(task.abort_handle());
+        let task = perform(aloft, input, Aloft::land);
+        // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
+        let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
+        self.tasks[usize::from(execution.node)] = Some(task);
         self.aloft += 1;
     }
 
@@ -105,14 +109,14 @@ impl<G: Graph> Flight<G> {
         self.shared.landings.poll_take(&mut self.landed, context)
     }
 
-    /// Forgets how to stop the task of a node whose outcome was taken.
+    /// Forgets the task of a node whose outcome was taken.
     pub(crate) fn forget(&mut self, node: NodeIndex) {
-        self.aborts[usize::from(node)] = None;
+        self.tasks[usize::from(node)] = None;
     }
 
     /// Stops the task of a node. It still lands.
     pub(crate) fn abort(&mut self, node: NodeIndex) {
-        if let Some(task) = self.aborts[usize::from(node)].take() {
+        if let Some(task) = self.tasks[usize::from(node)].take() {
             task.abort();
         }
     }
@@ -128,7 +132,7 @@ impl<G: Graph> Flight<G> {
     }
 
     fn abort_all(&mut self) {
-        self.aborts.iter_mut().filter_map(Option::take).for_each(|task| task.abort());
+        self.tasks.iter_mut().filter_map(Option::take).for_each(|task| task.abort());
     }
 }
 
@@ -150,10 +154,12 @@ impl<G: Graph> Aloft<G> {
     }
 }
 
-impl<G: Graph> Deref for Aloft<G> {
-    type Target = Shared<G>;
+impl<G: Graph> Performed<G> for Aloft<G> {
+    fn execution(&self) -> Execution {
+        self.execution
+    }
 
-    fn deref(&self) -> &Shared<G> {
+    fn shared(&self) -> &Shared<G> {
         &self.shared
     }
 }

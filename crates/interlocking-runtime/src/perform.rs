@@ -8,10 +8,8 @@ use interlocking_core::context::{ContextError, Entered};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
-use interlocking_core::net::Net;
 use std::any::Any;
 use std::future::Future;
-use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -26,36 +24,49 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
-/// Runs one execution of the run that `shared` leads to, and gives what `finish` makes of the outcome.
+/// An execution to perform, and what holds its run.
+pub(crate) trait Performed<G: Graph>: Send + Sync {
+    fn execution(&self) -> Execution;
+    fn shared(&self) -> &Shared<G>;
+}
+
+impl<G: Graph> Performed<G> for (&Shared<G>, Execution) {
+    fn execution(&self) -> Execution {
+        self.1
+    }
+
+    fn shared(&self) -> &Shared<G> {
+        self.0
+    }
+}
+
+/// Performs an execution, and gives what `finish` makes of the outcome. One future, and not one in another, because every
+/// branch holds one: nothing is in it twice that need not be.
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
 )]
-pub(crate) fn perform<G, S, R>(
-    shared: S,
-    execution: Execution,
+pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
+    performed: P,
     input: G::Token,
-    finish: impl FnOnce(S, Result<Done<G>, Stop>) -> R + Send,
-) -> impl Future<Output = R> + Send
-where
-    G: Graph,
-    S: Deref<Target = Shared<G>> + Send + Sync,
-{
+    finish: impl FnOnce(P, Result<Done<G>, Stop>) -> R + Send,
+) -> impl Future<Output = R> + Send {
     async move {
-        let Shared { graph, services, cancel, .. } = &*shared;
-        let done = if cancel.is_requested() {
+        let done = if performed.shared().cancel.is_requested() {
             Err(Interruption::Cancelled)
         } else {
             // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
-            let step = pin!(graph.step(input, Entered { services, execution }));
-            if is_watched(services, execution) {
-                watched(services, execution, step, cancel).await
+            let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
+            let step = pin!(performed.shared().graph.step(input, entered));
+            if is_watched(&performed.shared().services, performed.execution()) {
+                watched(&performed, step).await
             } else {
-                guard(step, services.backstage.net, execution, cancel).await
+                guard(&performed, step).await
             }
         };
+        let (services, execution) = (&performed.shared().services, performed.execution());
         let result = done.map_err(|interruption| interruption.into_stop(services, execution));
-        finish(shared, result)
+        finish(performed, result)
     }
 }
 
@@ -72,12 +83,11 @@ pub(crate) fn may_be_traced() -> bool {
 }
 
 /// Runs an execution that is [watched](is_watched). Boxed, so that the common path does not carry this one's state.
-pub(crate) fn watched<'run, G: Graph>(
-    services: &'run RunServices<G>,
-    execution: Execution,
+fn watched<'run, G: Graph>(
+    performed: &'run impl Performed<G>,
     step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
-    cancel: &'run Cancel,
 ) -> Pin<Box<dyn Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
+    let (services, execution) = (&performed.shared().services, performed.execution());
     let net = services.backstage.net;
     let span = tracing::info_span!(
         "node",
@@ -85,7 +95,7 @@ pub(crate) fn watched<'run, G: Graph>(
         visit = execution.visit,
         attempt = execution.attempt
     );
-    let guarded = guard(step, net, execution, cancel).instrument(span);
+    let guarded = guard(performed, step).instrument(span);
     Box::pin(async move {
         match net.node(execution.node).read_only {
             true => read_only(services, execution, guarded).await,
@@ -106,18 +116,14 @@ pub(crate) enum Interruption {
 pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
 
 /// Runs `step` until it is ready, panics, takes longer than its node may, or the run is cancelled.
-fn guard<'run, T>(
-    mut step: Pin<&'run mut (impl Future<Output = T> + Send)>,
-    net: &'run Net,
-    execution: Execution,
-    cancel: &'run Cancel,
-) -> impl Future<Output = Result<T, Interruption>> + Send + 'run
-where
-    T: 'run,
-{
+fn guard<'run, G: Graph>(
+    performed: &'run impl Performed<G>,
+    mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
+) -> impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run {
     let mut waiting = None;
     std::future::poll_fn(move |context| {
-        let limit = || net.node(execution.node).timeout;
+        let Shared { services, cancel, .. } = performed.shared();
+        let limit = || services.backstage.net.node(performed.execution().node).timeout;
         poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
     })
 }
