@@ -127,17 +127,21 @@ impl Graph for Fan {
         None
     }
 
-    async fn step<'run>(&'run self, input: Spot, _: Entered<'run, Self>) -> Done<Self> {
-        let step = match input {
-            Spot::Start(state) => Step::All(0, (0..BRANCHES).map(|branch| Spot::Branch(branch, state)).collect()),
-            Spot::Branch(branch, state) => Step::One(1 + branch, Spot::Slot(branch, work(branch, state).await)),
-            Spot::Full(values) => match gather(values.into_iter()) {
-                (0, sum) => Step::One(MEET + 1, Spot::Exit(sum)),
-                state => Step::One(MEET, Spot::Start(state)),
-            },
-            Spot::Slot(..) | Spot::Exit(_) => return Done::misplaced(),
-        };
-        Done { route: Ok(step), effects: Default::default() }
+    // As the derive writes it: no `async fn`, which would move its arguments once more.
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps each argument twice")]
+    fn step<'run>(&'run self, input: Spot, _: Entered<'run, Self>) -> impl Future<Output = Done<Self>> + Send + 'run {
+        async move {
+            let step = match input {
+                Spot::Start(state) => Step::All(0, (0..BRANCHES).map(|branch| Spot::Branch(branch, state)).collect()),
+                Spot::Branch(branch, state) => Step::One(1 + branch, Spot::Slot(branch, work(branch, state).await)),
+                Spot::Full(values) => match gather(values.into_iter()) {
+                    (0, sum) => Step::One(MEET + 1, Spot::Exit(sum)),
+                    state => Step::One(MEET, Spot::Start(state)),
+                },
+                Spot::Slot(..) | Spot::Exit(_) => return Done::misplaced(),
+            };
+            Done { route: Ok(step), effects: Default::default() }
+        }
     }
 
     fn visit_memory<V: MemoryVisitor>(_: u16, _: V) -> Option<V::Output> {

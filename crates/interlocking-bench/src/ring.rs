@@ -45,9 +45,10 @@ pub fn source(size: usize) -> String {
     text.truncate(text.len() - 2);
     let _ = write!(text, "\n}}\n\nimpl State for Ring100 {{\n    const STATES: usize = {size};\n\n");
     text.push_str("    fn start(ball: Ball) -> Self {\n        Self::N0(ball)\n    }\n\n");
-    text.push_str("    fn place(&self) -> Option<(&'static str, usize)> {\n        match self {\n");
+    text.push_str("    fn net() -> &'static Net {\n        Ring::net()\n    }\n\n");
+    text.push_str("    fn place(&self) -> Option<u16> {\n        match self {\n");
     for node in 0..size {
-        line(&mut text, format_args!("            Self::N{node}(_) => Some((\"n{node}\", {node})),"));
+        line(&mut text, format_args!("            Self::N{node}(_) => Some({node}),"));
     }
     text.push_str("            Self::Exit(_) => None,\n        }\n    }\n\n");
     text.push_str("    fn end(self) -> Option<Ball> {\n");
@@ -73,6 +74,7 @@ const HEADER: &str = "\
 
 use crate::Ball;
 use crate::services_loop::State;
+use interlocking::net::Net;
 use interlocking::prelude::*;
 
 /// Handler of every node.

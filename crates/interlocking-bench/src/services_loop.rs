@@ -1,9 +1,11 @@
 //! The hand-written loop: the same handlers, and the same services a transition has in the executor: cancellation check,
 //! panic guard, visit counts, both typed events with a time, a journal hook.
 
-use crate::Ball;
+use crate::{Ball, ping_pong};
+use interlocking::graph::Graph;
+use interlocking::net::Net;
 use interlocking::runtime::clock::{CoarseClock, Elapsed};
-use interlocking::runtime::event::{Hop, NodeRef, Onward};
+use interlocking::runtime::event::{Hop, Onward};
 use interlocking::runtime::{Cancel, Clock, Event, EventKind, EventSink, Journal};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,8 +21,11 @@ pub trait State: Sized + Send {
     /// Where a ball begins.
     fn start(ball: Ball) -> Self;
 
-    /// The state's name and position; `None` at the end.
-    fn place(&self) -> Option<(&'static str, usize)>;
+    /// Where the states' names are: the table of the graph that does the same.
+    fn net() -> &'static Net;
+
+    /// The state's position; `None` at the end.
+    fn place(&self) -> Option<u16>;
 
     /// The ball, at the end.
     fn end(self) -> Option<Ball>;
@@ -56,10 +61,14 @@ impl State for PingPong {
         Self::Ping(ball)
     }
 
-    fn place(&self) -> Option<(&'static str, usize)> {
+    fn net() -> &'static Net {
+        ping_pong::PingPong::net()
+    }
+
+    fn place(&self) -> Option<u16> {
         match self {
-            Self::Ping(_) => Some(("ping", 0)),
-            Self::Pong(_) => Some(("pong", 1)),
+            Self::Ping(_) => Some(0),
+            Self::Pong(_) => Some(1),
             Self::Exit(_) => None,
         }
     }
@@ -88,11 +97,10 @@ pub async fn play<S: State>(
     let started = clock.now();
     let mut state = S::start(ball);
     let mut visits = vec![0_u32; S::STATES];
-    let (name, index) = state.place().expect("the start is not the end");
-    visits[index] = 1;
-    let mut node = NodeRef { node: name, visit: 1, attempt: 1 };
-    let mut at = Elapsed::default();
-    sink.emit(Event { at, kind: EventKind::NodeStarted(node) });
+    let index = state.place().expect("the start is not the end");
+    visits[usize::from(index)] = 1;
+    let mut hop = Hop::new(S::net(), index, 1, 1, started, Elapsed::default());
+    sink.emit(hop.started());
     loop {
         assert!(!cancel.is_requested(), "nobody cancels the benchmark");
         let mut future = pin!(state.step());
@@ -102,19 +110,18 @@ pub async fn play<S: State>(
             Err(panic) => Poll::Ready(Err(panic)),
         });
         state = guarded.await.unwrap_or_else(|panic| resume_unwind(panic));
-        let now = clock.now().since(started);
         if let Some(journal) = &journal {
             journal.load(&"run".parse().expect("a run id")).await.expect("a journal");
         }
-        let took = now.since(at);
-        at = now;
-        let Some((name, index)) = state.place() else {
+        let Some(index) = state.place() else {
+            let (at, node) = (clock.now().since(started), hop.to());
+            let took = at.since(hop.at());
             sink.emit(Event { at, kind: EventKind::NodeFinished { node, to: Onward::One("exit"), took } });
             return state.end().expect("a state without a place is the end");
         };
-        visits[index] += 1;
-        let to = NodeRef { node: name, visit: visits[index], attempt: 1 };
-        sink.hop(&Hop { at, from: node, took, to });
-        node = to;
+        let visit = &mut visits[usize::from(index)];
+        *visit += 1;
+        hop.go(index, *visit, 1, &*clock);
+        sink.hop(&hop);
     }
 }

@@ -41,7 +41,7 @@ pub struct Cx<'run, N: Node> {
 pub struct Visit<'run, G: Graph> {
     pub(crate) entered: Entered<'run, G>,
     pub(crate) effects: Effects,
-    relay: Option<&'run mut dyn Relay>,
+    relay: &'run mut dyn Relay,
 }
 
 /// Runs one execution of the node `N`, whose kind is `kind`.
@@ -50,7 +50,7 @@ where
     N: Node,
     K: Kind<N>,
 {
-    let mut visit = Visit::new(entered, None);
+    let mut visit = Visit::new(entered, alone());
     let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
     let route = leave(kind.run(input, &mut cx).await);
     visit.done(route)
@@ -72,15 +72,14 @@ pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>
 impl<'run, G: Graph> Visit<'run, G> {
     /// The first of a chain, or the only one.
     #[inline]
-    pub fn new(entered: Entered<'run, G>, relay: Option<&'run mut dyn Relay>) -> Self {
+    pub fn new(entered: Entered<'run, G>, relay: &'run mut dyn Relay) -> Self {
         Self { entered, effects: Effects::default(), relay }
     }
 
     /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
     #[inline]
     pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
-        let Some(relay) = &mut self.relay else { return false };
-        self.effects.is_empty() && relay.relay(alternative, token.place(), &mut self.entered.execution)
+        self.effects.is_empty() && self.relay.relay(alternative, token.place(), &mut self.entered.execution)
     }
 
     /// [`goes_on`](Self::goes_on), but only to a place from `first` to `last`.
@@ -96,12 +95,8 @@ impl<'run, G: Graph> Visit<'run, G> {
     }
 
     /// What a shorter chain, on the way of this one, starts with.
-    pub fn reborrow(&mut self) -> (Entered<'run, G>, Option<&mut dyn Relay>) {
-        let relay: Option<&mut dyn Relay> = match &mut self.relay {
-            Some(relay) => Some(&mut **relay),
-            None => None,
-        };
-        (self.entered, relay)
+    pub fn reborrow(&mut self) -> (Entered<'run, G>, &mut dyn Relay) {
+        (self.entered, &mut *self.relay)
     }
 
     /// Takes in what came of a shorter chain.
@@ -314,9 +309,11 @@ impl<G: Graph> Done<G> {
 
     /// The token lies in a place that no handler consumes.
     pub fn misplaced() -> Self {
-        Self { route: misplaced(), effects: Effects::default() }
+        Self::failed(MISPLACED)
     }
 }
+
+const MISPLACED: &str = "the token lies in a place that no handler consumes; the executor and the graph disagree";
 
 /// The token lies in a place that no handler consumes.
 ///
@@ -324,5 +321,12 @@ impl<G: Graph> Done<G> {
 ///
 /// Always.
 pub fn misplaced<P>() -> Result<Step<P>, NodeError> {
-    Err("the token lies in a place that no handler consumes; the executor and the graph disagree".into())
+    Err(MISPLACED.into())
+}
+
+/// Lets nothing go on: for one execution alone.
+#[inline]
+pub fn alone<'run>() -> &'run mut dyn Relay {
+    let nothing: &mut [Execution; 0] = &mut [];
+    nothing
 }

@@ -28,7 +28,7 @@ pub trait Nodes<G: Graph>: 'static {
         graph: &'run G,
         input: G::Token,
         entered: Entered<'run, G>,
-        relay: Option<&'run mut dyn Relay>,
+        relay: &'run mut dyn Relay,
     ) -> impl Future<Output = Done<G>> + Send + 'run;
 }
 
@@ -75,7 +75,7 @@ impl<G: Graph> Nodes<G> for Nobody<G> {
         _: &'run G,
         _: G::Token,
         _: Entered<'run, G>,
-        _: Option<&'run mut dyn Relay>,
+        _: &'run mut dyn Relay,
     ) -> impl Future<Output = Done<G>> + Send + 'run {
         std::future::ready(Done::misplaced())
     }
@@ -123,7 +123,7 @@ macro_rules! sixteen {
                 graph: &'run G,
                 input: G::Token,
                 entered: Entered<'run, G>,
-                relay: Option<&'run mut dyn Relay>,
+                relay: &'run mut dyn Relay,
             ) -> impl Future<Output = Done<G>> + Send + 'run {
                 let mut visit = Visit::new(entered, relay);
                 async move {
@@ -167,7 +167,7 @@ macro_rules! sixteen {
                 graph: &'run G,
                 input: G::Token,
                 entered: Entered<'run, G>,
-                relay: Option<&'run mut dyn Relay>,
+                relay: &'run mut dyn Relay,
             ) -> impl Future<Output = Done<G>> + Send + 'run {
                 let mut visit = Visit::new(entered, relay);
                 async move {

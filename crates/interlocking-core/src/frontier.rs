@@ -59,7 +59,6 @@ pub struct Execution {
     pub visit: u32,
     /// How often it has come back to itself in this visit, this time included: 1-based.
     pub attempt: u32,
-    epoch: u16,
 }
 
 /// A node that has its input.
@@ -101,9 +100,7 @@ pub struct Completed {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeState {
-    visits: u32,
-    attempt: u32,
-    epoch: u16,
+    counts: Counts,
     phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     again: bool,
@@ -111,6 +108,11 @@ struct NodeState {
     /// first slot at every arrival.
     filled: u16,
 }
+
+/// How often a node was entered, and how often since then it has come back to itself. One number, because a chain of
+/// nodes stores both three times a hop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts(u64);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -147,13 +149,13 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let row = self.net.node(node);
         let state = &mut self.nodes[usize::from(node)];
         let mut exhausted = None;
-        if state.again {
-            state.attempt = state.attempt.saturating_add(1);
-            exhausted = row.attempts.filter(|&limit| state.attempt > limit).map(Limit::Attempts);
+        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
+        if std::mem::take(&mut state.again) {
+            state.counts = Counts::new(visits, attempt.saturating_add(1));
+            exhausted = row.attempts.filter(|&limit| state.counts.attempt() > limit).map(Limit::Attempts);
         } else {
-            state.visits = state.visits.saturating_add(1);
-            state.attempt = 1;
-            if state.visits > row.visits {
+            state.counts = Counts::new(visits.saturating_add(1), 1);
+            if state.counts.visits() > row.visits {
                 exhausted = Some(Limit::Visits(row.visits));
             }
         }
@@ -196,9 +198,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
             Step::One(_, token) => self.send(execution, token)?,
             Step::All(_, tokens) => {
                 // The exit last: whichever branch it stands in, it is legal only if the others left nothing live.
-                let (exits, others): (Vec<_>, Vec<_>) =
-                    tokens.into_iter().partition(|token| token.place() == net.exit());
-                others.into_iter().chain(exits).try_for_each(|token| self.send(execution, token))?;
+                let mut exits = Vec::new();
+                for token in tokens {
+                    if token.place() == net.exit() {
+                        exits.push(token);
+                    } else {
+                        self.send(execution, token)?;
+                    }
+                }
+                exits.into_iter().try_for_each(|token| self.send(execution, token))?;
             }
         }
         Ok(completed)
@@ -228,7 +236,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     #[inline]
     pub fn is_current(&self, execution: Execution) -> bool {
         let Some(state) = self.nodes.get(usize::from(execution.node)) else { return false };
-        // The counts too, not the epoch alone: an outcome that was reported before is not that of the next entry.
+        // An entry raises one of the counts, so an outcome that was reported before, or comes late, is of another.
         state.phase == Phase::Running && state.execution(execution.node) == execution && !self.ended
     }
 
@@ -262,7 +270,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// How often the node has been entered so far.
     pub fn visits(&self, node: NodeIndex) -> u32 {
-        self.nodes[usize::from(node)].visits
+        self.nodes[usize::from(node)].counts.visits()
     }
 
     /// The places that hold a token, by index.
@@ -384,11 +392,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Makes a node idle; gives its execution if one ran.
     fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.nodes[index];
-        state.filled = 0;
+        (state.filled, state.again) = (0, false);
         let ran = state.phase == Phase::Running;
         let execution = state.execution(index as NodeIndex);
         state.phase = Phase::Idle;
-        state.epoch = state.epoch.wrapping_add(ran.into());
         self.running -= usize::from(ran);
         ran.then_some(execution)
     }
@@ -428,18 +435,18 @@ impl Solo<'_> {
             return None;
         }
         // No token can lie in the target's only place: the target would be due or run.
-        let state = self.nodes.get_mut(usize::from(shortcut.target))?;
-        let count = if shortcut.retries { &mut state.attempt } else { &mut state.visits };
-        if *count >= shortcut.limit {
+        let state = self.nodes.get_mut(shortcut.target as usize)?;
+        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
+        state.counts = if visits < shortcut.visits {
+            Counts::new(visits + 1, 1)
+        } else if attempt < shortcut.attempts {
+            std::hint::cold_path();
+            Counts::new(visits, attempt + 1)
+        } else {
             return None;
-        }
-        *count += 1;
-        if !shortcut.retries {
-            state.attempt = 1;
-        }
-        state.again = shortcut.retries;
-        self.last = shortcut.target;
-        Some(state.execution(shortcut.target))
+        };
+        self.last = shortcut.target as NodeIndex;
+        Some(state.execution(self.last))
     }
 }
 
@@ -454,11 +461,28 @@ impl Drop for Solo<'_> {
     }
 }
 
+impl Counts {
+    #[inline]
+    fn new(visits: u32, attempt: u32) -> Self {
+        Self(u64::from(visits) | u64::from(attempt) << 32)
+    }
+
+    #[inline]
+    fn visits(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn attempt(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 impl NodeState {
     /// The execution of this node, `node`, that is the latest.
     #[inline]
     fn execution(&self, node: NodeIndex) -> Execution {
-        Execution { node, visit: self.visits, attempt: self.attempt, epoch: self.epoch }
+        Execution { node, visit: self.counts.visits(), attempt: self.counts.attempt() }
     }
 }
 
@@ -481,11 +505,16 @@ impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
 impl Alternative {
     /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
     fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
+        // Most lead to one place, and a search of one is longer than a look.
+        let leads_to = |allowed: &[PlaceIndex], place| match allowed {
+            [only] => *only == place,
+            several => several.contains(&place),
+        };
         match (step, &self.branches[..]) {
-            (Step::One(_, token), [allowed]) => allowed.contains(&token.place()),
+            (Step::One(_, token), [allowed]) => leads_to(allowed, token.place()),
             (Step::All(_, tokens), branches) => {
                 tokens.len() == branches.len()
-                    && tokens.iter().zip(branches).all(|(token, allowed)| allowed.contains(&token.place()))
+                    && tokens.iter().zip(branches).all(|(token, allowed)| leads_to(allowed, token.place()))
             }
             (Step::One(..), _) => false,
         }

@@ -71,7 +71,7 @@ pub trait Graph: Sized + Send + Sync + 'static {
         &'run self,
         input: Self::Token,
         entered: Entered<'run, Self>,
-        relay: Option<&'run mut dyn Relay>,
+        relay: &'run mut dyn Relay,
     ) -> impl Future<Output = Done<Self>> + Send + 'run {
         let _ = relay;
         self.step(input, entered)
@@ -96,6 +96,13 @@ pub trait Relay: Send {
     ///
     /// `false` leaves everything as it was: the executor must look at the outcome.
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool;
+}
+
+/// What lets nothing go on: the one of an execution that is alone. A list that is empty needs no place to be.
+impl Relay for [Execution; 0] {
+    fn relay(&mut self, _: AlternativeIndex, _: PlaceIndex, _: &mut Execution) -> bool {
+        false
+    }
 }
 
 /// A graph's tokens: payloads that know their place and can be stored.

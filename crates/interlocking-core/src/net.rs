@@ -35,11 +35,13 @@ pub(crate) struct Shortcut {
     /// The node that takes it; that of no node where there is no shortcut.
     pub(crate) source: NodeIndex,
     pub(crate) place: PlaceIndex,
-    pub(crate) target: NodeIndex,
-    /// Whether it is an edge of a node to itself which `attempts` bounds.
-    pub(crate) retries: bool,
-    /// How many visits the target may have; how many attempts, where it retries.
-    pub(crate) limit: u32,
+    /// A [`NodeIndex`], as wide as what it indexes with.
+    pub(crate) target: u32,
+    /// How many visits the target may have; none, where the alternative is an edge of a node to itself which `attempts`
+    /// bounds.
+    pub(crate) visits: u32,
+    /// How many attempts there may be, where it is; none, where it is not.
+    pub(crate) attempts: u32,
 }
 
 /// What a run needs to know of a node.
@@ -300,11 +302,12 @@ impl Shortcut {
         let target = places[usize::from(place)].node;
         let node = nodes.get(usize::from(target)).filter(|node| alternative.plain && !node.is_join);
         match node.filter(|_| !nodes[usize::from(alternative.source)].is_join) {
-            None => Self { source: NodeIndex::MAX, place, target, retries: false, limit: 0 },
+            None => Self { source: NodeIndex::MAX, place, target: target.into(), visits: 0, attempts: 0 },
             Some(node) => {
                 let attempts = node.attempts.filter(|_| target == alternative.source);
-                let limit = attempts.unwrap_or(node.visits);
-                Self { source: alternative.source, place, target, retries: attempts.is_some(), limit }
+                let visits = if attempts.is_some() { 0 } else { node.visits };
+                let (source, attempts) = (alternative.source, attempts.unwrap_or_default());
+                Self { source, place, target: target.into(), visits, attempts }
             }
         }
     }

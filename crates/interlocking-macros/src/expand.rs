@@ -272,13 +272,13 @@ impl Expansion<'_, '_> {
                     input: __T,
                     entered: __p::Entered<'run, Self>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    self.chain(input, entered, __No)
+                    self.chain(input, entered, __p::alone())
                 }
                 fn chain<'run>(
                     &'run self,
                     input: __T,
                     entered: __p::Entered<'run, Self>,
-                    relay: __O<&'run mut dyn __p::Relay>,
+                    relay: &'run mut dyn __p::Relay,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
                     <#listed as __p::Nodes<Self>>::chain(self, input, entered, relay)
                 }

@@ -355,13 +355,13 @@ fn a_small_graph_expands_to_this() {
                     input: __T,
                     entered: __p::Entered<'run, Self>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    self.chain(input, entered, __No)
+                    self.chain(input, entered, __p::alone())
                 }
                 fn chain<'run>(
                     &'run self,
                     input: __T,
                     entered: __p::Entered<'run, Self>,
-                    relay: __O<&'run mut dyn __p::Relay>,
+                    relay: &'run mut dyn __p::Relay,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
                     <__p::Few<
                         (

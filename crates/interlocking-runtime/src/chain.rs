@@ -6,17 +6,17 @@
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
-use crate::event::{EventKind, EventSink, Hop, NodeRef};
+use crate::event::{Event, EventKind, EventSink, Hop};
 use crate::perform::{Interruption, Stop, Waiting, may_be_traced, wait};
 use crate::services::RunServices;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
 use interlocking_core::graph::{Done, Graph, Relay};
-use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
+use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Poll;
 
 /// Where a chain ends: with an execution whose outcome the frontier must look at.
@@ -28,22 +28,38 @@ pub(crate) struct Chained<G: Graph> {
 }
 
 /// What lets a chain go on.
+///
+/// In this order, so that the listener is given the address of the whole: one less to keep across a call.
+#[repr(C)]
 struct Links<'c> {
-    solo: Solo<'c>,
     /// The last hop; its end is where the chain stands.
     hop: Hop,
+    solo: Solo<'c>,
     place: &'c Standing,
-    net: &'static Net,
-    started: Elapsed,
-    sink: Option<&'c dyn EventSink>,
+    sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
-    cancel: &'c Cancel,
+    cancelled: &'c AtomicBool,
 }
 
-/// Where a chain stands, for whoever waits with it: atomic only because the waiting task may move between threads.
-struct Standing {
-    node: AtomicU32,
-    hops: AtomicU32,
+/// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
+/// move between threads.
+struct Standing(AtomicU16);
+
+impl Standing {
+    /// No node: no net has as many.
+    const SEEN: NodeIndex = NodeIndex::MAX;
+
+    #[inline]
+    fn come_to(&self, node: NodeIndex) {
+        self.0.store(node, Ordering::Relaxed);
+    }
+
+    /// The node, if it has not been seen.
+    fn see(&self) -> Option<NodeIndex> {
+        let node = self.0.load(Ordering::Relaxed);
+        self.0.store(Self::SEEN, Ordering::Relaxed);
+        (node != Self::SEEN).then_some(node)
+    }
 }
 
 /// Runs the execution that `solo` stands on, which is not watched, and those that it leads to.
@@ -57,24 +73,22 @@ pub(crate) async fn chain<G: Graph>(
 ) -> Chained<G> {
     let backstage = &services.backstage;
     let execution = solo.execution();
-    let node = backstage.node(execution);
-    backstage.emit_at(started, || EventKind::NodeStarted(node));
-    let place = Standing { node: AtomicU32::new(execution.node.into()), hops: AtomicU32::new(0) };
+    let Execution { node, visit, attempt, .. } = execution;
+    backstage.emit_at(started, || EventKind::NodeStarted(backstage.node(execution)));
+    let place = Standing(AtomicU16::new(node));
     let mut links = Links {
         solo,
-        hop: Hop { at: started, from: node, took: Elapsed::default(), to: node },
+        hop: Hop::new(backstage.net, node, visit, attempt, backstage.started, started),
         place: &place,
-        net: backstage.net,
-        started: backstage.started,
-        sink: backstage.sink.as_deref(),
+        sink: backstage.sink.as_deref().unwrap_or(&Nobody),
         clock: &*backstage.clock,
-        cancel,
+        cancelled: cancel.flag(),
     };
     let result = if cancel.is_requested() {
         Err(Interruption::Cancelled)
     } else {
-        let mut chain = pin!(graph.chain(input, Entered { services, execution }, Some(&mut links)));
-        let (mut waiting, mut waits_at): (Waiting<'_>, u32) = (None, 0);
+        let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
+        let (mut waiting, mut stands_at): (Waiting<'_>, NodeIndex) = (None, node);
         poll_fn(|context| {
             // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
             match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
@@ -82,37 +96,38 @@ pub(crate) async fn chain<G: Graph>(
                 Ok(Poll::Pending) => {}
                 Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
             }
-            let hops = place.hops.load(Ordering::Relaxed);
-            if hops != waits_at {
-                (waiting, waits_at) = (None, hops);
+            if let Some(node) = place.see() {
+                (waiting, stands_at) = (None, node);
             }
-            let limit = || backstage.net.node(place.node.load(Ordering::Relaxed) as NodeIndex).timeout;
+            let limit = || backstage.net.node(stands_at).timeout;
             wait(&mut waiting, limit, cancel, context).map(Err)
         })
         .await
     };
     let (execution, now) = (links.solo.execution(), backstage.now());
     let result = result.map_err(|interruption| interruption.into_stop(services, execution));
-    Chained { execution, result, now, took: now.since(links.hop.at) }
+    Chained { execution, result, now, took: now.since(links.hop.at()) }
+}
+
+/// Listens where nobody does: quicker than to ask each time.
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn emit(&self, _: Event) {}
+
+    fn hop(&self, _: &Hop) {}
 }
 
 impl Relay for Links<'_> {
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
-        // First, while there is little to remember across the call.
-        let now = self.clock.now().since(self.started);
-        if may_be_traced() || self.cancel.is_requested() {
+        if may_be_traced() || self.cancelled.load(Ordering::Acquire) {
             return false;
         }
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
-        self.place.node.store(next.node.into(), Ordering::Relaxed);
-        self.place.hops.store(self.place.hops.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        let hop = &mut self.hop;
-        (hop.from, hop.took, hop.at) = (hop.to, now.since(hop.at), now);
-        hop.to = NodeRef { node: self.net.name(next.node), visit: next.visit, attempt: next.attempt };
-        if let Some(sink) = self.sink {
-            sink.hop(hop);
-        }
+        self.place.come_to(next.node);
+        self.hop.go(next.node, next.visit, next.attempt, self.clock);
+        self.sink.hop(&self.hop);
         true
     }
 }

@@ -4,6 +4,7 @@ use crate::cancel::Cancel;
 use crate::chain::{Chained, chain};
 use crate::clock::Elapsed;
 use crate::event::{EventKind, Onward};
+use crate::flight::{Flight, Landed, Landings};
 use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
 use crate::outcome::Outcome;
 use crate::perform::{Stop, failure, is_watched, kind_of, perform};
@@ -15,7 +16,6 @@ use interlocking_core::graph::{Done, Graph};
 use interlocking_core::route::Step;
 use std::sync::Arc;
 use std::task::Poll;
-use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
@@ -27,25 +27,17 @@ pub(crate) struct Driver<G: Graph> {
     /// By place: the payload that arrived last; empty where there is no journal.
     arrived: Vec<Option<Encoded>>,
     /// Executions that run as tasks of their own, because others run beside them.
-    flight: JoinSet<Landed<G>>,
-    /// By node: how to stop its task; empty where no step of the table stops anything.
-    aborts: Vec<Option<AbortHandle>>,
+    flight: Flight<G>,
     /// Whether chains may go on by themselves: nothing is recorded, and no node's workspace is watched.
     relays: bool,
 }
 
 /// What every execution needs: one pointer to clone for each.
 pub(crate) struct Shared<G: Graph> {
-    graph: Arc<G>,
+    pub(crate) graph: Arc<G>,
     pub(crate) services: RunServices<G>,
-    cancel: Cancel,
-}
-
-struct Landed<G: Graph> {
-    execution: Execution,
-    result: Result<Done<G>, Stop>,
-    now: Elapsed,
-    took: Elapsed,
+    pub(crate) cancel: Cancel,
+    pub(crate) landings: Landings<G>,
 }
 
 /// What an execution that counts asks for.
@@ -67,17 +59,15 @@ impl<G: Graph> Driver<G> {
     ) -> Self {
         let net = G::net();
         let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
-        let cancels = net.alternatives().iter().any(|alternative| alternative.cancels.is_some());
-        let aborts = if cancels { vec![None; net.nodes().len()] } else { Vec::new() };
+        let shared = Arc::new(Shared { graph, services, cancel, landings: Landings::new() });
         Self {
-            shared: Arc::new(Shared { graph, services, cancel }),
+            flight: Flight::new(shared.clone()),
+            shared,
             relays: journal.is_none() && !net.nodes().iter().any(|node| node.read_only),
             frontier: Frontier::new(net, token),
             journal,
             sequence: 0,
             arrived,
-            flight: JoinSet::new(),
-            aborts,
         }
     }
 
@@ -126,40 +116,53 @@ impl<G: Graph> Driver<G> {
     async fn drive(&mut self) -> Result<G::Output, End> {
         loop {
             self.start_due().await?;
-            if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
-                return Ok(output);
+            // While something runs, the run neither has come to its exit nor is stuck.
+            if self.frontier.running() == 0 {
+                if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
+                    return Ok(output);
+                }
+                if let Some(violation) = self.frontier.stuck() {
+                    return Err(self.unsound(None, violation));
+                }
             }
-            if let Some(violation) = self.frontier.stuck() {
-                return Err(self.unsound(None, violation));
-            }
-            // What has landed already is taken without waiting.
-            let landed = match self.flight.try_join_next() {
-                Some(landed) => Ok(Some(landed)),
-                None => self.wait().await,
+            let Some(landed) = self.flight.next() else {
+                self.wait().await?;
+                continue;
             };
-            match landed {
-                // An aborted task was discarded by the frontier before it was aborted.
-                Ok(Some(Err(_))) | Ok(None) => {}
-                Ok(Some(Ok(Landed { execution, result, now, took }))) => match self.journal {
-                    None => self.absorb_unrecorded(execution, result, now, took)?,
-                    Some(_) => self.absorb(execution, result, now, took).await?,
-                },
-                Err(()) => return Err(End::Cancelled),
-            }
+            self.land(landed).await?;
         }
     }
 
     /// Waits until something lands; an error if the run is cancelled first.
-    async fn wait(&mut self) -> Result<Option<Result<Landed<G>, JoinError>>, ()> {
+    async fn wait(&mut self) -> Result<(), End> {
         let mut cancelled = std::pin::pin!(self.shared.cancel.requested());
         let flight = &mut self.flight;
         std::future::poll_fn(|context| {
-            if let Poll::Ready(landed) = flight.poll_join_next(context) {
-                return Poll::Ready(Ok(landed));
+            if flight.poll_landed(context).is_ready() {
+                return Poll::Ready(Ok(()));
             }
-            cancelled.as_mut().poll(context).map(Err)
+            cancelled.as_mut().poll(context).map(|()| Err(End::Cancelled))
         })
         .await
+    }
+
+    /// Takes the outcome of a task in, if it still counts.
+    async fn land(&mut self, landed: Landed<G>) -> Result<(), End> {
+        let Landed { execution, result, now, took } = landed;
+        // The frontier discarded what was aborted, before it was.
+        if !self.frontier.is_current(execution) {
+            return Ok(());
+        }
+        self.flight.forget(execution.node);
+        let result = result.unwrap_or_else(|| {
+            let message = "a value of the handler panicked when it was dropped".to_owned();
+            let services = &self.shared.services;
+            Err(Stop::Failed(Box::new(failure(services, execution, FailureKind::Panic, message, Vec::new()))))
+        });
+        match self.journal {
+            None => self.absorb_unrecorded(execution, result, now, took),
+            Some(_) => self.absorb(execution, result, now, took).await,
+        }
     }
 
     /// Starts everything that is due. An execution that is alone runs right here, and so do its successors while they
@@ -219,12 +222,12 @@ impl<G: Graph> Driver<G> {
     /// Runs an execution, and its successors while each leads plainly to the next.
     async fn run_here(&mut self, execution: Execution, input: G::Token) -> Result<(), End> {
         let shared = self.shared.clone();
-        let Shared { graph, services, cancel } = &*shared;
+        let Shared { graph, services, cancel, .. } = &*shared;
         let started = services.backstage.now();
         let chains = self.relays && !is_watched(services, execution);
         let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
             self.emit_started(execution, started);
-            let result = perform(&**graph, services, execution, input, cancel).await;
+            let result = perform((&*shared, execution), input, |_, result| result).await;
             let now = services.backstage.now();
             return self.absorb(execution, result, now, now.since(started)).await;
         };
@@ -235,16 +238,7 @@ impl<G: Graph> Driver<G> {
     fn spawn(&mut self, execution: Execution, input: G::Token) {
         let started = self.shared.services.backstage.now();
         self.emit_started(execution, started);
-        let shared = self.shared.clone();
-        let handle = self.flight.spawn(async move {
-            let Shared { graph, services, cancel } = &*shared;
-            let result = perform(&**graph, services, execution, input, cancel).await;
-            let now = services.backstage.now();
-            Landed { execution, result, now, took: now.since(started) }
-        });
-        if let Some(abort) = self.aborts.get_mut(usize::from(execution.node)) {
-            *abort = Some(handle);
-        }
+        self.flight.start(execution, input, started);
     }
 
     /// Takes an outcome in: journal first, then the frontier.
@@ -329,9 +323,7 @@ impl<G: Graph> Driver<G> {
         match self.frontier.complete(execution, step) {
             Ok(completed) => {
                 for cancelled in completed.cancelled {
-                    if let Some(abort) = self.aborts.get(usize::from(cancelled.node)).and_then(Option::as_ref) {
-                        abort.abort();
-                    }
+                    self.flight.abort(cancelled.node);
                     let node = self.shared.services.backstage.node(cancelled);
                     self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
                 }

@@ -1,9 +1,11 @@
 //! What an observer is told while a run goes on.
 
-use crate::clock::Elapsed;
+use crate::clock::{Clock, Elapsed};
 use interlocking_agents::{AgentEvent, Usage};
+use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
+use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -102,16 +104,27 @@ pub enum Onward {
 }
 
 /// One token's way from a node to the next: the one finishes and the other starts, at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Kept as what the executor has at hand, nodes by index and moments by the clock: a listener that asks for no name and
+/// for no time pays for neither.
+#[derive(Clone, Copy)]
 pub struct Hop {
-    /// How long after the run's start.
-    pub at: Elapsed,
-    /// The node that finished.
-    pub from: NodeRef,
-    /// How long it ran.
-    pub took: Elapsed,
-    /// The node that starts.
-    pub to: NodeRef,
+    net: &'static Net,
+    from: Stand,
+    to: Stand,
+    /// The clock's times: when the run started, when the node that finished did, and now.
+    run: Elapsed,
+    started: Elapsed,
+    now: Elapsed,
+}
+
+/// Where a token stands. Aligned so that it is moved as one.
+#[repr(align(16))]
+#[derive(Clone, Copy)]
+struct Stand {
+    visit: u32,
+    attempt: u32,
+    node: NodeIndex,
 }
 
 /// Where events go. Called from inside the executor, so it must not block.
@@ -165,17 +178,71 @@ impl Events {
 }
 
 impl Hop {
+    /// A token that comes to `node`, a node of `net`, and has made no hop yet: from there to there, so long after the run's
+    /// start, which is as the clock told it.
+    pub fn new(net: &'static Net, node: NodeIndex, visit: u32, attempt: u32, run: Elapsed, at: Elapsed) -> Self {
+        let (stand, now) = (Stand { visit, attempt, node }, run.plus(at));
+        Self { net, from: stand, to: stand, run, started: now, now }
+    }
+
+    /// Makes this the hop after this one: from where the token stands to `node`, now as `clock` tells it.
+    #[inline]
+    pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, clock: &dyn Clock) {
+        self.from = self.to;
+        self.to = Stand { visit, attempt, node };
+        self.started = self.now;
+        // Last, when there is nothing to remember across the call.
+        self.now = clock.now();
+    }
+
+    /// How long after the run's start.
+    #[inline]
+    pub fn at(&self) -> Elapsed {
+        self.now.since(self.run)
+    }
+
+    /// How long the node that finished ran.
+    #[inline]
+    pub fn took(&self) -> Elapsed {
+        self.now.since(self.started)
+    }
+
+    /// The node that finished.
+    #[inline]
+    pub fn from(&self) -> NodeRef {
+        self.name(self.from)
+    }
+
+    /// The node that starts.
+    #[inline]
+    pub fn to(&self) -> NodeRef {
+        self.name(self.to)
+    }
+
     /// The first event.
     #[inline]
     pub fn finished(&self) -> Event {
-        let kind = EventKind::NodeFinished { node: self.from, to: Onward::One(self.to.node), took: self.took };
-        Event { at: self.at, kind }
+        let to = Onward::One(self.net.name(self.to.node));
+        Event { at: self.at(), kind: EventKind::NodeFinished { node: self.from(), to, took: self.took() } }
     }
 
     /// The second event.
     #[inline]
     pub fn started(&self) -> Event {
-        Event { at: self.at, kind: EventKind::NodeStarted(self.to) }
+        Event { at: self.at(), kind: EventKind::NodeStarted(self.to()) }
+    }
+
+    #[inline]
+    fn name(&self, Stand { visit, attempt, node }: Stand) -> NodeRef {
+        NodeRef { node: self.net.name(node), visit, attempt }
+    }
+}
+
+impl fmt::Debug for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hop = f.debug_struct("Hop");
+        hop.field("at", &self.at()).field("from", &self.from()).field("took", &self.took());
+        hop.field("to", &self.to()).finish()
     }
 }
 

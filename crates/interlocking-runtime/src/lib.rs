@@ -31,6 +31,7 @@ pub mod journal;
 
 mod chain;
 mod driver;
+mod flight;
 mod perform;
 mod services;
 

@@ -1,6 +1,7 @@
 //! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
 
 use crate::cancel::Cancel;
+use crate::driver::Shared;
 use crate::services::RunServices;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Entered};
@@ -23,31 +24,49 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
-/// Runs one execution.
+/// An execution to perform, and what holds its run.
+pub(crate) trait Performed<G: Graph>: Send + Sync {
+    fn execution(&self) -> Execution;
+    fn shared(&self) -> &Shared<G>;
+}
+
+impl<G: Graph> Performed<G> for (&Shared<G>, Execution) {
+    fn execution(&self) -> Execution {
+        self.1
+    }
+
+    fn shared(&self) -> &Shared<G> {
+        self.0
+    }
+}
+
+/// Performs an execution, and gives what `finish` makes of the outcome. One future, and not one in another, because every
+/// branch holds one: nothing is in it twice that need not be.
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
 )]
-pub(crate) fn perform<'run, G: Graph>(
-    graph: &'run G,
-    services: &'run RunServices<G>,
-    execution: Execution,
+pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
+    performed: P,
     input: G::Token,
-    cancel: &'run Cancel,
-) -> impl Future<Output = Result<Done<G>, Stop>> + Send + 'run {
+    finish: impl FnOnce(P, Result<Done<G>, Stop>) -> R + Send,
+) -> impl Future<Output = R> + Send {
     async move {
-        if cancel.is_requested() {
-            return Err(Stop::Cancelled);
-        }
-        // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
-        let step = pin!(graph.step(input, Entered { services, execution }));
-        let limit = services.backstage.net.node(execution.node).timeout;
-        let done = if is_watched(services, execution) {
-            watched(services, execution, step, limit, cancel).await
+        let done = if performed.shared().cancel.is_requested() {
+            Err(Interruption::Cancelled)
         } else {
-            guard(step, limit, cancel).await
+            // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
+            let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
+            let step = pin!(performed.shared().graph.step(input, entered));
+            if is_watched(&performed.shared().services, performed.execution()) {
+                watched(&performed, step).await
+            } else {
+                guard(&performed, step).await
+            }
         };
-        done.map_err(|interruption| interruption.into_stop(services, execution))
+        let (services, execution) = (&performed.shared().services, performed.execution());
+        let result = done.map_err(|interruption| interruption.into_stop(services, execution));
+        finish(performed, result)
     }
 }
 
@@ -64,13 +83,11 @@ pub(crate) fn may_be_traced() -> bool {
 }
 
 /// Runs an execution that is [watched](is_watched). Boxed, so that the common path does not carry this one's state.
-pub(crate) fn watched<'run, G: Graph>(
-    services: &'run RunServices<G>,
-    execution: Execution,
+fn watched<'run, G: Graph>(
+    performed: &'run impl Performed<G>,
     step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
-    limit: Option<Duration>,
-    cancel: &'run Cancel,
 ) -> Pin<Box<dyn Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
+    let (services, execution) = (&performed.shared().services, performed.execution());
     let net = services.backstage.net;
     let span = tracing::info_span!(
         "node",
@@ -78,7 +95,7 @@ pub(crate) fn watched<'run, G: Graph>(
         visit = execution.visit,
         attempt = execution.attempt
     );
-    let guarded = guard(step, limit, cancel).instrument(span);
+    let guarded = guard(performed, step).instrument(span);
     Box::pin(async move {
         match net.node(execution.node).read_only {
             true => read_only(services, execution, guarded).await,
@@ -98,17 +115,17 @@ pub(crate) enum Interruption {
 /// What an execution waits with: a timer and the cancellation.
 pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
 
-/// Runs `step` until it is ready, panics, takes longer than `limit`, or the run is cancelled.
-fn guard<'run, T>(
-    mut step: Pin<&'run mut (impl Future<Output = T> + Send)>,
-    limit: Option<Duration>,
-    cancel: &'run Cancel,
-) -> impl Future<Output = Result<T, Interruption>> + Send + 'run
-where
-    T: 'run,
-{
+/// Runs `step` until it is ready, panics, takes longer than its node may, or the run is cancelled.
+fn guard<'run, G: Graph>(
+    performed: &'run impl Performed<G>,
+    mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
+) -> impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run {
     let mut waiting = None;
-    std::future::poll_fn(move |context| poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context))
+    std::future::poll_fn(move |context| {
+        let Shared { services, cancel, .. } = performed.shared();
+        let limit = || services.backstage.net.node(performed.execution().node).timeout;
+        poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
+    })
 }
 
 /// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs
@@ -117,7 +134,7 @@ where
 fn poll_guarded<'run, T>(
     step: Pin<&mut impl Future<Output = T>>,
     waiting: &mut Waiting<'run>,
-    limit: Option<Duration>,
+    limit: impl FnOnce() -> Option<Duration>,
     cancel: &'run Cancel,
     context: &mut Context<'_>,
 ) -> Poll<Result<T, Interruption>> {
@@ -128,7 +145,7 @@ fn poll_guarded<'run, T>(
     if let Poll::Ready(value) = polled {
         return Poll::Ready(Ok(value));
     }
-    wait(waiting, || limit, cancel, context).map(Err)
+    wait(waiting, limit, cancel, context).map(Err)
 }
 
 /// Waits for what may interrupt an execution that is not ready.
