@@ -123,13 +123,13 @@ fn branches_that_choose_do_not_multiply() {
     let Verdict::Unsound { violations } = verdict(&build("meet.slot18")) else { panic!("two branches fill one slot") };
     let shortest: Vec<String> = violations.iter().take(2).map(ToString::to_string).collect();
     expect![[r#"
-        `work19` can send a second token to `meet.slot18`, which holds one already
+        `work19` can send a second token to `meet.slot18`
         help: entry → split → work19 → meet.slot18, which holds a token already
-        help: let `work19` clear what is still on its way there: `goto(meet.slot18, cancels(meet.slot18))` at least; or let the branches meet in a join before
+        help: `split` and `work19` both lead there: let them meet in a join before
 
-        `work18` can send a second token to `meet.slot18`, which holds one already
+        `work18` can send a second token to `meet.slot18`
         help: entry → split → {work19, work18} → meet.slot18, which holds a token already
-        help: let `work18` clear what is still on its way there: `goto(meet.slot18, cancels(meet.slot18))` at least; or let the branches meet in a join before"#]].assert_eq(&shortest.join("\n\n"));
+        help: `work19` and `work18` both lead there: let them meet in a join before"#]].assert_eq(&shortest.join("\n\n"));
 }
 
 /// Optional loops in a row, each with a budget whose route goes on: bits of budgets, which only ever add behaviour.
