@@ -1,5 +1,6 @@
 //! What the check for soundness lets through: a cycle whose author says that it may go on for ever, a latch.
 
+use interlocking::agent_calls::AgentCalls;
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::table::Visits;
@@ -64,4 +65,10 @@ async fn a_latched_value_serves_every_round() {
     let graph = Latched { fork: ForkNode(Fork), write_tests: LogicNode(WriteTests), barrier: JoinNode(Barrier) };
     let report = Run::new(graph).start(7).await.expect("it needs nothing");
     assert_eq!(report.outcome.finished(), Some(21));
+}
+
+#[test]
+fn the_table_says_how_many_agent_calls_a_run_makes() {
+    let none = AgentCalls { at_most: Some(0), exact: true };
+    assert_eq!((Watch::AGENT_CALLS, Latched::AGENT_CALLS), (none, none), "no node of theirs has an agent");
 }

@@ -1,6 +1,7 @@
 //! The traits by which a struct is a graph and its fields are nodes. `#[derive(Graph)]` writes every impl here; none is
 //! meant to be written by hand, though nothing stops an engine or a test from doing so.
 
+use crate::agent_calls::AgentCalls;
 use crate::context::Entered;
 use crate::failure::NodeError;
 use crate::frontier::{Execution, Limit, Payload};
@@ -40,6 +41,8 @@ pub trait Graph: Sized + Send + Sync + 'static {
     const NODES: usize;
     /// How many edges the table has: alternatives, branches and exhausted routes.
     const EDGES: usize;
+    /// The worst-case number of agent calls of a run, told from the table.
+    const AGENT_CALLS: AgentCalls = AgentCalls::UNKNOWN;
 
     /// The routing table, compiled once.
     fn net() -> &'static Net;

@@ -6,6 +6,7 @@
 
 use crate::ast::{GraphModel, Node, Place, Target};
 use crate::{markers, naming};
+use interlocking_core::agent_calls::AgentCalls;
 use interlocking_core::lines;
 use interlocking_core::net::Net;
 use interlocking_core::table::NodeKind;
@@ -246,6 +247,7 @@ impl Expansion<'_, '_> {
         let (graph_name, output_name) = (&table.graph, &table.output);
         let rows = table.nodes.iter().map(lines::write);
         let listed = self.nodes();
+        let agent_calls = self.agent_calls();
         let join = self.join();
         let exhausted = self.exhausted();
         let memory = self.memory();
@@ -257,6 +259,7 @@ impl Expansion<'_, '_> {
                 type Token = __T;
                 const NODES: __p::usize = #nodes;
                 const EDGES: __p::usize = #edges;
+                #agent_calls
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(#rows),*]))
@@ -285,6 +288,14 @@ impl Expansion<'_, '_> {
                 #memory
             }
         }
+    }
+
+    /// The worst case of agent calls; nothing where the table sets no bound, which is what the trait says by itself.
+    fn agent_calls(&self) -> TokenStream {
+        let AgentCalls { at_most, exact } = interlocking_soundness::agent_calls(self.net);
+        let Some(at_most) = at_most else { return TokenStream::new() };
+        let at_most = Literal::u64_unsuffixed(at_most);
+        quote!(const AGENT_CALLS: __p::AgentCalls = __p::AgentCalls { at_most: __Y(#at_most), exact: #exact };)
     }
 
     /// The nodes as the type whose `chain` runs them: a tuple of sixteen markers, or of such tuples.

@@ -129,7 +129,8 @@ fn branches_that_choose_do_not_multiply() {
 
         `work18` can send a second token to `meet.slot18`
         help: entry → split → {work19, work18} → meet.slot18, which holds a token already
-        help: `work19` and `work18` both lead there: let them meet in a join before"#]].assert_eq(&shortest.join("\n\n"));
+        help: `work19` and `work18` both lead there: let them meet in a join before"#]]
+    .assert_eq(&shortest.join("\n\n"));
 }
 
 /// Optional loops in a row, each with a budget whose route goes on: bits of budgets, which only ever add behaviour.

@@ -8,6 +8,7 @@ pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
     NO_PLACE, NoToken, exhausted, keep, load, net, not_stored, slots, store, unknown_place,
 };
+pub use interlocking_core::agent_calls::AgentCalls;
 pub use interlocking_core::context::{Entered, alone};
 pub use interlocking_core::dispatch::{Addressed, Few, Many, Nobody, Nodes, astray};
 pub use interlocking_core::failure::Exhausted;

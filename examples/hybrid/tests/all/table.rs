@@ -2,6 +2,7 @@
 
 use expect_test::expect_file;
 use hybrid::graph::Hybrid;
+use interlocking::agent_calls::AgentCalls;
 use interlocking::draw::mermaid;
 use interlocking::graph::Graph as _;
 use interlocking::table::NodeRow;
@@ -76,4 +77,10 @@ fn nodes_take_and_lead_as_they_should() {
 #[test]
 fn it_can_be_drawn() {
     expect_file!["./hybrid.mmd"].assert_eq(&mermaid(Hybrid::net().table()));
+}
+
+/// Types and adversary, ten times more: 22. The implementation once, tests eleven times, ten fixes.
+#[test]
+fn a_run_makes_at_most_44_agent_calls() {
+    assert_eq!(Hybrid::AGENT_CALLS, AgentCalls { at_most: Some(44), exact: true });
 }
