@@ -1,0 +1,16 @@
+//! Evidence that the search is right: every verdict against a brute force that knows the rules and no reductions, and the
+//! brute force against the frontier that runs.
+
+#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+
+mod brute;
+mod cycles;
+mod explore;
+mod generate;
+mod mutate;
+mod hand_made;
+mod generated;
+mod frontier_agrees;
+
+#[path = "../../../interlocking-core/tests/protocols/mod.rs"]
+mod protocols;
