@@ -43,6 +43,33 @@ impl Bits {
         }
     }
 
+    /// Takes every member out that `other` has not.
+    pub fn intersect(&mut self, other: &Self) {
+        for (word, kept) in self.0.iter_mut().zip(&other.0) {
+            *word &= kept;
+        }
+    }
+
+    /// Adds every member of `other`; true if one was not a member.
+    pub fn unite(&mut self, other: &Self) -> bool {
+        let mut added = false;
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            added |= more & !*word != 0;
+            *word |= more;
+        }
+        added
+    }
+
+    /// Whether the two have a member in common.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(word, other)| word & other != 0)
+    }
+
+    /// Whether `other` has every member of this.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(word, other)| word & !other == 0)
+    }
+
     /// Takes all members out.
     pub fn clear(&mut self) {
         self.0.fill(0);
@@ -83,7 +110,11 @@ mod tests {
         other.insert(0);
         bits.subtract(&other);
         assert_eq!(bits.iter().collect::<Vec<_>>(), [129]);
+        assert!(other.unite(&bits) && !other.unite(&bits), "a second union adds nothing");
+        assert!(bits.is_subset(&other) && !other.is_subset(&bits) && bits.intersects(&other));
+        other.intersect(&bits);
+        assert_eq!(other, bits);
         bits.clear();
-        assert!(bits.is_empty());
+        assert!(bits.is_empty() && !bits.intersects(&other));
     }
 }

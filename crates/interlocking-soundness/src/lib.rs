@@ -1,20 +1,50 @@
-//! Decides whether a graph is sound.
+//! Decides whether a graph of [Interlocking](https://docs.rs/interlocking) is sound: whether every run of it comes to an
+//! end, with nothing left behind.
+//!
+//! ```
+//! use interlocking_core::net::Net;
+//! use interlocking_core::table::{NodeKind, NodeRow, Table};
+//! use interlocking_soundness::{Rule, Verdict, check};
+//!
+//! let logic = |name: &str| NodeRow::new(name, NodeKind::Logic);
+//! let table = Table::new("Release", "Report")
+//!     .with(logic("plan").entry().fork(&["code", "docs"], &[]))
+//!     .with(logic("code").goto("gate.code", &[]))
+//!     .with(logic("docs").goto("gate.docs", &[]).goto("exit", &["*"]))
+//!     .with(
+//!         NodeRow::new("gate", NodeKind::Join)
+//!             .slot("code", "Code", &["code"], false)
+//!             .slot("docs", "Docs", &["docs"], false)
+//!             .goto("code", &[])
+//!             .goto("exit", &[])
+//!             .visits(3),
+//!     );
+//! let Verdict::Unsound { violations } = check(&Net::new(table)?) else { panic!("a join is starved") };
+//! assert_eq!(violations[0].to_string(), "join `gate` can wait for ever
+//! help: entry → plan → {code, docs} → gate → code → gate, which still needs `docs`
+//! help: let `gate` continue on both: `fork(code, docs)`");
+//! # Ok::<(), interlocking_core::net::NetError>(())
+//! ```
+//!
+//! In reading order:
+//!
+//! - `verdict`: what is found: the rules, and the way to where one is broken.
+//! - `model`: what a run can come to, and what a node execution does to it.
+//! - `search`: the search through that; `check`: the searches that make a verdict.
+//! - `together`, `stubborn`, `goal`: why most of it need not be searched.
+//! - `cycles`: cycles without a budget, which need no search.
+//! - `trace`, `remedy`: the way in words, and what to do.
 
 mod verdict;
+mod model;
+mod search;
+mod check;
+mod together;
+mod stubborn;
+mod goal;
+mod cycles;
+mod trace;
+mod remedy;
 
+pub use check::{DEFAULT_LIMIT, check, check_within};
 pub use verdict::{Rule, Step, Verdict, Violation};
-
-use interlocking_core::net::Net;
-
-/// How many markings [`check`] looks at before it gives up.
-pub const DEFAULT_LIMIT: usize = 50_000;
-
-/// Decides whether every run of a graph ends well, looking at no more than [`DEFAULT_LIMIT`] markings.
-pub fn check(net: &Net) -> Verdict {
-    check_within(net, DEFAULT_LIMIT)
-}
-
-/// The same, looking at no more than `limit` markings.
-pub fn check_within(_net: &Net, limit: usize) -> Verdict {
-    Verdict::Undecided { limit }
-}

@@ -1,6 +1,8 @@
 //! What the check found: the verdict, and each violation with the way into it.
 
+use crate::trace::{is, quoted};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Whether a graph is sound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,4 +115,42 @@ pub struct Step {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+impl fmt::Display for Violation {
+    /// What is wrong; the way there; what to do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.rule)?;
+        if !self.trace.is_empty() {
+            write!(f, "\nhelp: {}", self.trace)?;
+        }
+        if !self.shortest {
+            f.write_str(" (there may be a shorter way)")?;
+        }
+        write!(f, "\nhelp: {}", self.remedy)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DoubleToken { from, place } => {
+                write!(f, "`{from}` can send a second token to `{place}`, which holds one already")
+            }
+            Self::LiveAtExit { from, live } => {
+                write!(f, "`{from}` can go to exit while {} {} still live", quoted(live), is(live))
+            }
+            Self::StarvedJoin { join, .. } => write!(f, "join `{join}` can wait for ever"),
+            Self::Deadlock { joins, .. } => write!(f, "joins {} can all wait for ever", quoted(joins)),
+            Self::UnboundedCycle { nodes } => match nodes.first() {
+                Some(first) => write!(f, "the cycle {} → {first} has no budget: it can go on for ever", nodes.join(" → ")),
+                None => f.write_str("a cycle has no budget"),
+            },
+            Self::NeverRuns { node } => write!(f, "node `{node}` can never run"),
+            Self::ExitUnreachable => f.write_str("no run can reach the exit"),
+            Self::NoWayOut { nodes } => {
+                write!(f, "a run can come to where the exit is out of reach: it goes on for ever at {}", quoted(nodes))
+            }
+        }
+    }
 }

@@ -1,0 +1,41 @@
+//! A rule that is known to be broken, as something to search for: which nodes must fire before it can be.
+//!
+//! Every way from a state to the goal has a firing of one of the nodes that [`Goal::needs`] names. The first of these on the
+//! way, or of a stubborn set around them, can come first of all, and the way is as long as before. So a search that tries
+//! only such sets finds a shortest way, and what does not matter to the goal never moves.
+
+use crate::model::Model;
+use crate::search::Broken;
+
+pub(crate) struct Goal {
+    broken: Broken,
+}
+
+impl Goal {
+    pub(crate) fn new(broken: Broken) -> Self {
+        Self { broken }
+    }
+
+    pub(crate) fn is(&self, broken: &Broken) -> bool {
+        self.broken == *broken
+    }
+
+    /// Nodes of which one must fire before the goal is reached, which is not yet.
+    pub(crate) fn needs(&self, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
+        match &self.broken {
+            // It is the last to fire.
+            Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => vec![*from],
+            // Whatever is enabled must come to rest: it fires, or something clears it.
+            Broken::Stuck { .. } => {
+                let first = enabled.iter().copied().find(|&index| !model.is_event(index));
+                let Some(first) = first else { return enabled.to_vec() };
+                let clears = |index: &usize| {
+                    model.nodes[*index].firings.iter().filter_map(|firing| firing.clears.as_ref()).any(|clears| {
+                        model.nodes[first].places.clone().any(|place| clears.places.contains(place))
+                    })
+                };
+                (0..model.nodes.len()).filter(clears).chain([first]).collect()
+            }
+        }
+    }
+}

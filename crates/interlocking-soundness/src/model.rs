@@ -1,0 +1,461 @@
+//! A net as the search moves on it: markings as sets of bits, and what a node execution does to them.
+//!
+//! A marking says of each place whether it holds a token, queued and running counted alike. Two things need more than that:
+//!
+//! - **Joins with latched slots** start and complete in two steps, because a value that arrives in a latched slot while the
+//!   join runs belongs to its next round, and to this one if it comes before. Bits say which slots remember a value, which
+//!   joins run, and which marked latched slots hold the next round's value.
+//! - **Budgets** are abstracted to "entered before": the first entry is never exhausted, a later one may be. That bit is
+//!   kept only for nodes whose exhausted route goes somewhere else than to exit with everything cancelled, which no rule can
+//!   be broken by. More such bits never mean less behaviour, so they stand apart from the marking.
+//!
+//! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
+//! start is always there too, and has the bit. Only what an event clears has certainly not started.
+
+use interlocking_core::bits::Bits;
+use interlocking_core::net::{Alternative, Net, NodeIndex};
+use interlocking_core::table::{NodeKind, Visits};
+
+/// What a run can come to, as far as the rules of soundness can tell states apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Tokens, remembered values, running joins.
+    pub(crate) marking: Bits,
+    /// Nodes entered before, and tokens whose entry may be exhausted.
+    pub(crate) budgets: Bits,
+}
+
+pub(crate) struct Model<'n> {
+    pub(crate) net: &'n Net,
+    /// How many places there are without the exit; they are the first bits of a marking.
+    pub(crate) places: usize,
+    pub(crate) nodes: Vec<Node>,
+    /// The places of all nodes, without the bits that stand behind them.
+    pub(crate) all_places: Bits,
+    /// Whether some budget is unbounded: then a run may never end, and states are told apart exactly.
+    pub(crate) unbounded: bool,
+    /// Bits of joins that run.
+    running: Vec<usize>,
+    marking_bits: usize,
+    budget_bits: usize,
+    /// Fewer firings than the table means: a fork has more combinations than can be listed.
+    pub(crate) too_wide: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) role: Role,
+    pub(crate) places: std::ops::Range<usize>,
+    pub(crate) latched: Vec<Latched>,
+    /// The bit that says that a join with latched slots runs.
+    running: Option<usize>,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) firings: Vec<Firing>,
+    /// Whether an event may leave the run as it is.
+    resumes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Takes the token of its one place.
+    Plain,
+    /// Takes a token of each slot.
+    Join,
+    /// Takes no token.
+    Event,
+    /// Is never in the marking.
+    Aside,
+}
+
+/// A latched slot and the bits behind it.
+#[derive(Debug)]
+pub(crate) struct Latched {
+    pub(crate) place: usize,
+    /// Whether it remembers a value.
+    remembered: usize,
+    /// Whether its token came while the join ran.
+    next: usize,
+}
+
+/// The bits of a budget, and what bounds it.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    entered: usize,
+    tired: usize,
+    visits: bool,
+    attempts: bool,
+}
+
+/// One way on from a node: an alternative, with one of its targets chosen for each branch.
+#[derive(Debug)]
+pub(crate) struct Firing {
+    /// Whether it is the route of an exhausted budget.
+    pub(crate) exhausted: bool,
+    /// The places that get a token, the exit excluded.
+    pub(crate) produces: Vec<usize>,
+    pub(crate) exits: bool,
+    pub(crate) clears: Option<Clears>,
+    /// Whether its result is one fixed marking, whatever else is live: set by the analysis of what can be marked together.
+    pub(crate) total: bool,
+}
+
+/// What a region takes out of a state.
+#[derive(Debug)]
+pub(crate) struct Clears {
+    pub(crate) places: Bits,
+    marking: Bits,
+    budgets: Bits,
+}
+
+/// What a firing comes to.
+pub(crate) enum Outcome {
+    /// The run goes on.
+    State(State),
+    /// The run ends, at the exit or by a failure.
+    End {
+        at_exit: bool,
+    },
+    DoubleToken {
+        place: usize,
+    },
+    LiveAtExit {
+        live: Bits,
+    },
+}
+
+/// More combinations of a fork's branches than this are not listed.
+const WIDEST_FORK: usize = 1 << 14;
+
+impl<'n> Model<'n> {
+    /// The model of a net. Budgets whose exhaustion ends the run are left out unless `every_budget` asks for them.
+    pub(crate) fn new(net: &'n Net, every_budget: bool) -> Self {
+        let places = net.places().len() - 1;
+        let unbounded = net.table().nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
+        let mut model = Self {
+            net,
+            places,
+            nodes: Vec::with_capacity(net.nodes().len()),
+            all_places: Bits::new(0),
+            unbounded,
+            running: Vec::new(),
+            marking_bits: places,
+            budget_bits: 0,
+            too_wide: false,
+        };
+        for index in 0..net.nodes().len() {
+            let node = model.node(index, every_budget || unbounded);
+            model.nodes.push(node);
+        }
+        let mut all_places = Bits::new(model.marking_bits);
+        (0..places).for_each(|place| {
+            all_places.insert(place);
+        });
+        model.all_places = all_places;
+        for (index, row) in net.nodes().iter().enumerate() {
+            let mut firings = Vec::new();
+            for at in row.alternatives.clone() {
+                if let Some(alternative) = net.alternative(at) {
+                    model.too_wide |= !model.list(alternative, row.exhausted == Some(at), &mut firings);
+                }
+            }
+            model.nodes[index].firings = firings;
+        }
+        model
+    }
+
+    fn node(&mut self, index: usize, every_budget: bool) -> Node {
+        let (row, node) = (&self.net.table().nodes[index], &self.net.nodes()[index]);
+        let mut marking_bits = self.marking_bits;
+        let mut next_marking_bit = || {
+            marking_bits += 1;
+            marking_bits - 1
+        };
+        let latched: Vec<Latched> = node
+            .places()
+            .filter(|&place| self.net.places()[place].latched)
+            .map(|place| Latched { place, remembered: next_marking_bit(), next: next_marking_bit() })
+            .collect();
+        let running = (!latched.is_empty()).then(&mut next_marking_bit);
+        self.marking_bits = marking_bits;
+        self.running.extend(running);
+        let bounded = matches!(row.visits, Some(Visits::AtMost(_)));
+        let ends = node.exhausted.and_then(|at| self.net.alternative(at)).is_none_or(|route| self.ends_all(route));
+        let budget = ((bounded || row.attempts.is_some()) && (every_budget || !ends)).then(|| {
+            self.budget_bits += 2;
+            let (entered, tired) = (self.budget_bits - 2, self.budget_bits - 1);
+            Budget { entered, tired, visits: bounded, attempts: row.attempts.is_some() }
+        });
+        let role = match row.kind {
+            NodeKind::Join => Role::Join,
+            NodeKind::Event => Role::Event,
+            NodeKind::Advisory | NodeKind::Observer => Role::Aside,
+            _ => Role::Plain,
+        };
+        Node {
+            role,
+            places: node.places(),
+            latched,
+            running,
+            budget,
+            firings: Vec::new(),
+            resumes: row.resume,
+        }
+    }
+
+    /// Whether an alternative ends the run and clears everything.
+    fn ends_all(&self, alternative: &Alternative) -> bool {
+        let to_exit = alternative.branches.iter().flatten().all(|&place| place == self.net.exit());
+        to_exit && alternative.cancels.as_ref().is_some_and(|region| region.everything)
+    }
+
+    /// Adds the firings of an alternative; false if there are too many.
+    fn list(&self, alternative: &Alternative, exhausted: bool, into: &mut Vec<Firing>) -> bool {
+        let combinations = alternative.branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+        let Some(combinations) = combinations.filter(|&count| count <= WIDEST_FORK) else { return false };
+        for combination in 0..combinations {
+            let mut rest = combination;
+            let (mut produces, mut exits) = (Vec::with_capacity(alternative.branches.len()), false);
+            for branch in &alternative.branches {
+                let place = branch[rest % branch.len()];
+                rest /= branch.len();
+                if place == self.net.exit() {
+                    exits = true;
+                } else {
+                    produces.push(usize::from(place));
+                }
+            }
+            let clears = alternative.cancels.as_ref().map(|region| self.clears(region.places.iter()));
+            let total = exits && produces.is_empty() && self.ends_all(alternative);
+            into.push(Firing { exhausted, produces, exits, clears, total });
+        }
+        true
+    }
+
+    fn clears(&self, cleared: impl Iterator<Item = usize>) -> Clears {
+        let mut places = Bits::new(self.marking_bits);
+        cleared.for_each(|place| {
+            places.insert(place);
+        });
+        let (mut marking, mut budgets) = (places.clone(), Bits::new(self.budget_bits));
+        for node in &self.nodes {
+            if !node.places.clone().any(|place| places.contains(place)) {
+                continue;
+            }
+            // A join that loses one slot no longer runs, and has the others still.
+            marking_insert(&mut marking, node.running);
+            for latched in &node.latched {
+                marking.insert(latched.next);
+                if places.contains(latched.place) {
+                    marking.insert(latched.remembered);
+                }
+            }
+            marking_insert(&mut budgets, node.budget.as_ref().map(|budget| budget.tired));
+        }
+        Clears { places, marking, budgets }
+    }
+
+    /// Where a run starts.
+    pub(crate) fn start(&self) -> State {
+        let mut state = State { marking: Bits::new(self.marking_bits), budgets: Bits::new(self.budget_bits) };
+        self.arrive(&mut state, usize::from(self.net.entry()), None);
+        state
+    }
+
+    /// Whether a node can do its next step.
+    pub(crate) fn is_enabled(&self, index: usize, state: &State) -> bool {
+        let node = &self.nodes[index];
+        match node.role {
+            Role::Plain => state.marking.contains(node.places.start),
+            Role::Join => node.places.clone().all(|place| self.has_value(node, place, state)),
+            Role::Event => {
+                !self.running.iter().any(|&bit| state.marking.contains(bit))
+                    && node.firings.iter().any(|firing| self.may_redirect(firing, state))
+            }
+            Role::Aside => false,
+        }
+    }
+
+    /// Whether a slot has a value, for this round of its join.
+    pub(crate) fn has_value(&self, node: &Node, place: usize, state: &State) -> bool {
+        state.marking.contains(place)
+            || node.latched.iter().any(|slot| slot.place == place && state.marking.contains(slot.remembered))
+    }
+
+    fn may_redirect(&self, firing: &Firing, state: &State) -> bool {
+        firing.clears.as_ref().is_some_and(|clears| clears.places.intersects(&state.marking))
+    }
+
+    /// Starts a join with latched slots, if that is a node's next step: not a firing yet.
+    pub(crate) fn started(&self, index: usize, state: &State) -> Option<State> {
+        let node = &self.nodes[index];
+        let running = node.running.filter(|&bit| !state.marking.contains(bit))?;
+        let mut state = state.clone();
+        state.marking.insert(running);
+        for slot in &node.latched {
+            if state.marking.contains(slot.place) {
+                state.marking.insert(slot.remembered);
+            }
+        }
+        Some(state)
+    }
+
+    /// What an event does that leaves the run as it is: it counts as a visit, if visits count.
+    pub(crate) fn resumed(&self, index: usize, state: &State) -> Option<State> {
+        let node = &self.nodes[index];
+        let budget = node.budget.as_ref().filter(|budget| !state.budgets.contains(budget.entered))?;
+        let may = node.role == Role::Event
+            && (node.resumes || node.firings.iter().any(|firing| !self.may_redirect(firing, state)));
+        may.then(|| {
+            let mut state = state.clone();
+            state.budgets.insert(budget.entered);
+            state
+        })
+    }
+
+    /// Whether the entry of an enabled node may be exhausted, as far as is kept.
+    pub(crate) fn may_be_exhausted(&self, index: usize, state: &State) -> bool {
+        let node = &self.nodes[index];
+        node.budget.as_ref().is_some_and(|budget| {
+            state.budgets.contains(if node.role == Role::Event { budget.entered } else { budget.tired })
+        })
+    }
+
+    /// Whether an enabled node, which has started if it must, may take a way on.
+    pub(crate) fn may_fire(&self, index: usize, firing: &Firing, state: &State) -> bool {
+        (!firing.exhausted || self.may_be_exhausted(index, state))
+            && (self.nodes[index].role != Role::Event || self.may_redirect(firing, state))
+    }
+
+    /// What a firing does: the input goes, the region is cleared, tokens arrive.
+    pub(crate) fn fire(&self, index: usize, firing: &Firing, before: &State) -> Outcome {
+        let node = &self.nodes[index];
+        let mut state = before.clone();
+        if node.role == Role::Event {
+            if let Some(budget) = &node.budget {
+                state.budgets.insert(budget.entered);
+            }
+            if let Some(clears) = &firing.clears {
+                self.forget_what_never_started(clears, &mut state);
+            }
+        } else {
+            for place in node.places.clone() {
+                let slot = node.latched.iter().find(|slot| slot.place == place);
+                // What arrived while a join ran belongs to its next round.
+                if slot.is_none_or(|slot| !state.marking.remove(slot.next)) {
+                    state.marking.remove(place);
+                }
+            }
+            if let Some(running) = node.running {
+                state.marking.remove(running);
+            }
+            if let Some(budget) = &node.budget {
+                state.budgets.remove(budget.tired);
+            }
+        }
+        if let Some(clears) = &firing.clears {
+            state.marking.subtract(&clears.marking);
+            state.budgets.subtract(&clears.budgets);
+        }
+        for &place in &firing.produces {
+            if state.marking.contains(place) {
+                return Outcome::DoubleToken { place };
+            }
+            self.arrive(&mut state, place, Some(index));
+        }
+        if firing.exits {
+            state.marking.intersect(&self.all_places);
+            return match state.marking.is_empty() {
+                true => Outcome::End { at_exit: true },
+                false => Outcome::LiveAtExit { live: state.marking },
+            };
+        }
+        Outcome::State(state)
+    }
+
+    /// Puts a token into an empty place.
+    fn arrive(&self, state: &mut State, place: usize, from: Option<usize>) {
+        let index = usize::from(self.net.places()[place].node);
+        let node = &self.nodes[index];
+        let due_already = node.budget.is_some() && node.role == Role::Join && self.is_enabled(index, state);
+        state.marking.insert(place);
+        if let Some(running) = node.running
+            && state.marking.contains(running)
+        {
+            if let Some(slot) = node.latched.iter().find(|slot| slot.place == place) {
+                state.marking.insert(slot.next);
+            }
+            return;
+        }
+        if let Some(budget) = &node.budget
+            && !due_already
+            && self.is_enabled(index, state)
+        {
+            let again = budget.attempts && from == Some(index);
+            if again || (budget.visits && state.budgets.contains(budget.entered)) {
+                state.budgets.insert(budget.tired);
+            }
+            if !again {
+                state.budgets.insert(budget.entered);
+            }
+        }
+    }
+
+    /// An event is handled while nothing runs: what it clears was never started, and is no entry.
+    fn forget_what_never_started(&self, clears: &Clears, state: &mut State) {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if let Some(budget) = &node.budget
+                && node.role != Role::Event
+                && node.places.clone().any(|place| clears.places.contains(place))
+                && self.is_enabled(index, state)
+                && !state.budgets.contains(budget.tired)
+            {
+                state.budgets.remove(budget.entered);
+            }
+        }
+    }
+
+    /// The set of all places, and the empty one.
+    pub(crate) fn all_of_the_places(&self) -> Bits {
+        let mut all = Bits::new(self.places);
+        (0..self.places).for_each(|place| {
+            all.insert(place);
+        });
+        all
+    }
+
+    pub(crate) fn no_places(&self) -> Bits {
+        Bits::new(self.marking_bits)
+    }
+
+    pub(crate) fn is_event(&self, index: usize) -> bool {
+        self.nodes[index].role == Role::Event
+    }
+
+    pub(crate) fn node_name(&self, index: usize) -> &str {
+        self.net.name(index as NodeIndex)
+    }
+
+    pub(crate) fn place_name(&self, place: usize) -> &str {
+        &self.net.places()[place].name
+    }
+}
+
+impl Node {
+    /// The places that must hold a token for it to fire.
+    pub(crate) fn needs(&self) -> impl Iterator<Item = usize> + '_ {
+        self.places.clone().filter(|&place| !self.latched.iter().any(|slot| slot.place == place))
+    }
+}
+
+impl Firing {
+    /// Whether nothing of what was live before is live after it.
+    pub(crate) fn is_final(&self) -> bool {
+        self.total || self.exits
+    }
+}
+
+fn marking_insert(bits: &mut Bits, index: Option<usize>) {
+    if let Some(index) = index {
+        bits.insert(index);
+    }
+}

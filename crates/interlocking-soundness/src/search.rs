@@ -1,0 +1,276 @@
+//! The search through the markings that a run can come to.
+//!
+//! Breadth first, by node executions: the way to a state is a shortest one among those that the search tries. A state whose
+//! marking was seen with the same budget bits or more is not looked at again: it can do nothing new.
+
+use crate::goal::Goal;
+use crate::model::{Firing, Model, Outcome, Role, State};
+use crate::stubborn::Dependencies;
+use interlocking_core::bits::Bits;
+use std::collections::{HashMap, VecDeque};
+
+/// Which of the enabled nodes a search tries.
+#[derive(Clone, Copy)]
+pub(crate) enum Order<'g> {
+    /// All of them.
+    Everything,
+    /// Those of one stubborn set: enough to know whether a rule is broken.
+    Stubborn,
+    /// Those of a stubborn set around all that the goal needs: enough to find a shortest way to it.
+    Towards(&'g Goal),
+}
+
+/// A broken rule by index, as the search meets it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Broken {
+    DoubleToken { from: usize, place: usize },
+    LiveAtExit { from: usize },
+    /// The joins that wait.
+    Stuck { joins: Vec<usize> },
+}
+
+/// Where a rule is broken.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) broken: Broken,
+    /// The state in which it is, or in which the last firing breaks it.
+    pub(crate) state: u32,
+    pub(crate) last: Option<Taken>,
+    /// The tokens then live, where a run would have ended.
+    pub(crate) live: Option<Bits>,
+}
+
+/// A firing, by node and position in its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) node: u32,
+    pub(crate) firing: u32,
+}
+
+struct Seen {
+    state: State,
+    from: u32,
+    /// `None` where a join started or a message was ignored, which is no execution.
+    taken: Option<Taken>,
+    depth: u32,
+    expanded: bool,
+}
+
+pub(crate) struct Search<'m, 'n> {
+    model: &'m Model<'n>,
+    dependencies: &'m Dependencies,
+    seen: Vec<Seen>,
+    index: HashMap<Bits, Vec<u32>>,
+    queue: VecDeque<u32>,
+    pub(crate) found: Vec<Found>,
+    /// Nodes whose handler some run starts.
+    pub(crate) ran: Vec<bool>,
+    pub(crate) reached_exit: bool,
+    /// Who leads to whom, and who ends: kept where a run may never end.
+    edges: Vec<(u32, u32)>,
+    ends: Vec<u32>,
+    pub(crate) complete: bool,
+}
+
+impl<'m, 'n> Search<'m, 'n> {
+    pub(crate) fn run(model: &'m Model<'n>, dependencies: &'m Dependencies, order: Order<'_>, limit: usize) -> Self {
+        let mut search = Self {
+            model,
+            dependencies,
+            seen: Vec::new(),
+            index: HashMap::new(),
+            queue: VecDeque::new(),
+            found: Vec::new(),
+            ran: vec![false; model.nodes.len()],
+            reached_exit: false,
+            edges: Vec::new(),
+            ends: Vec::new(),
+            complete: false,
+        };
+        search.see(model.start(), 0, None, 0);
+        while let Some(at) = search.queue.pop_front() {
+            if search.seen.len() > limit {
+                return search;
+            }
+            if std::mem::replace(&mut search.seen[at as usize].expanded, true) {
+                continue;
+            }
+            search.expand(at, order);
+            if let Order::Towards(goal) = order
+                && search.found.iter().any(|found| goal.is(&found.broken))
+            {
+                break;
+            }
+        }
+        search.complete = true;
+        search
+    }
+
+    /// How many states were seen.
+    pub(crate) fn states(&self) -> usize {
+        self.seen.len()
+    }
+
+    pub(crate) fn state(&self, index: u32) -> &State {
+        &self.seen[index as usize].state
+    }
+
+    /// The executions that lead to a state.
+    pub(crate) fn path(&self, to: u32) -> Vec<Taken> {
+        let (mut path, mut at) = (Vec::new(), to);
+        while at != 0 {
+            path.extend(self.seen[at as usize].taken);
+            at = self.seen[at as usize].from;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The states from which no run ends.
+    pub(crate) fn without_end(&self) -> Vec<u32> {
+        let mut back: Vec<Vec<u32>> = vec![Vec::new(); self.seen.len()];
+        for &(from, to) in &self.edges {
+            back[to as usize].push(from);
+        }
+        let mut can_end = vec![false; self.seen.len()];
+        let mut open = self.ends.clone();
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut can_end[at as usize], true) {
+                open.extend(&back[at as usize]);
+            }
+        }
+        (0..self.seen.len() as u32).filter(|&at| !can_end[at as usize]).collect()
+    }
+
+    fn expand(&mut self, at: u32, order: Order<'_>) {
+        let model = self.model;
+        let state = self.seen[at as usize].state.clone();
+        let enabled: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_enabled(index, &state)).collect();
+        if enabled.iter().all(|&index| model.is_event(index)) {
+            self.stuck(at, &state);
+        }
+        match order {
+            Order::Everything => self.try_all(at, &state, &enabled),
+            _ if enabled.len() < 2 => self.try_all(at, &state, &enabled),
+            Order::Towards(goal) => {
+                let chosen = self.dependencies.around(model, &state, &enabled, goal.needs(model, &enabled));
+                self.try_all(at, &state, &chosen);
+            }
+            Order::Stubborn => {
+                let chosen = self.dependencies.choose(model, &state, &enabled, |chosen| self.goes_on(&state, chosen));
+                self.try_all(at, &state, chosen.as_deref().unwrap_or(&enabled));
+            }
+        }
+    }
+
+    /// Whether a firing of one of these nodes, not a final one, leads to a state whose successors are still to be tried.
+    fn goes_on(&self, state: &State, chosen: &[usize]) -> bool {
+        chosen.iter().any(|&index| {
+            let fresh = |next: &State| self.known(next).is_none_or(|known| !self.seen[known as usize].expanded);
+            if let Some(started) = self.model.started(index, state) {
+                return fresh(&started);
+            }
+            let firings = self.model.nodes[index].firings.iter();
+            let mut firings = firings.filter(|firing| !firing.is_final() && self.model.may_fire(index, firing, state));
+            firings.any(|firing| match self.model.fire(index, firing, state) {
+                Outcome::State(next) => fresh(&next),
+                _ => false,
+            })
+        })
+    }
+
+    fn try_all(&mut self, at: u32, state: &State, nodes: &[usize]) {
+        let depth = self.seen[at as usize].depth;
+        for &index in nodes {
+            if let Some(started) = self.model.started(index, state) {
+                self.see(started, at, None, depth);
+                continue;
+            }
+            if let Some(resumed) = self.model.resumed(index, state) {
+                self.see(resumed, at, None, depth);
+            }
+            self.end_by_failure(at, index, state);
+            for (firing, way) in self.model.nodes[index].firings.iter().enumerate() {
+                if self.model.may_fire(index, way, state) {
+                    let taken = Taken { node: index as u32, firing: firing as u32 };
+                    self.fire(at, state, taken, way);
+                }
+            }
+        }
+    }
+
+    fn fire(&mut self, at: u32, state: &State, taken: Taken, firing: &Firing) {
+        let from = taken.node as usize;
+        self.ran[from] |= !firing.exhausted;
+        let (broken, live) = match self.model.fire(from, firing, state) {
+            Outcome::State(next) => {
+                let depth = self.seen[at as usize].depth + 1;
+                return self.see(next, at, Some(taken), depth);
+            }
+            Outcome::End { at_exit } => {
+                self.reached_exit |= at_exit;
+                return self.ends.push(at);
+            }
+            Outcome::DoubleToken { place } => (Broken::DoubleToken { from, place }, None),
+            Outcome::LiveAtExit { live } => {
+                self.reached_exit = true;
+                (Broken::LiveAtExit { from }, Some(live))
+            }
+        };
+        self.report(Found { broken, state: at, last: Some(taken), live });
+    }
+
+    /// An exhausted budget without a route fails, and that ends the run.
+    fn end_by_failure(&mut self, at: u32, index: usize, state: &State) {
+        let has_route = self.model.net.nodes()[index].exhausted.is_some();
+        if self.model.unbounded && !has_route && self.model.may_be_exhausted(index, state) {
+            self.ends.push(at);
+        }
+    }
+
+    fn stuck(&mut self, at: u32, state: &State) {
+        let waits = |index: &usize| {
+            let node = &self.model.nodes[*index];
+            node.role == Role::Join && node.places.clone().any(|place| state.marking.contains(place))
+        };
+        let joins = (0..self.model.nodes.len()).filter(waits).collect();
+        self.report(Found { broken: Broken::Stuck { joins }, state: at, last: None, live: None });
+    }
+
+    /// Keeps the first, which is a shortest way to it.
+    fn report(&mut self, found: Found) {
+        if !self.found.iter().any(|known| known.broken == found.broken) {
+            self.found.push(found);
+        }
+    }
+
+    /// A state that can do all that this one can.
+    fn known(&self, state: &State) -> Option<u32> {
+        let known = self.index.get(&state.marking)?;
+        known.iter().copied().find(|&known| {
+            let budgets = &self.seen[known as usize].state.budgets;
+            // Where a run may never end, less behaviour can be what is wrong.
+            if self.model.unbounded { state.budgets == *budgets } else { state.budgets.is_subset(budgets) }
+        })
+    }
+
+    fn see(&mut self, state: State, from: u32, taken: Option<Taken>, depth: u32) {
+        let known = self.known(&state);
+        if self.model.unbounded && !self.seen.is_empty() {
+            self.edges.push((from, known.unwrap_or(self.seen.len() as u32)));
+        }
+        if let Some(known) = known {
+            let known = &mut self.seen[known as usize];
+            // A start costs nothing, so a shorter way to a state that waits may come later.
+            if depth < known.depth && !known.expanded && known.state == state {
+                (known.from, known.taken, known.depth) = (from, taken, depth);
+            }
+            return;
+        }
+        let at = self.seen.len() as u32;
+        self.index.entry(state.marking.clone()).or_default().push(at);
+        let is_execution = taken.is_some();
+        self.seen.push(Seen { state, from, taken, depth, expanded: false });
+        if is_execution { self.queue.push_back(at) } else { self.queue.push_front(at) }
+    }
+}

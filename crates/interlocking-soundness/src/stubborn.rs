@@ -1,0 +1,195 @@
+//! Which of the enabled nodes need to be tried now, and which can wait: strong stubborn sets.
+//!
+//! Two nodes depend on each other if the order in which they fire can matter: they send to one place, one sends to where the
+//! other takes its token, or one clears what the other takes or sends. Nodes that are never [together](crate::together)
+//! don't. A set of nodes is stubborn if it has, with every enabled node, all that depend on it, and with every other node all
+//! that send to a place which it lacks: then whatever the rest does first, the set can do before, with the same result. It is
+//! enough to try the enabled nodes of one stubborn set, the smallest.
+//!
+//! - Going to exit depends on nothing: if something else is live, that is wrong now, and stays wrong whatever the rest does.
+//! - A [total](crate::model::Firing::total) firing depends on nothing that keeps no budget: its result is the same marking,
+//!   now or later, and what the rest did before is cleared. But nothing of the rest is left after it, so a set is
+//!   only enough if one of its firings is neither total nor to exit, and leads to a state whose successors are still to be
+//!   tried: else the rest could be put off for ever.
+//! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
+
+use crate::model::{Model, Node, Role, State};
+use crate::together::Together;
+use interlocking_core::bits::Bits;
+
+pub(crate) struct Dependencies {
+    /// By node: those whose order with it can matter.
+    dependent: Vec<Vec<usize>>,
+    /// By place: the nodes that send to it.
+    producers: Vec<Vec<usize>>,
+}
+
+impl Dependencies {
+    pub(crate) fn of(model: &Model<'_>, together: &Together) -> Self {
+        let count = model.nodes.len();
+        let mut producers = vec![Vec::new(); model.places];
+        for (index, node) in model.nodes.iter().enumerate() {
+            for &place in node.firings.iter().flat_map(|firing| &firing.produces) {
+                if producers[place].last() != Some(&index) {
+                    producers[place].push(index);
+                }
+            }
+        }
+        let effects: Vec<Option<Effects>> = model.nodes.iter().map(|node| Effects::of(model, together, node)).collect();
+        let mut dependent = vec![Vec::new(); count];
+        for (one, mine) in effects.iter().enumerate() {
+            let Some(mine) = mine else { continue };
+            for (other, theirs) in effects.iter().enumerate().skip(one + 1) {
+                let Some(theirs) = theirs else { continue };
+                if mine.may_meet(&model.nodes[other])
+                    && theirs.may_meet(&model.nodes[one])
+                    && (mine.disturbs(theirs) || theirs.disturbs(mine) || mine.sends.intersects(&theirs.sends))
+                {
+                    dependent[one].push(other);
+                    dependent[other].push(one);
+                }
+            }
+        }
+        Self { dependent, producers }
+    }
+
+    /// The enabled nodes of a small stubborn set that suffices.
+    pub(crate) fn choose(
+        &self,
+        model: &Model<'_>,
+        state: &State,
+        enabled: &[usize],
+        suffices: impl Fn(&[usize]) -> bool,
+    ) -> Option<Vec<usize>> {
+        let is_enabled = flags(model, enabled);
+        let mut larger: Vec<Vec<usize>> = Vec::new();
+        for &seed in enabled {
+            let found = self.close(model, state, &is_enabled, [seed]);
+            if found.len() == 1 && suffices(&found) {
+                return Some(found);
+            }
+            if (2..enabled.len()).contains(&found.len()) && !larger.contains(&found) {
+                larger.push(found);
+            }
+        }
+        larger.sort_by_key(Vec::len);
+        larger.into_iter().find(|found| suffices(found))
+    }
+
+    /// The enabled nodes of the stubborn set around what a goal needs.
+    pub(crate) fn around(&self, model: &Model<'_>, state: &State, enabled: &[usize], seeds: Vec<usize>) -> Vec<usize> {
+        self.close(model, state, &flags(model, enabled), seeds)
+    }
+
+    /// The enabled nodes of the stubborn set around `seeds`.
+    fn close(
+        &self,
+        model: &Model<'_>,
+        state: &State,
+        is_enabled: &[bool],
+        seeds: impl IntoIterator<Item = usize>,
+    ) -> Vec<usize> {
+        let mut members = vec![false; model.nodes.len()];
+        let mut open: Vec<usize> = Vec::new();
+        let add = |index: usize, members: &mut Vec<bool>, open: &mut Vec<usize>| {
+            if !members[index] {
+                members[index] = true;
+                open.push(index);
+            }
+        };
+        seeds.into_iter().for_each(|seed| add(seed, &mut members, &mut open));
+        while let Some(index) = open.pop() {
+            if is_enabled[index] {
+                self.dependent[index].iter().for_each(|&other| add(other, &mut members, &mut open));
+            }
+            // What an event may do depends on where tokens are, also if it can do something already.
+            if !is_enabled[index] || model.is_event(index) {
+                self.enablers(model, state, index).for_each(|other| add(other, &mut members, &mut open));
+            }
+        }
+        (0..members.len()).filter(|&index| members[index] && is_enabled[index]).collect()
+    }
+
+    /// Nodes of which one must fire before a node that is not enabled can be.
+    fn enablers<'d>(
+        &'d self,
+        model: &'d Model<'_>,
+        state: &'d State,
+        index: usize,
+    ) -> impl Iterator<Item = usize> + 'd {
+        let node = &model.nodes[index];
+        let missing = node.places.clone().find(|&place| !model.has_value(node, place, state));
+        let missing = missing.filter(|_| node.role != Role::Event && node.role != Role::Aside);
+        let cleared = node.firings.iter().filter(|firing| node.role == Role::Event && !firing.total);
+        let cleared = cleared.filter_map(|firing| firing.clears.as_ref()).flat_map(|clears| clears.places.iter());
+        missing.into_iter().chain(cleared).flat_map(|place| self.producers[place].iter().copied())
+    }
+}
+
+fn flags(model: &Model<'_>, enabled: &[usize]) -> Vec<bool> {
+    let mut flags = vec![false; model.nodes.len()];
+    enabled.iter().for_each(|&index| flags[index] = true);
+    flags
+}
+
+/// What a node takes, sends and clears, over all its firings that are not total.
+struct Effects {
+    takes: Bits,
+    sends: Bits,
+    clears: Bits,
+    /// What may be live beside it.
+    beside: Bits,
+    /// Whether it has a total firing, which undoes what others did, but not what they entered.
+    is_total: bool,
+    /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept, or clears
+    /// what a join remembers.
+    leaves_traces: bool,
+}
+
+impl Effects {
+    /// `None` for a node that never fires.
+    fn of(model: &Model<'_>, together: &Together, node: &Node) -> Option<Self> {
+        if node.role == Role::Aside {
+            return None;
+        }
+        let beside = together.beside(model, node)?;
+        let empty = || Bits::new(model.places);
+        let mut effects =
+            Self { takes: empty(), sends: empty(), clears: model.no_places(), beside, is_total: false, leaves_traces: false };
+        if node.role != Role::Event {
+            node.places.clone().for_each(|place| {
+                effects.takes.insert(place);
+            });
+        }
+        for firing in &node.firings {
+            let has_budget = |&place: &usize| model.nodes[usize::from(model.net.places()[place].node)].budget.is_some();
+            let is_latched = |place: usize| model.net.places()[place].latched;
+            effects.leaves_traces |= firing.produces.iter().any(has_budget)
+                || firing.clears.as_ref().is_some_and(|clears| clears.places.iter().any(is_latched));
+            if firing.total {
+                effects.is_total = true;
+                continue;
+            }
+            firing.produces.iter().for_each(|&place| {
+                effects.sends.insert(place);
+            });
+            if let Some(clears) = &firing.clears {
+                effects.clears.unite(&clears.places);
+            }
+        }
+        Some(effects)
+    }
+
+    /// Whether `other` may fire while this node can.
+    fn may_meet(&self, other: &Node) -> bool {
+        other.role == Role::Event || other.needs().all(|place| self.beside.contains(place))
+    }
+
+    /// Whether what this node does changes what `other` can do or has done.
+    fn disturbs(&self, other: &Self) -> bool {
+        self.sends.intersects(&other.takes)
+            || self.clears.intersects(&other.takes)
+            || self.clears.intersects(&other.sends)
+            || (self.is_total && other.leaves_traces)
+    }
+}

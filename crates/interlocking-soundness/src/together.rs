@@ -1,0 +1,130 @@
+//! Which places may hold tokens at the same time: an over-approximation that costs polynomial time, and no search.
+//!
+//! Two places are together if a fork fills both, or if one is filled from a place that was together with the other, which
+//! nothing clears on the way. A join fires only from slots that are together. What is found apart here is apart in every run
+//! that breaks no rule; what is found together may still be apart.
+
+use crate::model::{Model, Node, Role};
+use interlocking_core::bits::Bits;
+
+pub(crate) struct Together {
+    /// By place: those that may hold a token while it does.
+    rows: Vec<Bits>,
+    /// Places that may hold a token at all.
+    reached: Bits,
+}
+
+impl Together {
+    pub(crate) fn of(model: &Model<'_>) -> Self {
+        let empty = Bits::new(model.places);
+        let mut together = Self { rows: vec![empty.clone(); model.places], reached: empty };
+        let entry = usize::from(model.net.entry());
+        together.reached.insert(entry);
+        let mut dirty: Vec<usize> = vec![usize::from(model.net.places()[entry].node)];
+        let events: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_event(index)).collect();
+        while let Some(index) = dirty.pop() {
+            let changed = together.fire(model, &model.nodes[index]);
+            if changed.is_empty() {
+                continue;
+            }
+            for place in changed.iter() {
+                let consumer = usize::from(model.net.places()[place].node);
+                if !dirty.contains(&consumer) {
+                    dirty.push(consumer);
+                }
+            }
+            for &event in &events {
+                if !dirty.contains(&event) {
+                    dirty.push(event);
+                }
+            }
+        }
+        together
+    }
+
+    /// The places that may hold a token while `node` can fire; `None` if it never can.
+    pub(crate) fn beside(&self, model: &Model<'_>, node: &Node) -> Option<Bits> {
+        let mut beside = model.all_of_the_places();
+        if node.role == Role::Event {
+            return Some(beside);
+        }
+        for place in node.places.clone() {
+            if !self.reached.contains(place) {
+                return None;
+            }
+        }
+        for place in node.needs() {
+            if node.needs().any(|other| other != place && !self.rows[place].contains(other)) {
+                return None;
+            }
+            beside.intersect(&self.rows[place]);
+        }
+        Some(beside)
+    }
+
+    /// Adds what the firings of a node make together; the places whose row is longer then.
+    fn fire(&mut self, model: &Model<'_>, node: &Node) -> Bits {
+        let mut changed = Bits::new(model.places);
+        let Some(beside) = self.beside(model, node) else { return changed };
+        for firing in &node.firings {
+            let mut stays = beside.clone();
+            if node.role == Role::Event {
+                let Some(clears) = &firing.clears else { continue };
+                stays = Bits::new(model.places);
+                for place in clears.places.iter().filter(|&place| self.reached.contains(place)) {
+                    stays.unite(&self.rows[place]);
+                }
+                if !clears.places.iter().any(|place| self.reached.contains(place)) {
+                    continue;
+                }
+            }
+            if let Some(clears) = &firing.clears {
+                stays.subtract(&clears.places);
+            }
+            for &place in &firing.produces {
+                let mut row = stays.clone();
+                firing.produces.iter().for_each(|&other| {
+                    row.insert(other);
+                });
+                row.remove(place);
+                if self.reached.insert(place) {
+                    changed.insert(place);
+                }
+                for other in row.iter() {
+                    if self.rows[other].insert(place) {
+                        changed.insert(other);
+                    }
+                }
+                if self.rows[place].unite(&row) {
+                    changed.insert(place);
+                }
+            }
+        }
+        changed
+    }
+}
+
+/// Marks the firings whose result is one fixed marking: what they clear is all that may be live beside their node, and every
+/// remembered value that could have changed meanwhile.
+pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
+    for index in 0..model.nodes.len() {
+        let beside = match model.nodes[index].role {
+            Role::Event | Role::Aside => Some(model.all_of_the_places()),
+            Role::Plain | Role::Join => together.beside(model, &model.nodes[index]),
+        };
+        let Some(beside) = beside else { continue };
+        let mut must_go = beside.clone();
+        for join in model.nodes.iter().filter(|join| !join.latched.is_empty()) {
+            let own = &model.nodes[index].places;
+            if join.needs().all(|place| beside.contains(place) || own.contains(&place)) {
+                join.latched.iter().for_each(|slot| {
+                    must_go.insert(slot.place);
+                });
+            }
+        }
+        for firing in &mut model.nodes[index].firings {
+            let clears_all = firing.clears.as_ref().is_some_and(|clears| must_go.is_subset(&clears.places));
+            firing.total |= clears_all && firing.produces.len() + usize::from(firing.exits) == 1;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A path in words: `entry → types → {skeleton, adversary} → gate`.
+//!
+//! Executions are shown in layers: each comes one layer after the last of those whose tokens it takes.
+
+use crate::model::{Model, Role};
+use crate::search::Taken;
+use crate::verdict::{Rule, Step};
+use std::collections::HashMap;
+
+/// The executions of a path by name.
+pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
+    let steps = path.iter().map(|taken| {
+        let firing = &model.nodes[taken.node as usize].firings[taken.firing as usize];
+        let mut to: Vec<String> = firing.produces.iter().map(|&place| model.place_name(place).to_owned()).collect();
+        if firing.exits {
+            to.push(interlocking_core::table::EXIT.to_owned());
+        }
+        Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted: firing.exhausted }
+    });
+    steps.collect()
+}
+
+/// The path and what is wrong at its end.
+pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String {
+    let mut words = vec!["entry".to_owned()];
+    for layer in layers(model, path) {
+        let names: Vec<String> = layer.iter().map(|taken| name(model, *taken)).collect();
+        words.push(set(&names));
+    }
+    let end = match rule {
+        Rule::DoubleToken { place, .. } => format!(" → {place}, which holds a token already"),
+        Rule::LiveAtExit { live, .. } => format!(" → exit, while {} {} still live", quoted(live), is(live)),
+        Rule::StarvedJoin { join, missing } => format!(" → {join}, which still needs {}", slots(missing)),
+        Rule::Deadlock { joins, missing } => format!(" → {}, which still need {}", set(joins), quoted(missing)),
+        Rule::NoWayOut { .. } => ", from where no way leads to exit".to_owned(),
+        Rule::UnboundedCycle { .. } | Rule::NeverRuns { .. } | Rule::ExitUnreachable => String::new(),
+    };
+    words.join(" → ") + &end
+}
+
+fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<Taken>> {
+    let mut layers: Vec<Vec<Taken>> = Vec::new();
+    // By place, the layer after the one that filled it last.
+    let mut ready: HashMap<usize, usize> = HashMap::new();
+    for &taken in path {
+        let node = &model.nodes[taken.node as usize];
+        let inputs = node.places.clone().filter_map(|place| ready.get(&place).copied());
+        // A message takes no token: it comes after all that was before.
+        let layer = if node.role == Role::Event { layers.len() } else { inputs.max().unwrap_or(0) };
+        if layers.len() <= layer {
+            layers.resize(layer + 1, Vec::new());
+        }
+        layers[layer].push(taken);
+        for &place in &node.firings[taken.firing as usize].produces {
+            ready.insert(place, layer + 1);
+        }
+    }
+    layers
+}
+
+fn name(model: &Model<'_>, taken: Taken) -> String {
+    let node = &model.nodes[taken.node as usize];
+    let name = model.node_name(taken.node as usize);
+    if node.firings[taken.firing as usize].exhausted {
+        format!("{name} (exhausted)")
+    } else if node.role == Role::Event {
+        format!("{name} (message)")
+    } else {
+        name.to_owned()
+    }
+}
+
+fn set(names: &[String]) -> String {
+    match names {
+        [one] => one.clone(),
+        several => format!("{{{}}}", several.join(", ")),
+    }
+}
+
+/// The slots of one join, without its name.
+fn slots(places: &[String]) -> String {
+    let slot = |place: &String| place.split_once('.').map_or(place.clone(), |(_, slot)| slot.to_owned());
+    quoted(&places.iter().map(slot).collect::<Vec<_>>())
+}
+
+pub(crate) fn is(names: &[String]) -> &'static str {
+    if names.len() == 1 { "is" } else { "are" }
+}
+
+/// `a`, `b` and `c`.
+pub(crate) fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

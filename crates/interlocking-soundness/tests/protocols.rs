@@ -1,0 +1,92 @@
+//! The three protocols are sound, and every cancel and latch of V3 is needed.
+
+#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+
+#[path = "../../interlocking-core/tests/protocols/mod.rs"]
+mod protocols;
+
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_soundness::{Verdict, check};
+
+fn verdict(table: &Table) -> Verdict {
+    check(&Net::new(table.clone()).unwrap())
+}
+
+#[test]
+fn the_protocols_are_sound() {
+    for table in [protocols::hybrid(), protocols::v3(), protocols::scout_and_wave()] {
+        let started = std::time::Instant::now();
+        let found = verdict(&table);
+        eprintln!("{}: {found:?} {:?}", table.graph, started.elapsed());
+        assert!(matches!(found, Verdict::Sound { .. }), "{}: {found:#?}", table.graph);
+    }
+}
+
+#[test]
+fn every_cancel_and_latch_is_needed() {
+    let v3 = protocols::v3();
+    let mut mutants = Vec::new();
+    for (at, row) in v3.nodes.iter().enumerate().filter(|(_, row)| row.kind != NodeKind::Event) {
+        for (nth, goto) in row.goto.iter().enumerate().filter(|(_, goto)| !goto.cancels.is_empty()) {
+            let mut mutant = v3.clone();
+            mutant.nodes[at].goto[nth].cancels.clear();
+            mutants.push((format!("{} → {} without cancels", row.name, goto.to), mutant));
+        }
+    }
+    for table in [v3, protocols::hybrid()] {
+        for (at, row) in table.nodes.iter().enumerate() {
+            for nth in (0..row.slots.len()).filter(|&nth| row.slots[nth].latched) {
+                let mut mutant = table.clone();
+                mutant.nodes[at].slots[nth].latched = false;
+                mutants.push((format!("{}: {} without its latch", table.graph, row.slots[nth].name), mutant));
+            }
+        }
+    }
+    assert_eq!(mutants.len(), 7);
+    for (name, mutant) in mutants {
+        let found = verdict(&mutant);
+        let Verdict::Unsound { violations } = found else { panic!("{name}: {found:?}") };
+        for violation in violations {
+            eprintln!("{name}: {violation}");
+        }
+    }
+}
+
+/// Ten branches of nine nodes between a fork and a join; two of them may clear the block and start it again.
+fn block() -> Table {
+    let mut table = Table::new("Block", "T");
+    let heads: Vec<String> = (0..10).map(|branch| format!("b{branch}_0")).collect();
+    let mut all: Vec<String> = (0..10).flat_map(|b| (0..9).map(move |n| format!("b{b}_{n}"))).collect();
+    all.push("meet".into());
+    let logic = |name: &str| NodeRow::new(name, NodeKind::Logic);
+    table = table.with(logic("start").entry().goto("split", &[]));
+    table = table.with(
+        NodeRow::new("split", NodeKind::Fork).fork(&heads.iter().map(String::as_str).collect::<Vec<_>>(), &[]).visits(4),
+    );
+    for branch in 0..10 {
+        for nth in 0..9 {
+            let next = if nth == 8 { "meet".to_owned() } else { format!("b{branch}_{}", nth + 1) };
+            let mut row = logic(&format!("b{branch}_{nth}")).goto(&next, &[]);
+            if nth == 4 && branch % 5 == 0 {
+                row = row.goto("split", &all.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+            table = table.with(row);
+        }
+    }
+    let mut meet = NodeRow::new("meet", NodeKind::Join).goto("exit", &[]);
+    for branch in 0..10 {
+        meet = meet.slot(&format!("s{branch}"), "T", &[&format!("b{branch}_8")], false);
+    }
+    table.with(meet)
+}
+
+#[test]
+fn independent_branches_do_not_multiply() {
+    let table = block();
+    let net = Net::new(table).unwrap();
+    let started = std::time::Instant::now();
+    let found = check(&net);
+    eprintln!("{found:?} in {:?}", started.elapsed());
+    assert!(matches!(found, Verdict::Sound { .. }));
+}
