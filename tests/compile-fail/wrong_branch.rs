@@ -7,7 +7,7 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, fork(spelling, facts | desk.facts))]
     write: ForkNode<Write>,
-    #[node(input = String, fork(desk, facts))]
+    #[node(input = String, fork(desk, facts, cancels(facts, desk.facts)))]
     spelling: ForkNode<Spelling>,
     #[node(input = u64, goto(desk))]
     facts: LogicNode<Facts>,

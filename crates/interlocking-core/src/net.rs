@@ -138,7 +138,7 @@ pub enum NetError {
         node: String,
     },
     /// A node's row says what its kind cannot do.
-    Kind {
+    Unfit {
         /// The node.
         node: String,
         /// What is wrong and what to do.
@@ -422,7 +422,7 @@ impl Names {
 fn kinds(table: &Table) -> Result<(), NetError> {
     let takes_tokens = |kind| !matches!(kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
     for row in &table.nodes {
-        let wrong = |reason: String| Err(NetError::Kind { node: row.name.clone(), reason });
+        let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
         let leads_on = !row.goto.is_empty() || row.fork.is_some();
         match row.kind {
             kind if row.entry && (!takes_tokens(kind) || kind == NodeKind::Join) => {
@@ -485,7 +485,7 @@ impl fmt::Display for NetError {
             Self::Slots { node } => {
                 write!(f, "node `{node}`: a join has at least one slot, and no other node has any")
             }
-            Self::Kind { node, reason } => write!(f, "node `{node}`: {reason}"),
+            Self::Unfit { node, reason } => write!(f, "node `{node}`: {reason}"),
             Self::TooLarge { count } => write!(f, "{count} places or alternatives: at most 65,535 fit one table"),
         }
     }

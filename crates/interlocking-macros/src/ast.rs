@@ -19,6 +19,8 @@ pub(crate) struct GraphModel<'a> {
     /// Whether the module cannot have that name, which is reported already.
     pub(crate) module_clashes: bool,
     pub(crate) output: Option<Type>,
+    /// How many markings the check for soundness may look at.
+    pub(crate) markings: Option<u32>,
     pub(crate) nodes: Vec<Node<'a>>,
 }
 

@@ -15,6 +15,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Meta, Token, Type, parenthesized, to
 pub(crate) struct GraphAttributes {
     pub(crate) output: Option<Given<Type>>,
     pub(crate) module: Option<Given<Ident>>,
+    pub(crate) markings: Option<Given<u32>>,
 }
 
 const NODE_KEYS: [&str; 15] = [
@@ -34,7 +35,7 @@ const NODE_KEYS: [&str; 15] = [
     "output",
     "memory",
 ];
-const GRAPH_KEYS: [&str; 2] = ["output", "module"];
+const GRAPH_KEYS: [&str; 3] = ["output", "module", "markings"];
 
 /// Reads a struct's `#[graph(…)]`.
 pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, doubts: &mut Doubts, errors: &Errors) {
@@ -42,6 +43,7 @@ pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, doubts: &
         match key.to_string().as_str() {
             "output" => set(&mut into.output, key, value(key, input, "output = Article")?, errors),
             "module" => set(&mut into.module, key, value(key, input, "module = name")?, errors),
+            "markings" => set(&mut into.markings, key, count(key, input, "markings = 500_000")?, errors),
             _ => return Ok(false),
         }
         Ok(true)

@@ -5,6 +5,7 @@
 //! - `ast`: what the attributes say, with the tokens it was read from; `read` makes it, with `attr` and `duration`.
 //! - `validate`: the rules of shape, one function a rule.
 //! - `table`: the same as data, which `interlocking_core` compiles to a net.
+//! - `soundness`: what that net can come to, as errors at the fields that are to blame.
 //! - `expand`: a checked graph as code, with `markers` and `row`; `fallback`: what stands in for it beside errors.
 //! - `naming`, `spelling`, `suggest`: names, types as text, "did you mean …?".
 //! - `errors`: collects, so that all errors of a struct are reported at once.
@@ -15,6 +16,7 @@ mod attr;
 mod duration;
 mod validate;
 mod table;
+mod soundness;
 mod expand;
 mod markers;
 mod row;
@@ -43,7 +45,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// ```
 ///
 /// On the struct: `#[graph(output = Type)]`, what a run ends with; `module = name`, if the module of the nodes should
-/// not be called like the struct in snake case.
+/// not be called like the struct in snake case; `markings = n`, if the check for soundness should look further than
+/// 50,000 markings before it gives up.
 ///
 /// On a field, whose type is an `LLMNode<H>`, `LogicNode<H>`, `ForkNode<H>` or `JoinNode<H>`:
 ///
@@ -81,7 +84,11 @@ fn derive(input: &DeriveInput) -> TokenStream {
         return fallback::graph(&graph, &found);
     }
     match interlocking_core::net::Net::new(table::of(&graph)) {
-        Ok(net) => expand::graph(&graph, &net),
+        Ok(net) => {
+            let errors = soundness::check(&graph, &net).err().map(syn::Error::into_compile_error);
+            let expanded = expand::graph(&graph, &net);
+            quote::quote!(#errors #expanded)
+        }
         Err(wrong) => fallback::graph(&graph, &syn::Error::new(graph.input.ident.span(), wrong)),
     }
 }

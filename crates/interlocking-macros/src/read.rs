@@ -59,7 +59,9 @@ pub(crate) fn graph<'a>(input: &'a DeriveInput, errors: &Errors) -> Option<Graph
     };
     let module_clashes = module_clashes(input, &module, errors);
     let nodes = fields.iter().filter_map(|field| node(field, errors)).collect();
-    Some(GraphModel { input, module, module_clashes, output: attributes.output.map(|output| output.value), nodes })
+    let output = attributes.output.map(|output| output.value);
+    let markings = attributes.markings.map(|markings| markings.value);
+    Some(GraphModel { input, module, module_clashes, output, markings, nodes })
 }
 
 fn module_clashes(input: &DeriveInput, module: &Ident, errors: &Errors) -> bool {

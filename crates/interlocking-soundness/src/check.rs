@@ -140,7 +140,8 @@ impl<'n> Check<'n> {
     /// The nodes that no run comes to. Messages may come at any time or never, and an observer sees what there is.
     fn never_runs(&self, ran: &[bool]) -> Vec<Violation> {
         let rows = &self.model.net.table().nodes;
-        let spawned = |name: &str| rows.iter().zip(ran).any(|(row, ran)| *ran && row.spawn.iter().any(|one| one == name));
+        let spawned =
+            |name: &str| rows.iter().zip(ran).any(|(row, ran)| *ran && row.spawn.iter().any(|one| one == name));
         let never = rows.iter().zip(ran).filter(|(row, ran)| match row.kind {
             NodeKind::Observer | NodeKind::Event => false,
             NodeKind::Advisory => !spawned(&row.name),
@@ -151,9 +152,11 @@ impl<'n> Check<'n> {
 
     /// Whether some budget's route ends the run, which the model leaves out.
     fn has_final_routes(&self) -> bool {
-        self.model.nodes.iter().zip(self.model.net.nodes()).any(|(node, row)| {
-            row.exhausted.is_some() && node.budget.is_none() && node.role != Role::Aside
-        })
+        self.model
+            .nodes
+            .iter()
+            .zip(self.model.net.nodes())
+            .any(|(node, row)| row.exhausted.is_some() && node.budget.is_none() && node.role != Role::Aside)
     }
 
     /// Searches without reductions for the shortest way to where no run ends.
@@ -169,7 +172,8 @@ impl<'n> Check<'n> {
         }
         nodes.sort_unstable();
         nodes.dedup();
-        let rule = Rule::NoWayOut { nodes: nodes.iter().map(|&index| self.model.node_name(index).to_owned()).collect() };
+        let rule =
+            Rule::NoWayOut { nodes: nodes.iter().map(|&index| self.model.node_name(index).to_owned()).collect() };
         let path = search.path(nearest);
         Violation {
             path: trace::steps(&self.model, &path),
@@ -206,9 +210,7 @@ impl<'n> Check<'n> {
 fn minimal(found: &Found, all: &[Found]) -> bool {
     let Broken::Stuck { joins } = &found.broken else { return true };
     !all.iter().any(|other| match &other.broken {
-        Broken::Stuck { joins: fewer } => {
-            fewer.len() < joins.len() && fewer.iter().all(|join| joins.contains(join))
-        }
+        Broken::Stuck { joins: fewer } => fewer.len() < joins.len() && fewer.iter().all(|join| joins.contains(join)),
         _ => false,
     })
 }

@@ -30,9 +30,11 @@ impl Goal {
                 let first = enabled.iter().copied().find(|&index| !model.is_event(index));
                 let Some(first) = first else { return enabled.to_vec() };
                 let clears = |index: &usize| {
-                    model.nodes[*index].firings.iter().filter_map(|firing| firing.clears.as_ref()).any(|clears| {
-                        model.nodes[first].places.clone().any(|place| clears.places.contains(place))
-                    })
+                    model.nodes[*index]
+                        .firings
+                        .iter()
+                        .filter_map(|firing| firing.clears.as_ref())
+                        .any(|clears| model.nodes[first].places.clone().any(|place| clears.places.contains(place)))
                 };
                 (0..model.nodes.len()).filter(clears).chain([first]).collect()
             }

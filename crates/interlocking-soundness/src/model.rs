@@ -191,15 +191,7 @@ impl<'n> Model<'n> {
             NodeKind::Advisory | NodeKind::Observer => Role::Aside,
             _ => Role::Plain,
         };
-        Node {
-            role,
-            places: node.places(),
-            latched,
-            running,
-            budget,
-            firings: Vec::new(),
-            resumes: row.resume,
-        }
+        Node { role, places: node.places(), latched, running, budget, firings: Vec::new(), resumes: row.resume }
     }
 
     /// Whether an alternative ends the run and clears everything.
@@ -414,15 +406,7 @@ impl<'n> Model<'n> {
         }
     }
 
-    /// The set of all places, and the empty one.
-    pub(crate) fn all_of_the_places(&self) -> Bits {
-        let mut all = Bits::new(self.places);
-        (0..self.places).for_each(|place| {
-            all.insert(place);
-        });
-        all
-    }
-
+    /// The empty set of places.
     pub(crate) fn no_places(&self) -> Bits {
         Bits::new(self.marking_bits)
     }

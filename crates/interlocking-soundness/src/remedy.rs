@@ -31,8 +31,14 @@ fn double_token(from: &str, place: &str, path: &[Step]) -> String {
     if targets.iter().filter(|to| *to == place).count() > 1 {
         return format!("two branches of `{from}` go to `{place}`: give each a place of its own");
     }
-    let how = if targets.len() > 1 { format!("fork(…, cancels({place}))") } else { format!("goto({place}, cancels({place}))") };
-    format!("let `{from}` clear what is still on its way there: `{how}` at least; or let the branches meet in a join before")
+    let how = if targets.len() > 1 {
+        format!("fork(…, cancels({place}))")
+    } else {
+        format!("goto({place}, cancels({place}))")
+    };
+    format!(
+        "let `{from}` clear what is still on its way there: `{how}` at least; or let the branches meet in a join before"
+    )
 }
 
 /// A fork that fed all slots once, and a later step that feeds only some of them, should be as wide as the fork.
@@ -54,7 +60,9 @@ fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
         return format!("fill `{slots}` again on this way, or keep the last value: `latched` at the slot");
     }
     let slot = slots.first().copied().unwrap_or_default();
-    format!("fill `{join}.{slot}` on this way too: by a branch of a fork, `fork(a, b | {join}.{slot})`, or by `goto({join}.{slot})`")
+    format!(
+        "fill `{join}.{slot}` on this way too: by a branch of a fork, `fork(a, b | {join}.{slot})`, or by `goto({join}.{slot})`"
+    )
 }
 
 /// Whether a token in `from` can come to `slot` without passing `join`.
@@ -80,9 +88,11 @@ fn never_runs(net: &Net, node: &str) -> String {
     let row = net.table().node(node);
     let is_join = row.is_some_and(|row| !row.slots.is_empty());
     if is_join {
-        return "its slots are never all filled in one round: let one way lead to all of them, or take it out".to_owned();
+        return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
+            .to_owned();
     }
-    if net.table().nodes.iter().any(|row| row.spawn.iter().chain(row.targets().map(|to| &to.node)).any(|to| to == node)) {
+    if net.table().nodes.iter().any(|row| row.spawn.iter().chain(row.targets().map(|to| &to.node)).any(|to| to == node))
+    {
         return "nothing that leads to it ever runs: give it another way in, or take it out".to_owned();
     }
     "nothing leads to it: name it in a `goto(…)`, or take it out".to_owned()

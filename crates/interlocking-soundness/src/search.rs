@@ -23,10 +23,17 @@ pub(crate) enum Order<'g> {
 /// A broken rule by index, as the search meets it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Broken {
-    DoubleToken { from: usize, place: usize },
-    LiveAtExit { from: usize },
+    DoubleToken {
+        from: usize,
+        place: usize,
+    },
+    LiveAtExit {
+        from: usize,
+    },
     /// The joins that wait.
-    Stuck { joins: Vec<usize> },
+    Stuck {
+        joins: Vec<usize>,
+    },
 }
 
 /// Where a rule is broken.

@@ -154,8 +154,14 @@ impl Effects {
         }
         let beside = together.beside(model, node)?;
         let empty = || Bits::new(model.places);
-        let mut effects =
-            Self { takes: empty(), sends: empty(), clears: model.no_places(), beside, is_total: false, leaves_traces: false };
+        let mut effects = Self {
+            takes: empty(),
+            sends: empty(),
+            clears: model.no_places(),
+            beside,
+            is_total: false,
+            leaves_traces: false,
+        };
         if node.role != Role::Event {
             node.places.clone().for_each(|place| {
                 effects.takes.insert(place);

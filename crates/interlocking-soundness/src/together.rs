@@ -6,6 +6,7 @@
 
 use crate::model::{Model, Node, Role};
 use interlocking_core::bits::Bits;
+use std::collections::VecDeque;
 
 pub(crate) struct Together {
     /// By place: those that may hold a token while it does.
@@ -20,9 +21,9 @@ impl Together {
         let mut together = Self { rows: vec![empty.clone(); model.places], reached: empty };
         let entry = usize::from(model.net.entry());
         together.reached.insert(entry);
-        let mut dirty: Vec<usize> = vec![usize::from(model.net.places()[entry].node)];
+        let mut dirty = VecDeque::from([usize::from(model.net.places()[entry].node)]);
         let events: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_event(index)).collect();
-        while let Some(index) = dirty.pop() {
+        while let Some(index) = dirty.pop_front() {
             let changed = together.fire(model, &model.nodes[index]);
             if changed.is_empty() {
                 continue;
@@ -30,12 +31,12 @@ impl Together {
             for place in changed.iter() {
                 let consumer = usize::from(model.net.places()[place].node);
                 if !dirty.contains(&consumer) {
-                    dirty.push(consumer);
+                    dirty.push_back(consumer);
                 }
             }
             for &event in &events {
                 if !dirty.contains(&event) {
-                    dirty.push(event);
+                    dirty.push_back(event);
                 }
             }
         }
@@ -44,15 +45,14 @@ impl Together {
 
     /// The places that may hold a token while `node` can fire; `None` if it never can.
     pub(crate) fn beside(&self, model: &Model<'_>, node: &Node) -> Option<Bits> {
-        let mut beside = model.all_of_the_places();
         if node.role == Role::Event {
-            return Some(beside);
+            return Some(model.all_places.clone());
         }
-        for place in node.places.clone() {
-            if !self.reached.contains(place) {
-                return None;
-            }
+        if !node.places.clone().all(|place| self.reached.contains(place)) {
+            return None;
         }
+        let mut needs = node.needs();
+        let mut beside = self.rows[needs.next()?].clone();
         for place in node.needs() {
             if node.needs().any(|other| other != place && !self.rows[place].contains(other)) {
                 return None;
@@ -90,6 +90,9 @@ impl Together {
                 if self.reached.insert(place) {
                     changed.insert(place);
                 }
+                if row.is_subset(&self.rows[place]) {
+                    continue;
+                }
                 for other in row.iter() {
                     if self.rows[other].insert(place) {
                         changed.insert(other);
@@ -109,7 +112,7 @@ impl Together {
 pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
     for index in 0..model.nodes.len() {
         let beside = match model.nodes[index].role {
-            Role::Event | Role::Aside => Some(model.all_of_the_places()),
+            Role::Event | Role::Aside => Some(model.all_places.clone()),
             Role::Plain | Role::Join => together.beside(model, &model.nodes[index]),
         };
         let Some(beside) = beside else { continue };

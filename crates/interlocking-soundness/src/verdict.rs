@@ -117,6 +117,15 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+impl Violation {
+    /// Whether the way here does all that leads to `other`, and more: mend that first, and this is probably mended too.
+    pub fn follows(&self, other: &Self) -> bool {
+        let mut rest: Vec<&Step> = self.path.iter().collect();
+        let mut takes = |step: &Step| rest.iter().position(|one| *one == step).map(|at| rest.swap_remove(at)).is_some();
+        !other.path.is_empty() && other.path.len() < self.path.len() && other.path.iter().all(&mut takes)
+    }
+}
+
 impl fmt::Display for Violation {
     /// What is wrong; the way there; what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +152,9 @@ impl fmt::Display for Rule {
             Self::StarvedJoin { join, .. } => write!(f, "join `{join}` can wait for ever"),
             Self::Deadlock { joins, .. } => write!(f, "joins {} can all wait for ever", quoted(joins)),
             Self::UnboundedCycle { nodes } => match nodes.first() {
-                Some(first) => write!(f, "the cycle {} → {first} has no budget: it can go on for ever", nodes.join(" → ")),
+                Some(first) => {
+                    write!(f, "the cycle {} → {first} has no budget: it can go on for ever", nodes.join(" → "))
+                }
                 None => f.write_str("a cycle has no budget"),
             },
             Self::NeverRuns { node } => write!(f, "node `{node}` can never run"),

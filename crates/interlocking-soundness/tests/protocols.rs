@@ -62,7 +62,9 @@ fn block() -> Table {
     let logic = |name: &str| NodeRow::new(name, NodeKind::Logic);
     table = table.with(logic("start").entry().goto("split", &[]));
     table = table.with(
-        NodeRow::new("split", NodeKind::Fork).fork(&heads.iter().map(String::as_str).collect::<Vec<_>>(), &[]).visits(4),
+        NodeRow::new("split", NodeKind::Fork)
+            .fork(&heads.iter().map(String::as_str).collect::<Vec<_>>(), &[])
+            .visits(4),
     );
     for branch in 0..10 {
         for nth in 0..9 {
