@@ -219,8 +219,10 @@ impl Rules {
             }
             let (handled, exhausted) = self.entries(state, node);
             if handled {
-                moves.extend(row.resume.then_some(Move::Resume { node }));
-                let redirects = row.ways.iter().enumerate().filter(|(_, way)| way.clears & state.marking() != 0);
+                // A redirect from where no token is leaves the run as it is.
+                let holds = |way: &Way| way.clears & state.marking() != 0;
+                moves.extend((row.resume || !row.ways.iter().all(holds)).then_some(Move::Resume { node }));
+                let redirects = row.ways.iter().enumerate().filter(|(_, way)| holds(way));
                 moves.extend(redirects.map(|(way, _)| Move::Redirect { node, way }));
             }
             moves.extend(exhausted.then_some(Move::Overrun { node }));

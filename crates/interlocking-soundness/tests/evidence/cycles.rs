@@ -29,14 +29,14 @@ pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
     edges
 }
 
-/// The nodes from which an event may take the run: those that its redirects clear, where no budget bounds these.
+/// The nodes from which an event may take the run: those that its redirects clear, where no budget bounds these. The
+/// nodes' own budgets do not count: the token is taken before its entry is counted.
 fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
-    let redirects = event.goto.iter().filter(|_| event.visits.is_none()).chain(&event.exhausted);
+    let redirects = event.goto.iter().chain(&event.exhausted);
     let names: Vec<&str> = redirects.flat_map(|goto| &goto.cancels).map(|name| name.split('.').next().unwrap()).collect();
     let taken = table.nodes.iter().filter(|row| {
         let takes_tokens = !matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer);
-        let bounded = row.visits != Some(Visits::Unbounded);
-        takes_tokens && bounded && names.iter().any(|&name| name == "*" || name == row.name)
+        takes_tokens && names.iter().any(|&name| name == "*" || name == row.name)
     });
     taken.map(|row| row.name.clone()).collect()
 }

@@ -40,19 +40,19 @@ pub(crate) struct Explored {
 pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
     let rules = Rules::new(table, budgets, Starts::Any);
     let graph = Graph::of(&rules, limit)?;
+    let has_unbounded_cycle = !cycles::unbounded(table).is_empty();
     let mut broken = minimal(graph.broken.clone());
     if broken.is_empty() {
         broken.extend(never_runs(table, &graph.handled).into_iter().map(|node| (Broken::NeverRuns { node }, 0)));
         if !graph.exits {
+            // That says all: there is no way out from anywhere.
             broken.insert(Broken::ExitUnreachable, 0);
-        }
-        if graph.has_no_way_out() {
+        } else if !has_unbounded_cycle && graph.has_no_way_out() {
+            // A budget is a way out.
             broken.insert(Broken::NoWayOut, 0);
         }
     }
-    if !cycles::unbounded(table).is_empty() {
-        broken.insert(Broken::UnboundedCycle, 0);
-    }
+    broken.extend(has_unbounded_cycle.then_some((Broken::UnboundedCycle, 0)));
     Some(Explored { states: graph.states.len(), broken, endless: graph.is_cyclic() })
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<E
 #[derive(Default)]
 pub(crate) struct Graph {
     pub(crate) states: Vec<State>,
-    /// By state: the move, where it leads, and whether it is an event's.
+    /// By state: the moves, and where they lead.
     pub(crate) edges: Vec<Vec<(Move, usize)>>,
     /// The states in which a run may end as it should.
     ends: Vec<usize>,
@@ -71,7 +71,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Breadth first by node executions: starts are no steps.
+    /// Breadth first by node executions: neither a start nor a message that leaves the run as it is is a step.
     pub(crate) fn of(rules: &Rules, limit: usize) -> Option<Self> {
         let mut graph = Self::default();
         let mut known: HashMap<State, usize, BuildHasherDefault<Quick>> = HashMap::default();
@@ -93,7 +93,7 @@ impl Graph {
                 continue;
             }
             for step in rules.moves(&state) {
-                let costs = u32::from(!matches!(step, Move::Start { .. }));
+                let costs = u32::from(!matches!(step, Move::Start { .. } | Move::Resume { .. }));
                 if let Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } = step
                 {
                     graph.handled |= 1 << node;
@@ -102,11 +102,11 @@ impl Graph {
                     Outcome::Next(next) => next,
                     Outcome::Exit => {
                         graph.exits = true;
-                        graph.ends.extend((!is_event(step)).then_some(at));
+                        graph.ends.push(at);
                         continue;
                     }
                     Outcome::Failed => {
-                        graph.ends.extend((!is_event(step)).then_some(at));
+                        graph.ends.push(at);
                         continue;
                     }
                     Outcome::DoubleToken { from, place } => {
@@ -145,11 +145,12 @@ impl Graph {
         *least = steps.min(*least);
     }
 
-    /// Whether from some state no end can be reached without an event.
+    /// Whether from some state no end can be reached. A message may be the end of a run that would go on for ever, though
+    /// never the rescue of one that is stuck.
     fn has_no_way_out(&self) -> bool {
         let mut before = vec![Vec::new(); self.states.len()];
         for (at, edges) in self.edges.iter().enumerate() {
-            for &(_, to) in edges.iter().filter(|(step, _)| !is_event(*step)) {
+            for &(_, to) in edges {
                 before[to].push(at);
             }
         }
@@ -181,10 +182,6 @@ impl Graph {
         }
         left > 0
     }
-}
-
-fn is_event(step: Move) -> bool {
-    matches!(step, Move::Resume { .. } | Move::Redirect { .. } | Move::Overrun { .. })
 }
 
 /// Without the sets of joins that contain another.

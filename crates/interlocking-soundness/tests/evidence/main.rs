@@ -6,6 +6,8 @@
 mod brute;
 mod cycles;
 mod explore;
+mod compare;
+mod replay;
 mod generate;
 mod mutate;
 mod hand_made;
