@@ -2,7 +2,7 @@
 
 use crate::brute::{Budgets, Move, Outcome, Rules, Starts, State};
 use crate::cycles;
-use interlocking_core::table::{NodeKind, Table};
+use interlocking_core::table::{NodeKind, Table, Visits};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -40,19 +40,21 @@ pub(crate) struct Explored {
 pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
     let rules = Rules::new(table, budgets, Starts::Any);
     let graph = Graph::of(&rules, limit)?;
-    let has_unbounded_cycle = !cycles::unbounded(table).is_empty();
+    // Rule 12: where everything is bounded, every run ends.
+    let is_unbounded = table.nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
     let mut broken = minimal(graph.broken.clone());
     if broken.is_empty() {
         broken.extend(never_runs(table, &graph.handled).into_iter().map(|node| (Broken::NeverRuns { node }, 0)));
         if !graph.exits {
             // That says all: there is no way out from anywhere.
             broken.insert(Broken::ExitUnreachable, 0);
-        } else if !has_unbounded_cycle && graph.has_no_way_out() {
-            // A budget is a way out.
+        } else if is_unbounded && graph.has_no_way_out() {
             broken.insert(Broken::NoWayOut, 0);
         }
     }
-    broken.extend(has_unbounded_cycle.then_some((Broken::UnboundedCycle, 0)));
+    if !cycles::unbounded(table).is_empty() {
+        broken.insert(Broken::UnboundedCycle, 0);
+    }
     Some(Explored { states: graph.states.len(), broken, endless: graph.is_cyclic() })
 }
 

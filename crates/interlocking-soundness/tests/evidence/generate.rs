@@ -2,7 +2,7 @@
 
 use crate::mutate;
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table, Target};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 
 /// The most nodes that a table has.
 pub(crate) const NODES: usize = 12;
@@ -80,19 +80,17 @@ fn beside(dice: &mut Dice, rows: &mut Vec<NodeRow>) {
     if dice.percent(30) && rows.len() < NODES {
         let mut event = NodeRow::new("event", NodeKind::Event);
         event.resume = dice.percent(50);
-        if dice.percent(70) {
-            event = event.goto(dice.pick::<String>(&plain), &["*"]);
-        } else if dice.percent(30) {
-            event = event.goto("exit", &["*"]);
-        } else {
-            let (to, cleared) = (dice.pick(&plain).clone(), dice.pick(rows).name.clone());
-            event = event.goto(&to, &[&to, &cleared]);
+        for _ in 0..1 + usize::from(dice.percent(20)) {
+            let redirect = redirect(dice, rows, &plain);
+            event.goto.push(redirect);
         }
-        if dice.percent(85) {
+        if dice.percent(90) {
             event = event.visits(1 + dice.below(2) as u32);
-            if dice.percent(50) {
-                event = event.exhausted("exit", &["*"]);
-            }
+            event.exhausted = match dice.below(10) {
+                0..4 => None,
+                4..8 => Some(Goto::new("exit", &["*"])),
+                _ => Some(redirect(dice, rows, &plain)),
+            };
         }
         rows.push(event);
     }
@@ -106,6 +104,17 @@ fn beside(dice: &mut Dice, rows: &mut Vec<NodeRow>) {
     }
     if dice.percent(10) && rows.len() < NODES {
         rows.push(NodeRow::new("observer", NodeKind::Observer));
+    }
+}
+
+/// Where a message may take a run: mostly from everywhere, so that nothing is left behind.
+fn redirect(dice: &mut Dice, rows: &[NodeRow], plain: &[String]) -> Goto {
+    let to: &String = dice.pick(plain);
+    match dice.below(10) {
+        0..6 => Goto::new(to, &["*"]),
+        6 => Goto::new("exit", &["*"]),
+        7 => Goto::new(to, &[to]),
+        _ => Goto::new(to, &[to, &dice.pick(rows).name]),
     }
 }
 
@@ -204,12 +213,10 @@ impl Blocks<'_> {
         let name = judge.name.clone();
         let body = self.block(&name, inner);
         let mut row = judge.goto(next, &[]).goto(&body, &[]);
-        row = if self.dice.percent(85) {
-            self.bounded(row)
-        } else if self.dice.percent(50) {
-            row.unbounded()
-        } else {
-            row
+        row = match self.dice.below(20) {
+            0 => row,
+            1..5 => row.unbounded(),
+            _ => self.bounded(row),
         };
         self.set(row);
         body

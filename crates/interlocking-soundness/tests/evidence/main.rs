@@ -12,6 +12,7 @@ mod generate;
 mod mutate;
 mod hand_made;
 mod generated;
+mod probe;
 mod frontier_agrees;
 
 #[path = "../../../interlocking-core/tests/protocols/mod.rs"]
