@@ -36,6 +36,7 @@ pub trait Payload: Sized {
 }
 
 /// The tokens, half-filled joins and counts of one run.
+#[derive(Clone)]
 pub struct Frontier<'n, P> {
     net: &'n Net,
     marked: Bits,

@@ -12,6 +12,7 @@
 //! - [`kind`]: the node kinds that need no runtime: logic, fork and join.
 //! - [`failure`]: how a node or a run fails.
 //! - [`run_id`]: the name of one run.
+//! - [`agent_calls`]: how many agent calls a run can make at worst.
 
 pub mod table;
 pub mod draw;
@@ -27,6 +28,7 @@ mod effects;
 pub mod kind;
 pub mod failure;
 pub mod run_id;
+pub mod agent_calls;
 
 #[doc(hidden)]
 pub use serde;

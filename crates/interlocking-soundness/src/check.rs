@@ -24,7 +24,13 @@ pub fn check(net: &Net) -> Verdict {
 
 /// The same, looking at no more than `limit` markings.
 pub fn check_within(net: &Net, limit: usize) -> Verdict {
-    let check = Check::new(net, limit, false);
+    decide(net, limit, limit.min(EXPLAIN_LIMIT))
+}
+
+/// The same, looking at no more than `explain` markings without reductions; for tests of what is left without them.
+#[doc(hidden)]
+pub fn decide(net: &Net, limit: usize, explain: usize) -> Verdict {
+    let check = Check::new(net, limit, explain, false);
     let mut violations: Vec<Violation> = cycles::unbounded(net).into_iter().map(|cycle| check.cycle(&cycle)).collect();
     let search = check.search(Order::Stubborn, limit);
     if !search.found.is_empty() {
@@ -34,7 +40,7 @@ pub fn check_within(net: &Net, limit: usize) -> Verdict {
         let without_end = if check.model.unbounded { search.without_end() } else { Vec::new() };
         violations.extend(check.never_runs(&search.ran));
         let reaches_exit = search.reached_exit
-            || (ends_by_budget && Check::new(net, limit, true).search(Order::Stubborn, limit).reached_exit);
+            || (ends_by_budget && Check::new(net, limit, explain, true).search(Order::Stubborn, limit).reached_exit);
         if !reaches_exit {
             violations.push(check.violation(Rule::ExitUnreachable));
         } else if !without_end.is_empty() {
@@ -51,15 +57,16 @@ struct Check<'n> {
     model: Model<'n>,
     dependencies: Dependencies,
     limit: usize,
+    explain: usize,
 }
 
 impl<'n> Check<'n> {
-    fn new(net: &'n Net, limit: usize, every_budget: bool) -> Self {
+    fn new(net: &'n Net, limit: usize, explain: usize, every_budget: bool) -> Self {
         let mut model = Model::new(net, every_budget);
         let together = Together::of(&model);
         mark_total(&mut model, &together);
         let dependencies = Dependencies::of(&model, &together);
-        Self { model, dependencies, limit }
+        Self { model, dependencies, limit, explain }
     }
 
     fn search(&self, order: Order<'_>, limit: usize) -> Search<'_, 'n> {
@@ -68,7 +75,7 @@ impl<'n> Check<'n> {
 
     /// All broken rules of tokens, each with a shortest way to it.
     fn explain(&self, reduced: &Search<'_, 'n>) -> Vec<Violation> {
-        let full = self.search(Order::Everything, self.limit.min(EXPLAIN_LIMIT));
+        let full = self.search(Order::Everything, self.explain);
         let mut list: Vec<(Violation, usize)> = Vec::new();
         for found in full.found.iter().filter(|found| minimal(found, &full.found)) {
             list.push((self.token_rule(&full, found, true), full.path(found.state).len()));
@@ -161,7 +168,7 @@ impl<'n> Check<'n> {
 
     /// Searches without reductions for the shortest way to where no run ends.
     fn no_way_out(&self, reduced: &Search<'_, 'n>, without_end: &[u32]) -> Violation {
-        let full = self.search(Order::Everything, self.limit.min(EXPLAIN_LIMIT));
+        let full = self.search(Order::Everything, self.explain);
         let exact = if full.complete { full.without_end() } else { Vec::new() };
         let (search, states) = if exact.is_empty() { (reduced, without_end) } else { (&full, &exact[..]) };
         let nearest = states.iter().copied().min_by_key(|&at| search.path(at).len()).unwrap_or_default();

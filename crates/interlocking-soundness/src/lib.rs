@@ -34,6 +34,7 @@
 //! - `together`, `stubborn`, `goal`: why most of it need not be searched.
 //! - `cycles`: cycles without a budget, which need no search.
 //! - `trace`, `remedy`: the way in words, and what to do.
+//! - `agent_calls`: how many agent calls a run can make at worst, with `linear` and `witness`.
 
 mod verdict;
 mod model;
@@ -45,6 +46,13 @@ mod goal;
 mod cycles;
 mod trace;
 mod remedy;
+mod agent_calls;
+mod linear;
+mod witness;
 
+pub use agent_calls::agent_calls;
+#[doc(hidden)]
+pub use check::decide;
 pub use check::{DEFAULT_LIMIT, check, check_within};
+pub use interlocking_core::agent_calls::AgentCalls;
 pub use verdict::{Rule, Step, Verdict, Violation};

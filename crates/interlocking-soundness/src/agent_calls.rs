@@ -1,0 +1,114 @@
+//! How many agent calls a run can make at worst.
+//!
+//! The bound is that of the *state equation*: count how often each node starts and each way on is taken; a token is consumed
+//! no more often than it is made, a node starts no more often than its budget allows. The counts of every run keep these
+//! limits, so the greatest number of calls under them is an upper bound, and a linear program finds it. It is exact if a run
+//! makes that many: one is looked for, along the counts that the program found.
+
+use crate::linear::{Program, Variable};
+use crate::witness;
+use interlocking_core::agent_calls::AgentCalls;
+use interlocking_core::net::{AlternativeIndex, Net};
+use interlocking_core::table::{NodeKind, Visits};
+
+/// The worst-case number of agent calls of any run of the graph.
+pub fn agent_calls(net: &Net) -> AgentCalls {
+    let calls: Vec<u32> = (0..net.nodes().len()).map(|index| calls_of_one_start(net, index)).collect();
+    if calls.iter().all(|&calls| calls == 0) && !has_map(net) {
+        return AgentCalls { at_most: Some(0), exact: true };
+    }
+    let mut counts = Counts::new(net, &calls);
+    counts.limit();
+    let Some(optimum) = counts.program.maximise().filter(|_| !has_map(net)) else {
+        return AgentCalls::UNKNOWN;
+    };
+    // The true bound is whole; what is behind the point is not a call.
+    let at_most = (optimum.value + 1e-6).floor() as u64;
+    let plan: Vec<f64> = counts.taken.iter().map(|&variable| optimum.of(variable)).collect();
+    AgentCalls { at_most: Some(at_most), exact: witness::makes(net, &calls, &plan, at_most) }
+}
+
+fn has_map(net: &Net) -> bool {
+    net.table().nodes.iter().any(|row| row.kind == NodeKind::Map)
+}
+
+/// How many calls begin when a node starts: its own, and those of what it may spawn.
+fn calls_of_one_start(net: &Net, index: usize) -> u32 {
+    let row = &net.table().nodes[index];
+    let with_agent = |name: &&String| net.table().node(name).is_some_and(|row| row.agent.is_some());
+    let spawned = row.spawn.iter().filter(with_agent).count();
+    u32::from(row.kind == NodeKind::Llm) + spawned as u32
+}
+
+/// How often things happen in a run, as variables.
+struct Counts<'n> {
+    net: &'n Net,
+    program: Program,
+    /// By node: its starts, exhausted entries excluded.
+    starts: Vec<Variable>,
+    /// By alternative: how often it is taken.
+    taken: Vec<Variable>,
+    /// By place: what puts tokens there, and from which node.
+    arrivals: Vec<Vec<(Variable, usize)>>,
+}
+
+impl<'n> Counts<'n> {
+    fn new(net: &'n Net, calls: &[u32]) -> Self {
+        let mut program = Program::default();
+        let starts = calls.iter().map(|&calls| program.variable(f64::from(calls))).collect();
+        let taken: Vec<Variable> = net.alternatives().iter().map(|_| program.variable(0.0)).collect();
+        let mut arrivals = vec![Vec::new(); net.places().len()];
+        for (alternative, &taken) in net.alternatives().iter().zip(&taken) {
+            let source = usize::from(alternative.source);
+            for branch in &alternative.branches {
+                if let [place] = branch[..] {
+                    arrivals[usize::from(place)].push((taken, source));
+                    continue;
+                }
+                // One of several targets each time.
+                let mut chosen = vec![(taken, -1.0)];
+                for &place in branch {
+                    let choice = program.variable(0.0);
+                    chosen.push((choice, 1.0));
+                    arrivals[usize::from(place)].push((choice, source));
+                }
+                program.limit(chosen, 0.0);
+            }
+        }
+        Self { net, program, starts, taken, arrivals }
+    }
+
+    fn limit(&mut self) {
+        let net = self.net;
+        for (index, node) in net.nodes().iter().enumerate() {
+            let row = &net.table().nodes[index];
+            let starts = self.starts[index];
+            let exhausted = |at: &AlternativeIndex| node.exhausted == Some(*at);
+            let ways = node.alternatives.clone().filter(|at| !exhausted(at));
+            let ways = ways.map(|at| (self.taken[usize::from(at)], 1.0));
+            self.program.limit(ways.chain([(starts, -1.0)]).collect(), 0.0);
+            if let Some(Visits::AtMost(visits)) = row.visits {
+                let attempts = row.attempts.unwrap_or(1);
+                self.program.limit(vec![(starts, 1.0)], f64::from(visits) * f64::from(attempts));
+            }
+            if matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer) {
+                continue;
+            }
+            for place in node.places().filter(|&place| !net.places()[place].latched) {
+                let entry = if place == usize::from(net.entry()) { 1.0 } else { 0.0 };
+                let mut terms = vec![(starts, 1.0)];
+                terms.extend(node.exhausted.map(|at| (self.taken[usize::from(at)], 1.0)));
+                terms.extend(self.arrivals[place].iter().map(|&(arrival, _)| (arrival, -1.0)));
+                self.program.limit(terms, entry);
+                if let Some(attempts) = row.attempts {
+                    // Each entry from elsewhere is worth so many starts.
+                    let factor = f64::from(attempts);
+                    let elsewhere = self.arrivals[place].iter().filter(|(_, source)| *source != index);
+                    let mut terms: Vec<_> = elsewhere.map(|&(arrival, _)| (arrival, -factor)).collect();
+                    terms.push((starts, 1.0));
+                    self.program.limit(terms, entry * factor);
+                }
+            }
+        }
+    }
+}

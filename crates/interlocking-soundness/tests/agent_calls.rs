@@ -1,0 +1,83 @@
+//! The worst-case number of agent calls, on tables for which it can be told by hand.
+
+#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+
+#[path = "../../interlocking-core/tests/protocols/mod.rs"]
+mod protocols;
+
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_soundness::{AgentCalls, agent_calls};
+
+fn calls(table: Table) -> AgentCalls {
+    agent_calls(&Net::new(table).unwrap())
+}
+
+fn exactly(count: u64) -> AgentCalls {
+    AgentCalls { at_most: Some(count), exact: true }
+}
+
+fn llm(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Llm)
+}
+
+fn logic(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Logic)
+}
+
+#[test]
+fn a_loop_is_counted_by_its_budget() {
+    let review = || logic("review").goto("write", &[]).goto("exit", &[]);
+    let table = || Table::new("Newsroom", "T").with(llm("write").entry().goto("review", &[]));
+    assert_eq!(calls(table().with(review().visits(3))), exactly(4), "written first, and after each of three reviews");
+    let unbounded = calls(table().with(review().unbounded()));
+    assert_eq!(unbounded, AgentCalls { at_most: None, exact: false });
+    assert_eq!(
+        calls(Table::new("Quiet", "T").with(review().entry()).with(logic("write").goto("exit", &[]))),
+        exactly(0)
+    );
+}
+
+#[test]
+fn attempts_are_calls() {
+    let table = Table::new("Stubborn", "T")
+        .with(llm("write").entry().goto("write", &[]).goto("review", &[]).attempts(5))
+        .with(logic("review").goto("write", &[]).goto("exit", &[]).visits(2));
+    assert_eq!(calls(table), exactly(15));
+}
+
+#[test]
+fn branches_add_up_and_alternatives_do_not() {
+    let table = Table::new("Wide", "T")
+        .with(llm("plan").entry().fork(&["code", "docs|meet.docs"], &[]))
+        .with(llm("code").goto("meet.code", &[]))
+        .with(llm("docs").goto("more", &[]).goto("meet.docs", &[]))
+        .with(llm("more").goto("meet.docs", &[]))
+        .with(
+            NodeRow::new("meet", NodeKind::Join)
+                .slot("code", "T", &["code"], false)
+                .slot("docs", "T", &["plan", "docs", "more"], false)
+                .goto("exit", &[]),
+        );
+    assert_eq!(calls(table), exactly(4));
+}
+
+#[test]
+fn what_is_spawned_counts_and_a_map_has_no_bound() {
+    let advisory = NodeRow::new("advice", NodeKind::Advisory).agent("adviser");
+    let table = |work: NodeRow| Table::new("Aside", "T").with(work.goto("exit", &[])).with(advisory.clone());
+    assert_eq!(calls(table(llm("work").entry().spawn("advice"))), exactly(2));
+    let map = NodeRow::new("work", NodeKind::Map).entry().spawn("advice");
+    assert_eq!(calls(table(map)), AgentCalls { at_most: None, exact: false });
+}
+
+#[test]
+fn the_protocols() {
+    // Types and their adversary, and both five times more: 12. Tests and implementation; tests five times more when they are
+    // rejected; five mutation fixes; three conflicts; five fixes: 20. Six validations, each with an adversary in the graph
+    // and one beside it: 12.
+    assert_eq!(calls(protocols::hybrid()), exactly(44));
+    for table in [protocols::v3(), protocols::scout_and_wave()] {
+        assert_eq!(calls(table).at_most, None, "what a map's children do is in no table of their parent");
+    }
+}
