@@ -175,7 +175,7 @@ impl<'n> Check<'n> {
         let mut nodes: Vec<usize> = Vec::new();
         for &at in states {
             let places = search.state(at).marking.iter().take_while(|&place| place < self.model.places);
-            nodes.extend(places.map(|place| usize::from(self.model.net.places()[place].node)));
+            nodes.extend(places.map(|place| self.model.table_node(self.model.consumer(place))));
         }
         nodes.sort_unstable();
         nodes.dedup();

@@ -9,11 +9,15 @@
 //!   kept only for nodes whose exhausted route goes somewhere else than to exit with everything cancelled, which no rule can
 //!   be broken by. More such bits never mean less behaviour, so they stand apart from the marking.
 //!
+//! A fork with many branches that choose among targets would have a firing for each combination. There each such branch has
+//! a place of its own, a *choice*, whose token goes on to one of the targets later: with the same result, as long as no region
+//! tells the targets apart.
+//!
 //! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
 //! start is always there too, and has the bit. Only what an event clears has certainly not started.
 
 use interlocking_core::bits::Bits;
-use interlocking_core::net::{Alternative, Net, NodeIndex};
+use interlocking_core::net::{Alternative, AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::{NodeKind, Visits};
 
 /// What a run can come to, as far as the rules of soundness can tell states apart.
@@ -27,9 +31,12 @@ pub(crate) struct State {
 
 pub(crate) struct Model<'n> {
     pub(crate) net: &'n Net,
-    /// How many places there are without the exit; they are the first bits of a marking.
+    /// How many places there are without the exit, choices included; they are the first bits of a marking.
     pub(crate) places: usize,
+    /// The nodes of the table, and one for each choice.
     pub(crate) nodes: Vec<Node>,
+    /// Where branches of forks choose, in the order of their places.
+    choices: Vec<Choice>,
     /// The places of all nodes, without the bits that stand behind them.
     pub(crate) all_places: Bits,
     /// Whether some budget is unbounded: then a run may never end, and states are told apart exactly.
@@ -86,6 +93,15 @@ pub(crate) struct Budget {
     attempts: bool,
 }
 
+/// A branch of a fork that chooses later.
+#[derive(Debug)]
+struct Choice {
+    alternative: AlternativeIndex,
+    branch: usize,
+    fork: usize,
+    targets: Vec<usize>,
+}
+
 /// One way on from a node: an alternative, with one of its targets chosen for each branch.
 #[derive(Debug)]
 pub(crate) struct Firing {
@@ -123,18 +139,23 @@ pub(crate) enum Outcome {
     },
 }
 
-/// More combinations of a fork's branches than this are not listed.
+/// With more combinations of its branches than this, a fork's branches choose later.
+const WIDE_FORK: usize = 64;
+
+/// More combinations than this, of branches that cannot choose later, are not listed.
 const WIDEST_FORK: usize = 1 << 14;
 
 impl<'n> Model<'n> {
     /// The model of a net. Budgets whose exhaustion ends the run are left out unless `every_budget` asks for them.
     pub(crate) fn new(net: &'n Net, every_budget: bool) -> Self {
-        let places = net.places().len() - 1;
+        let choices = choices(net);
+        let places = net.places().len() - 1 + choices.len();
         let unbounded = net.table().nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
         let mut model = Self {
             net,
             places,
-            nodes: Vec::with_capacity(net.nodes().len()),
+            nodes: Vec::with_capacity(net.nodes().len() + choices.len()),
+            choices,
             all_places: Bits::new(0),
             unbounded,
             running: Vec::new(),
@@ -146,6 +167,26 @@ impl<'n> Model<'n> {
             let node = model.node(index, every_budget || unbounded);
             model.nodes.push(node);
         }
+        let first_choice = net.places().len() - 1;
+        for (at, choice) in model.choices.iter().enumerate() {
+            let firing = |&target: &usize| Firing {
+                exhausted: false,
+                produces: vec![target],
+                exits: false,
+                clears: None,
+                total: false,
+            };
+            let place = first_choice + at;
+            model.nodes.push(Node {
+                role: Role::Plain,
+                places: place..place + 1,
+                latched: Vec::new(),
+                running: None,
+                budget: None,
+                firings: choice.targets.iter().map(firing).collect(),
+                resumes: false,
+            });
+        }
         let mut all_places = Bits::new(model.marking_bits);
         (0..places).for_each(|place| {
             all_places.insert(place);
@@ -155,12 +196,39 @@ impl<'n> Model<'n> {
             let mut firings = Vec::new();
             for at in row.alternatives.clone() {
                 if let Some(alternative) = net.alternative(at) {
-                    model.too_wide |= !model.list(alternative, row.exhausted == Some(at), &mut firings);
+                    model.too_wide |= !model.list(at, alternative, row.exhausted == Some(at), &mut firings);
                 }
             }
             model.nodes[index].firings = firings;
         }
+        model.sort_firings();
         model
+    }
+
+    /// Sorts the ways on from each node: those that lead on towards the exit first, those that lead back last, which a
+    /// depth-first search follows first. So it goes round a loop before it leaves it, and comes to what is behind with all
+    /// that the loop adds to the budgets.
+    fn sort_firings(&mut self) {
+        let mut order: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut left = 0;
+        let mut open = vec![(self.consumer(usize::from(self.net.entry())), false)];
+        while let Some((index, is_left)) = open.pop() {
+            if is_left {
+                left += 1;
+                order[index] = Some(left);
+            } else if order[index].is_none() {
+                order[index] = Some(0);
+                open.push((index, true));
+                let places = self.nodes[index].firings.iter().flat_map(|firing| &firing.produces);
+                open.extend(places.map(|&place| (self.consumer(place), false)));
+            }
+        }
+        let consumers: Vec<usize> = (0..self.places).map(|place| self.consumer(place)).collect();
+        for node in &mut self.nodes {
+            node.firings.sort_by_key(|firing| {
+                firing.produces.iter().map(|&place| order[consumers[place]].unwrap_or_default()).max()
+            });
+        }
     }
 
     fn node(&mut self, index: usize, every_budget: bool) -> Node {
@@ -201,21 +269,36 @@ impl<'n> Model<'n> {
     }
 
     /// Adds the firings of an alternative; false if there are too many.
-    fn list(&self, alternative: &Alternative, exhausted: bool, into: &mut Vec<Firing>) -> bool {
-        let combinations = alternative.branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+    fn list(&self, at: AlternativeIndex, alternative: &Alternative, exhausted: bool, into: &mut Vec<Firing>) -> bool {
+        // Each branch with the places among which it chooses now.
+        let exit = usize::from(self.net.exit());
+        let branches: Vec<Vec<usize>> = alternative
+            .branches
+            .iter()
+            .enumerate()
+            .map(|(nth, branch)| {
+                let later = self.choices.iter().position(|choice| choice.alternative == at && choice.branch == nth);
+                match later {
+                    // The choices come after the places of the table, where that has its exit.
+                    Some(choice) => vec![self.net.places().len() - 1 + choice],
+                    None => branch
+                        .iter()
+                        .map(|&place| if usize::from(place) == exit { NO_PLACE } else { usize::from(place) })
+                        .collect(),
+                }
+            })
+            .collect();
+        let combinations = branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
         let Some(combinations) = combinations.filter(|&count| count <= WIDEST_FORK) else { return false };
         for combination in 0..combinations {
             let mut rest = combination;
-            let (mut produces, mut exits) = (Vec::with_capacity(alternative.branches.len()), false);
-            for branch in &alternative.branches {
-                let place = branch[rest % branch.len()];
+            let mut produces: Vec<usize> = Vec::with_capacity(branches.len());
+            for branch in &branches {
+                produces.push(branch[rest % branch.len()]);
                 rest /= branch.len();
-                if place == self.net.exit() {
-                    exits = true;
-                } else {
-                    produces.push(usize::from(place));
-                }
             }
+            let exits = produces.contains(&NO_PLACE);
+            produces.retain(|&place| place != NO_PLACE);
             let clears = alternative.cancels.as_ref().map(|region| self.clears(region.places.iter()));
             let total = exits && produces.is_empty() && self.ends_all(alternative);
             into.push(Firing { exhausted, produces, exits, clears, total });
@@ -228,6 +311,12 @@ impl<'n> Model<'n> {
         cleared.for_each(|place| {
             places.insert(place);
         });
+        // A choice is cleared where its targets are.
+        for (at, choice) in self.choices.iter().enumerate() {
+            if choice.targets.iter().all(|&target| places.contains(target)) {
+                places.insert(self.net.places().len() - 1 + at);
+            }
+        }
         let (mut marking, mut budgets) = (places.clone(), Bits::new(self.budget_bits));
         for node in &self.nodes {
             if !node.places.clone().any(|place| places.contains(place)) {
@@ -352,7 +441,7 @@ impl<'n> Model<'n> {
             if state.marking.contains(place) {
                 return Outcome::DoubleToken { place };
             }
-            self.arrive(&mut state, place, Some(index));
+            self.arrive(&mut state, place, Some(self.table_node(index)));
         }
         if firing.exits {
             state.marking.intersect(&self.all_places);
@@ -366,7 +455,7 @@ impl<'n> Model<'n> {
 
     /// Puts a token into an empty place.
     fn arrive(&self, state: &mut State, place: usize, from: Option<usize>) {
-        let index = usize::from(self.net.places()[place].node);
+        let index = self.consumer(place);
         let node = &self.nodes[index];
         let due_already = node.budget.is_some() && node.role == Role::Join && self.is_enabled(index, state);
         state.marking.insert(place);
@@ -415,12 +504,32 @@ impl<'n> Model<'n> {
         self.nodes[index].role == Role::Event
     }
 
-    pub(crate) fn node_name(&self, index: usize) -> &str {
-        self.net.name(index as NodeIndex)
+    /// The node that takes a place's tokens.
+    pub(crate) fn consumer(&self, place: usize) -> usize {
+        match place.checked_sub(self.net.places().len() - 1) {
+            Some(choice) => self.net.nodes().len() + choice,
+            None => usize::from(self.net.places()[place].node),
+        }
     }
 
+    /// The node of the table that does what a node of the model does.
+    pub(crate) fn table_node(&self, index: usize) -> usize {
+        index.checked_sub(self.net.nodes().len()).map_or(index, |choice| self.choices[choice].fork)
+    }
+
+    /// Whether a node is a branch's choice, and no node of the table.
+    pub(crate) fn is_choice(&self, index: usize) -> bool {
+        index >= self.net.nodes().len()
+    }
+
+    pub(crate) fn node_name(&self, index: usize) -> &str {
+        self.net.name(self.table_node(index) as NodeIndex)
+    }
+
+    /// A place's name; that of a choice is its first target's.
     pub(crate) fn place_name(&self, place: usize) -> &str {
-        &self.net.places()[place].name
+        let choice = place.checked_sub(self.net.places().len() - 1);
+        &self.net.places()[choice.map_or(place, |choice| self.choices[choice].targets[0])].name
     }
 }
 
@@ -437,6 +546,37 @@ impl Firing {
         self.total || self.exits
     }
 }
+
+/// The branches that choose later: of forks with many combinations, those whose targets no region tells apart.
+fn choices(net: &Net) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for (at, alternative) in net.alternatives().iter().enumerate() {
+        let combinations = alternative.branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+        if combinations.is_some_and(|count| count <= WIDE_FORK) {
+            continue;
+        }
+        for (nth, branch) in alternative.branches.iter().enumerate().filter(|(_, branch)| branch.len() > 1) {
+            let clears_some = |other: &Alternative| {
+                other.cancels.as_ref().is_some_and(|region| {
+                    let cleared = branch.iter().filter(|&&place| region.places.contains(usize::from(place))).count();
+                    cleared > 0 && cleared < branch.len()
+                })
+            };
+            if !branch.contains(&net.exit()) && !net.alternatives().iter().any(clears_some) {
+                choices.push(Choice {
+                    alternative: at as AlternativeIndex,
+                    branch: nth,
+                    fork: usize::from(alternative.source),
+                    targets: branch.iter().map(|&place| usize::from(place)).collect(),
+                });
+            }
+        }
+    }
+    choices
+}
+
+/// Stands for the exit in lists of places.
+const NO_PLACE: usize = usize::MAX;
 
 fn marking_insert(bits: &mut Bits, index: Option<usize>) {
     if let Some(index) = index {

@@ -1,7 +1,10 @@
 //! The search through the markings that a run can come to.
 //!
-//! Breadth first, by node executions: the way to a state is a shortest one among those that the search tries. A state whose
-//! marking was seen with the same budget bits or more is not looked at again: it can do nothing new.
+//! Breadth first, by node executions: the way to a state is a shortest one among those that the search tries. Depth first
+//! where only stubborn sets are tried: then a set must not lead back to a state that the search is still in, or what it
+//! leaves out could be left out for ever.
+//!
+//! A state whose marking was seen with the same budget bits or more is not looked at again: it can do nothing new.
 
 use crate::goal::Goal;
 use crate::model::{Firing, Model, Outcome, Role, State};
@@ -57,10 +60,18 @@ pub(crate) struct Taken {
 struct Seen {
     state: State,
     from: u32,
-    /// `None` where a join started or a message was ignored, which is no execution.
+    /// `None` where a join started or a message was ignored. That is no execution, and a branch's choice is none either.
     taken: Option<Taken>,
     depth: u32,
     expanded: bool,
+    /// Whether a depth-first search is still in it.
+    open: bool,
+}
+
+/// What is still to do.
+enum Turn {
+    Enter(u32),
+    Leave(u32),
 }
 
 pub(crate) struct Search<'m, 'n> {
@@ -68,7 +79,8 @@ pub(crate) struct Search<'m, 'n> {
     dependencies: &'m Dependencies,
     seen: Vec<Seen>,
     index: HashMap<Bits, Vec<u32>>,
-    queue: VecDeque<u32>,
+    depth_first: bool,
+    turns: VecDeque<Turn>,
     pub(crate) found: Vec<Found>,
     /// Nodes whose handler some run starts.
     pub(crate) ran: Vec<bool>,
@@ -86,7 +98,8 @@ impl<'m, 'n> Search<'m, 'n> {
             dependencies,
             seen: Vec::new(),
             index: HashMap::new(),
-            queue: VecDeque::new(),
+            depth_first: matches!(order, Order::Stubborn),
+            turns: VecDeque::new(),
             found: Vec::new(),
             ran: vec![false; model.nodes.len()],
             reached_exit: false,
@@ -95,12 +108,23 @@ impl<'m, 'n> Search<'m, 'n> {
             complete: false,
         };
         search.see(model.start(), 0, None, 0);
-        while let Some(at) = search.queue.pop_front() {
+        while let Some(turn) = search.turns.pop_front() {
+            let at = match turn {
+                Turn::Enter(at) => at,
+                Turn::Leave(at) => {
+                    search.seen[at as usize].open = false;
+                    continue;
+                }
+            };
             if search.seen.len() > limit {
                 return search;
             }
             if std::mem::replace(&mut search.seen[at as usize].expanded, true) {
                 continue;
+            }
+            if search.depth_first {
+                search.seen[at as usize].open = true;
+                search.turns.push_front(Turn::Leave(at));
             }
             search.expand(at, order);
             if let Order::Towards(goal) = order
@@ -170,10 +194,10 @@ impl<'m, 'n> Search<'m, 'n> {
         }
     }
 
-    /// Whether a firing of one of these nodes, not a final one, leads to a state whose successors are still to be tried.
+    /// Whether a firing of one of these nodes, not a final one, leads to a state that the search is not in.
     fn goes_on(&self, state: &State, chosen: &[usize]) -> bool {
         chosen.iter().any(|&index| {
-            let fresh = |next: &State| self.known(next).is_none_or(|known| !self.seen[known as usize].expanded);
+            let fresh = |next: &State| self.known(next).is_none_or(|known| !self.seen[known as usize].open);
             if let Some(started) = self.model.started(index, state) {
                 return fresh(&started);
             }
@@ -207,11 +231,12 @@ impl<'m, 'n> Search<'m, 'n> {
     }
 
     fn fire(&mut self, at: u32, state: &State, taken: Taken, firing: &Firing) {
-        let from = taken.node as usize;
-        self.ran[from] |= !firing.exhausted;
-        let (broken, live) = match self.model.fire(from, firing, state) {
+        let index = taken.node as usize;
+        self.ran[index] |= !firing.exhausted;
+        let from = self.model.table_node(index);
+        let (broken, live) = match self.model.fire(index, firing, state) {
             Outcome::State(next) => {
-                let depth = self.seen[at as usize].depth + 1;
+                let depth = self.seen[at as usize].depth + u32::from(!self.model.is_choice(index));
                 return self.see(next, at, Some(taken), depth);
             }
             Outcome::End { at_exit } => {
@@ -229,7 +254,7 @@ impl<'m, 'n> Search<'m, 'n> {
 
     /// An exhausted budget without a route fails, and that ends the run.
     fn end_by_failure(&mut self, at: u32, index: usize, state: &State) {
-        let has_route = self.model.net.nodes()[index].exhausted.is_some();
+        let has_route = self.model.net.nodes()[self.model.table_node(index)].exhausted.is_some();
         if self.model.unbounded && !has_route && self.model.may_be_exhausted(index, state) {
             self.ends.push(at);
         }
@@ -266,8 +291,11 @@ impl<'m, 'n> Search<'m, 'n> {
         if self.model.unbounded && !self.seen.is_empty() {
             self.edges.push((from, known.unwrap_or(self.seen.len() as u32)));
         }
-        if let Some(known) = known {
-            let known = &mut self.seen[known as usize];
+        if let Some(at) = known {
+            let known = &mut self.seen[at as usize];
+            if self.depth_first && !known.expanded {
+                self.turns.push_front(Turn::Enter(at));
+            }
             // A start costs nothing, so a shorter way to a state that waits may come later.
             if depth < known.depth && !known.expanded && known.state == state {
                 (known.from, known.taken, known.depth) = (from, taken, depth);
@@ -276,8 +304,12 @@ impl<'m, 'n> Search<'m, 'n> {
         }
         let at = self.seen.len() as u32;
         self.index.entry(state.marking.clone()).or_default().push(at);
-        let is_execution = taken.is_some();
-        self.seen.push(Seen { state, from, taken, depth, expanded: false });
-        if is_execution { self.queue.push_back(at) } else { self.queue.push_front(at) }
+        let is_execution = taken.is_some_and(|taken| !self.model.is_choice(taken.node as usize));
+        self.seen.push(Seen { state, from, taken, depth, expanded: false, open: false });
+        if is_execution && !self.depth_first {
+            self.turns.push_back(Turn::Enter(at));
+        } else {
+            self.turns.push_front(Turn::Enter(at));
+        }
     }
 }

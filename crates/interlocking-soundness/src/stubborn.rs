@@ -168,8 +168,9 @@ impl Effects {
             });
         }
         for firing in &node.firings {
-            let has_budget = |&place: &usize| model.nodes[usize::from(model.net.places()[place].node)].budget.is_some();
-            let is_latched = |place: usize| model.net.places()[place].latched;
+            let has_budget = |&place: &usize| model.nodes[model.consumer(place)].budget.is_some();
+            let is_latched =
+                |place: usize| model.nodes[model.consumer(place)].latched.iter().any(|slot| slot.place == place);
             effects.leaves_traces |= firing.produces.iter().any(has_budget)
                 || firing.clears.as_ref().is_some_and(|clears| clears.places.iter().any(is_latched));
             if firing.total {

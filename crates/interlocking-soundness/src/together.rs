@@ -21,7 +21,7 @@ impl Together {
         let mut together = Self { rows: vec![empty.clone(); model.places], reached: empty };
         let entry = usize::from(model.net.entry());
         together.reached.insert(entry);
-        let mut dirty = VecDeque::from([usize::from(model.net.places()[entry].node)]);
+        let mut dirty = VecDeque::from([model.consumer(entry)]);
         let events: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_event(index)).collect();
         while let Some(index) = dirty.pop_front() {
             let changed = together.fire(model, &model.nodes[index]);
@@ -29,7 +29,7 @@ impl Together {
                 continue;
             }
             for place in changed.iter() {
-                let consumer = usize::from(model.net.places()[place].node);
+                let consumer = model.consumer(place);
                 if !dirty.contains(&consumer) {
                     dirty.push_back(consumer);
                 }

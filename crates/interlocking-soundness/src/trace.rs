@@ -9,14 +9,22 @@ use std::collections::HashMap;
 
 /// The executions of a path by name.
 pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
-    let steps = path.iter().map(|taken| {
-        let firing = &model.nodes[taken.node as usize].firings[taken.firing as usize];
-        let mut to: Vec<String> = firing.produces.iter().map(|&place| model.place_name(place).to_owned()).collect();
-        if firing.exits {
-            to.push(interlocking_core::table::EXIT.to_owned());
-        }
-        Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted: firing.exhausted }
-    });
+    let firing = |taken: &Taken| &model.nodes[taken.node as usize].firings[taken.firing as usize];
+    let steps =
+        path.iter().enumerate().filter(|(_, taken)| !model.is_choice(taken.node as usize)).map(|(at, taken)| {
+            let chosen = |place: &usize| {
+                let choice = path[at..].iter().find(|later| {
+                    model.is_choice(later.node as usize) && later.node as usize == model.consumer(*place)
+                });
+                choice.map_or(*place, |choice| firing(choice).produces[0])
+            };
+            let places = firing(taken).produces.iter().map(chosen);
+            let mut to: Vec<String> = places.map(|place| model.place_name(place).to_owned()).collect();
+            if firing(taken).exits {
+                to.push(interlocking_core::table::EXIT.to_owned());
+            }
+            Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted: firing(taken).exhausted }
+        });
     steps.collect()
 }
 
@@ -47,13 +55,17 @@ fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<Taken>> {
         let inputs = node.places.clone().filter_map(|place| ready.get(&place).copied());
         // A message takes no token: it comes after all that was before.
         let layer = if node.role == Role::Event { layers.len() } else { inputs.max().unwrap_or(0) };
+        let is_choice = model.is_choice(taken.node as usize);
+        for &place in &node.firings[taken.firing as usize].produces {
+            ready.insert(place, layer + usize::from(!is_choice));
+        }
+        if is_choice {
+            continue;
+        }
         if layers.len() <= layer {
             layers.resize(layer + 1, Vec::new());
         }
         layers[layer].push(taken);
-        for &place in &node.firings[taken.firing as usize].produces {
-            ready.insert(place, layer + 1);
-        }
     }
     layers
 }

@@ -5,6 +5,7 @@
 #[path = "../../interlocking-core/tests/protocols/mod.rs"]
 mod protocols;
 
+use expect_test::expect;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_soundness::{Verdict, check};
@@ -96,4 +97,55 @@ fn independent_branches_do_not_multiply() {
     let net = Net::new(table).unwrap();
     let started = std::time::Instant::now();
     eprintln!("{:?} {:?}", interlocking_soundness::agent_calls(&net), started.elapsed());
+}
+
+#[test]
+fn branches_that_choose_do_not_multiply() {
+    let names = |prefix: &str| -> Vec<String> { (0..20).map(|nth| format!("{prefix}{nth}")).collect() };
+    let branches: Vec<String> = (0..20).map(|nth| format!("work{nth}|meet.slot{nth}")).collect();
+    let logic = |name: &str| NodeRow::new(name, NodeKind::Logic);
+    let build = |last: &str| {
+        let mut table = Table::new("Optional", "T").with(
+            NodeRow::new("split", NodeKind::Fork)
+                .entry()
+                .fork(&branches.iter().map(String::as_str).collect::<Vec<_>>(), &[]),
+        );
+        let mut meet = NodeRow::new("meet", NodeKind::Join).goto("exit", &[]);
+        for (nth, (work, slot)) in names("work").iter().zip(names("slot")).enumerate() {
+            let to = if nth == 19 { last.to_owned() } else { format!("meet.{slot}") };
+            table = table.with(logic(work).goto(&to, &[]));
+            meet = meet.slot(&slot, "T", &["split", work], false);
+        }
+        table.with(meet)
+    };
+    let found = verdict(&build("meet.slot19"));
+    assert!(matches!(found, Verdict::Sound { .. }), "{found:?}");
+    let Verdict::Unsound { violations } = verdict(&build("meet.slot18")) else { panic!("two branches fill one slot") };
+    let shortest: Vec<String> = violations.iter().take(2).map(ToString::to_string).collect();
+    expect![[r#"
+        `work19` can send a second token to `meet.slot18`, which holds one already
+        help: entry → split → work19 → meet.slot18, which holds a token already
+        help: let `work19` clear what is still on its way there: `goto(meet.slot18, cancels(meet.slot18))` at least; or let the branches meet in a join before
+
+        `work18` can send a second token to `meet.slot18`, which holds one already
+        help: entry → split → {work19, work18} → meet.slot18, which holds a token already
+        help: let `work18` clear what is still on its way there: `goto(meet.slot18, cancels(meet.slot18))` at least; or let the branches meet in a join before"#]].assert_eq(&shortest.join("\n\n"));
+}
+
+/// Optional loops in a row, each with a budget whose route goes on: bits of budgets, which only ever add behaviour.
+#[test]
+fn budgets_do_not_multiply() {
+    let logic = |name: String| NodeRow::new(name, NodeKind::Logic);
+    let mut table = Table::new("Loops", "T");
+    for nth in 0..40 {
+        let next = if nth == 39 { "exit".to_owned() } else { format!("step{}", nth + 1) };
+        let mut step = logic(format!("step{nth}")).goto(&format!("again{nth}"), &[]).goto(&next, &[]);
+        step.entry = nth == 0;
+        table = table.with(step);
+        let again = logic(format!("again{nth}")).goto(&format!("step{nth}"), &[]);
+        table = table.with(again.visits(3).exhausted(&next, &[]));
+    }
+    let found = verdict(&table);
+    eprintln!("{found:?}");
+    assert!(matches!(found, Verdict::Sound { markings } if markings < 2_000), "{found:?}");
 }
