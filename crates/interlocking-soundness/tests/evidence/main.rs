@@ -12,7 +12,8 @@ mod generate;
 mod mutate;
 mod hand_made;
 mod generated;
-mod probe;
+mod mutations;
+mod calls;
 mod frontier_agrees;
 
 #[path = "../../../interlocking-core/tests/protocols/mod.rs"]
