@@ -12,6 +12,8 @@ mod in_a_function;
 mod llm;
 #[path = "derived/names.rs"]
 mod names;
+#[path = "derived/sound.rs"]
+mod sound;
 #[path = "derived/table.rs"]
 mod table;
 #[path = "derived/visibility.rs"]

@@ -4,11 +4,10 @@ use crate::failure::NodeError;
 use crate::frontier::{Execution, Payload};
 use crate::graph::{Branch, Done, Edge, Forks, Graph, Memory, Node, Place, Relay, Remembers, Works};
 use crate::kind::Kind;
-use crate::net::AlternativeIndex;
+use crate::net::{AlternativeIndex, PlaceIndex};
 use crate::route::{Choice, Next, Route, Step};
 use crate::run_id::RunId;
 use std::any::Any;
-use std::future::Future;
 use std::marker::PhantomData;
 
 pub use crate::effects::{Commit, Effects, MemoryCell};
@@ -32,16 +31,16 @@ impl<G: Graph> Copy for Entered<'_, G> {}
 
 /// A handler's view of the run, typed by the node it stands on.
 pub struct Cx<'run, N: Node> {
-    entered: &'run Entered<'run, N::Graph>,
-    effects: &'run mut Effects,
-    node: PhantomData<fn() -> N>,
+    pub(crate) entered: &'run Entered<'run, N::Graph>,
+    pub(crate) effects: &'run mut Effects,
+    pub(crate) node: PhantomData<fn() -> N>,
 }
 
-/// One execution after the other on their way: what derived code keeps beside the token.
+/// One execution after the other on their way: what [`dispatch`](crate::dispatch) keeps beside the token.
 #[doc(hidden)]
 pub struct Visit<'run, G: Graph> {
-    entered: Entered<'run, G>,
-    effects: Effects,
+    pub(crate) entered: Entered<'run, G>,
+    pub(crate) effects: Effects,
     relay: Option<&'run mut dyn Relay>,
 }
 
@@ -52,34 +51,18 @@ where
     K: Kind<N>,
 {
     let mut visit = Visit::new(entered, None);
-    let route = call(kind, input, &mut enter(&mut visit)).await;
-    visit.done(leave::<N>(route))
+    let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+    let route = leave(kind.run(input, &mut cx).await);
+    visit.done(route)
 }
 
-/// The first part of [`run`]: the view of the node `N`. Derived code calls the parts: each future less between it and
-/// the handler's is one less to make and to move the input into, in every transition.
-#[inline]
-pub fn enter<'run, N: Node>(visit: &'run mut Visit<'_, N::Graph>) -> Cx<'run, N> {
-    Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData }
-}
-
-/// The second part of [`run`]: the node's kind and handler.
-#[inline]
-pub fn call<N, K>(kind: &K, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send
-where
-    N: Node,
-    K: Kind<N>,
-{
-    kind.run(input, cx)
-}
-
-/// The third part of [`run`]: the way on, without the node's type.
+/// The way on, without the node's type.
 ///
 /// # Errors
 ///
 /// The handler's.
 #[inline]
-pub fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
+pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
     match route {
         Ok(next) => Ok(next.into_step()),
         Err(error) => Err(error),
@@ -98,6 +81,33 @@ impl<'run, G: Graph> Visit<'run, G> {
     pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
         let Some(relay) = &mut self.relay else { return false };
         self.effects.is_empty() && relay.relay(alternative, token.place(), &mut self.entered.execution)
+    }
+
+    /// [`goes_on`](Self::goes_on), but only to a place from `first` to `last`.
+    #[inline]
+    pub fn goes_on_within(
+        &mut self,
+        first: PlaceIndex,
+        last: PlaceIndex,
+        alternative: AlternativeIndex,
+        token: &G::Token,
+    ) -> bool {
+        (first..=last).contains(&token.place()) && self.goes_on(alternative, token)
+    }
+
+    /// What a shorter chain, on the way of this one, starts with.
+    pub fn reborrow(&mut self) -> (Entered<'run, G>, Option<&mut dyn Relay>) {
+        let relay: Option<&mut dyn Relay> = match &mut self.relay {
+            Some(relay) => Some(&mut **relay),
+            None => None,
+        };
+        (self.entered, relay)
+    }
+
+    /// Takes in what came of a shorter chain.
+    pub fn after(&mut self, done: Done<G>) -> Result<Step<G::Token>, NodeError> {
+        self.effects = done.effects;
+        done.route
     }
 
     /// What came of it.
@@ -211,9 +221,7 @@ impl<N: Node> Cx<'_, N> {
     where
         Other: Node<Graph = N::Graph>,
     {
-        let name = || N::Graph::net().name(Other::INDEX).to_owned();
-        let token = self.entered.services.last_input(Other::INDEX)?;
-        Other::take(token).ok_or_else(|| ContextError::NeverEntered { node: name() })
+        self.entered.services.last_input(Other::INDEX).map(Other::take)
     }
 
     /// The place in which the node works.

@@ -4,6 +4,7 @@
 use crate::context::Entered;
 use crate::failure::NodeError;
 use crate::frontier::{Execution, Limit, Payload};
+use crate::kind::Kind;
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use crate::route::Step;
 use serde::de::DeserializeOwned;
@@ -132,8 +133,24 @@ pub trait Node: Sized + Send + 'static {
     /// Its position in the table.
     const INDEX: NodeIndex;
 
-    /// The input, if the token is this node's.
-    fn take(token: <Self::Graph as Graph>::Token) -> Option<Self::Input>;
+    /// The input, from a token that is for this node.
+    ///
+    /// # Panics
+    ///
+    /// If it is for another.
+    fn take(token: <Self::Graph as Graph>::Token) -> Self::Input;
+}
+
+/// A node that is a field of its graph.
+pub trait Field: Node {
+    /// The field's type.
+    type Kind: Kind<Self>;
+    /// Whether there is such a node: a list of nodes may be filled up with none.
+    #[doc(hidden)]
+    const EXISTS: bool = true;
+
+    /// The field.
+    fn of(graph: &Self::Graph) -> &Self::Kind;
 }
 
 /// A place that an edge can lead to: a node's input, a join's slot, the exit.

@@ -15,6 +15,8 @@
 //! - [`agent_calls`]: how many agent calls a run can make at worst.
 
 pub mod table;
+#[doc(hidden)]
+pub mod lines;
 pub mod draw;
 pub mod net;
 pub mod bits;
@@ -23,6 +25,8 @@ mod violation;
 pub mod graph;
 pub mod route;
 pub mod context;
+#[doc(hidden)]
+pub mod dispatch;
 mod services;
 mod effects;
 pub mod kind;

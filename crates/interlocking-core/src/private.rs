@@ -3,9 +3,10 @@
 use crate::failure::Exhausted;
 use crate::frontier::{Limit, Payload};
 use crate::graph::{Graph, Place, Token, Value};
+use crate::lines;
 use crate::net::{AlternativeIndex, Net, PlaceIndex};
 use crate::route::Step;
-use crate::table::{NodeKind, NodeRow, Table};
+use crate::table::Table;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -22,13 +23,16 @@ pub fn store<T: Value, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok,
     value.serialize(serializer)
 }
 
-/// Reads the token of a place. Not bound by `Value` itself, as the place's payload is: one error for a type that is none.
+/// Reads the token of a place, or of one with the same payload. Not bound by `Value` itself, as the place's payload is: one error for a type that is none.
 ///
 /// # Errors
 ///
 /// The deserializer's.
-pub fn load<'de, P: Place, D: Deserializer<'de>>(deserializer: D) -> Result<<P::Graph as Graph>::Token, D::Error> {
-    P::Payload::deserialize(deserializer).map(P::put)
+pub fn load<'de, P: Place, D: Deserializer<'de>>(
+    deserializer: D,
+    put: impl FnOnce(P::Payload) -> <P::Graph as Graph>::Token,
+) -> Result<<P::Graph as Graph>::Token, D::Error> {
+    P::Payload::deserialize(deserializer).map(put)
 }
 
 /// No payload of this graph lies in that place.
@@ -49,37 +53,16 @@ pub fn not_stored<S: Serializer>() -> Result<S::Ok, S::Error> {
     Err(S::Error::custom("the full set of a join is not stored; its slots are"))
 }
 
-/// The net of a table whose shape the derive has checked. Each row has a function of its own, so that the largest table
-/// needs no more stack than the largest row.
+/// The net of a table whose shape the derive has checked, from its rows as [lines](crate::lines).
 ///
 /// # Panics
 ///
 /// If the derive checked less than [`Net::new`] does.
-#[expect(clippy::expect_used, reason = "the derive compiled the same table with the same function")]
-pub fn net(graph: &str, output: &str, rows: &[fn() -> NodeRow]) -> Net {
+#[expect(clippy::expect_used, reason = "the derive compiled the same table with the same functions")]
+pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
     let mut table = Table::new(graph, output);
-    table.nodes = rows.iter().map(|row| row()).collect();
+    table.nodes = rows.iter().map(|row| lines::read(row).expect("the derive wrote the row")).collect();
     Net::new(table).expect("the derive checked the table")
-}
-
-/// A row of an `LLMNode`.
-pub fn llm(name: &str) -> NodeRow {
-    NodeRow::new(name, NodeKind::Llm)
-}
-
-/// A row of a `LogicNode`.
-pub fn logic(name: &str) -> NodeRow {
-    NodeRow::new(name, NodeKind::Logic)
-}
-
-/// A row of a `ForkNode`.
-pub fn fork(name: &str) -> NodeRow {
-    NodeRow::new(name, NodeKind::Fork)
-}
-
-/// A row of a `JoinNode`.
-pub fn join(name: &str) -> NodeRow {
-    NodeRow::new(name, NodeKind::Join)
 }
 
 /// The slots of a join, if there are as many as it has.

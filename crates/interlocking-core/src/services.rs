@@ -20,7 +20,7 @@ pub trait Services<G: Graph>: Send + Sync {
     /// [`ContextError`] where the executor does not have it.
     fn entry(&self) -> Result<&G::Entry, ContextError>;
 
-    /// The last input of a node.
+    /// The last input of a node: a token for that node, the full set if it is a join.
     ///
     /// # Errors
     ///

@@ -10,6 +10,7 @@ pub const EXIT: &str = "exit";
 
 /// A graph's routing table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
     /// The graph's name: that of its struct.
     pub graph: String,
@@ -21,6 +22,7 @@ pub struct Table {
 
 /// One node of a [`Table`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NodeRow {
     /// The field's name.
     pub name: String,
@@ -105,6 +107,7 @@ pub enum NodeKind {
 
 /// One slot of a join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Slot {
     /// The slot's name, unique in its join.
     pub name: String,
@@ -120,6 +123,7 @@ pub struct Slot {
 
 /// One alternative: where it leads and what it cancels on the way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Goto {
     /// A node, `join.slot`, or [`EXIT`].
     pub to: Target,
@@ -130,6 +134,7 @@ pub struct Goto {
 
 /// All branches of a fork.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fork {
     /// One entry a branch; each names the targets among which that branch chooses.
     pub branches: Vec<Vec<Target>>,
@@ -160,6 +165,7 @@ pub enum Visits {
 
 /// A node's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MemoryRow {
     /// The group that shares it; the node's own name where it is private.
     pub group: String,
@@ -251,7 +257,7 @@ impl NodeRow {
     }
 }
 
-/// The terse setters that derived code uses: one call an attribute.
+/// Terse setters for tables that are made at run time: one call an attribute.
 impl NodeRow {
     /// Marks the node as the entry.
     #[must_use]

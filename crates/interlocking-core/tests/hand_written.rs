@@ -66,8 +66,8 @@ const _: () = {
         type Graph = Newsroom;
         type Input = Draft;
         const INDEX: u16 = 0;
-        fn take(token: Token) -> Option<Draft> {
-            if let Token::write(value) = token { Some(value) } else { None }
+        fn take(token: Token) -> Draft {
+            if let Token::write(value) = token { value } else { unreachable!() }
         }
     }
     impl __i::graph::Place for newsroom::write {
@@ -97,8 +97,8 @@ const _: () = {
         type Graph = Newsroom;
         type Input = Draft;
         const INDEX: u16 = 1;
-        fn take(token: Token) -> Option<Draft> {
-            if let Token::facts(value) = token { Some(value) } else { None }
+        fn take(token: Token) -> Draft {
+            if let Token::facts(value) = token { value } else { unreachable!() }
         }
     }
     impl __i::graph::Place for newsroom::facts {
@@ -121,8 +121,8 @@ const _: () = {
         type Graph = Newsroom;
         type Input = Draft;
         const INDEX: u16 = 2;
-        fn take(token: Token) -> Option<Draft> {
-            if let Token::spell(value) = token { Some(value) } else { None }
+        fn take(token: Token) -> Draft {
+            if let Token::spell(value) = token { value } else { unreachable!() }
         }
     }
     impl __i::graph::Place for newsroom::spell {
@@ -141,8 +141,8 @@ const _: () = {
         type Graph = Newsroom;
         type Input = (Article, bool);
         const INDEX: u16 = 3;
-        fn take(token: Token) -> Option<(Article, bool)> {
-            if let Token::desk(value) = token { Some(value) } else { None }
+        fn take(token: Token) -> (Article, bool) {
+            if let Token::desk(value) = token { value } else { unreachable!() }
         }
     }
     impl __i::graph::Place for newsroom::desk_spell {

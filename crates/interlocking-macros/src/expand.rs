@@ -5,7 +5,8 @@
 //! spelled among them; what every node needs has a short one, because every byte is compiled in the user's crate.
 
 use crate::ast::{GraphModel, Node, Place, Target};
-use crate::{markers, naming, row};
+use crate::{markers, naming};
+use interlocking_core::lines;
 use interlocking_core::net::Net;
 use interlocking_core::table::NodeKind;
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
@@ -27,8 +28,8 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
         #lints
         const _: () = {
             use ::interlocking::__private::{
-                self as __p, Edge as __E, Node as __N, None as __No, Option as __O, Place as __P,
-                Some as __Y, call as __run, enter as __in, leave as __out, load as __get, logic as __log, store as __put, u16 as __u,
+                self as __p, Edge as __E, Field as __F, Node as __N, None as __No, Option as __O, Place as __P,
+                Some as __Y, load as __get, store as __put, u16 as __u,
             };
             #token
             #(#nodes)*
@@ -60,7 +61,7 @@ impl Expansion<'_, '_> {
         let node = &self.graph.nodes[index];
         let span = at(node.ident.span());
         let (name, marker, graph) = (node.ident, self.node_marker(index), &self.graph.input.ident);
-        let input = self.input(node);
+        let (input, ty) = (self.input(node), &node.field.ty);
         let number = number(index);
         let places: TokenStream = match node.slots() {
             [] => self.place_impl(Place::Node(index), &input),
@@ -86,9 +87,14 @@ impl Expansion<'_, '_> {
                 type Graph = #graph;
                 type Input = #input;
                 const INDEX: __u = #number;
-                fn take(it: __T) -> __O<#input> {
-                    match it { __T::#name(it) => __Y(it), _ => __No }
+                #[inline]
+                fn take(it: __T) -> #input {
+                    match it { __T::#name(it) => it, _ => __p::astray() }
                 }
+            }
+            impl __F for #marker {
+                type Kind = #ty;
+                fn of(it: &#graph) -> &#ty { &it.#name }
             }
             #places #edges #forks #llm #memory #works
         }
@@ -159,29 +165,37 @@ impl Expansion<'_, '_> {
 
     /// The token: a variant a place, and one for the full set of each join, which lies in no place.
     fn token(&self) -> TokenStream {
-        let (mut variants, mut places, mut copies, mut stores, mut loads) = Default::default();
-        let all: (&mut TokenStream, &mut TokenStream, &mut TokenStream, &mut TokenStream, &mut TokenStream) =
-            (&mut variants, &mut places, &mut copies, &mut stores, &mut loads);
+        let (mut variants, mut places, mut copies, mut stores) =
+            (TokenStream::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
+        let mut lanes: Vec<Lane> = Vec::new();
         for (index, place) in self.places().into_iter().enumerate() {
             let (name, payload, index_text) = (naming::marker(self.graph, place), self.payload(place), number(index));
             let span = at(name.span());
-            all.0.extend(quote_spanned!(span=> #name(#payload),));
-            all.1.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
+            variants.extend(quote_spanned!(span=> #name(#payload),));
+            places.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
             if self.net.places()[index].kept {
                 let keep = standing_at(quote!(__p::keep), &payload);
-                all.2.extend(quote_spanned!(span=> Self::#name(it) => __Y(Self::#name(#keep(it))),));
+                copies.extend(quote_spanned!(span=> Self::#name(it) => __Y(Self::#name(#keep(it))),));
             }
-            let (store, marker) = (standing_at(quote!(__put), &payload), self.place_marker(place));
-            let arguments = quote_spanned!(at(payload.span())=> (it, s));
-            all.3.extend(quote_spanned!(span=> Self::#name(it) => #store #arguments,));
-            all.4.extend(quote_spanned!(span=> #index_text => __get::<#marker, _>(d),));
+            let text = payload.to_string();
+            // The one token that may be spelled alike and mean something else.
+            let lane = lanes.iter_mut().find(|lane| lane.text == text && !text.contains("$crate"));
+            match lane {
+                Some(lane) => lane.places.push((index, name)),
+                None => {
+                    lanes.push(Lane { text, payload, marker: self.place_marker(place), places: vec![(index, name)] })
+                }
+            }
         }
+        stores.extend(lanes.iter().map(Lane::store));
+        let loads = lanes.iter().map(Lane::load);
         for join in self.graph.nodes.iter().filter(|node| !node.slots().is_empty()) {
             let (name, input) = (join.ident, self.input(join));
-            all.0.extend(quote!(#name(#input),));
-            all.1.extend(quote!(Self::#name(_) => __p::NO_PLACE,));
-            all.3.extend(quote!(Self::#name(_) => __p::not_stored::<__S>(),));
+            variants.extend(quote!(#name(#input),));
+            places.extend(quote!(Self::#name(_) => __p::NO_PLACE,));
+            stores.extend(quote!(Self::#name(_) => __p::not_stored::<__S>(),));
         }
+        let addressed = self.addressed();
         let copies = if copies.is_empty() { quote!(__No) } else { quote!(match self { #copies _ => __No }) };
         quote! {
             pub enum __T { #variants }
@@ -189,6 +203,10 @@ impl Expansion<'_, '_> {
             impl __p::Payload for __T {
                 fn place(&self) -> __u { match self { #places } }
                 fn copy(&self) -> __O<Self> { #copies }
+            }
+            #[automatically_derived]
+            impl __p::Addressed for __T {
+                fn node(&self) -> __u { #addressed }
             }
             #[automatically_derived]
             impl __p::Token for __T {
@@ -199,10 +217,22 @@ impl Expansion<'_, '_> {
                     place: __u,
                     d: __D,
                 ) -> __p::Result<Self, __D::Error> {
-                    match place { #loads _ => __p::unknown_place::<_, __D>(place) }
+                    match place { #(#loads)* _ => __p::unknown_place::<_, __D>(place) }
                 }
             }
         }
+    }
+
+    /// Which node runs on a token: where no join comes before it, places and nodes are numbered alike.
+    fn addressed(&self) -> TokenStream {
+        if self.graph.nodes.iter().all(|node| node.slots().is_empty()) {
+            return quote!(__p::Payload::place(self));
+        }
+        let arms = self.graph.nodes.iter().enumerate().map(|(index, node)| {
+            let (name, index) = (node.ident, number(index));
+            quote!(Self::#name(_) => #index,)
+        });
+        quote!(match self { #(#arms)* _ => __p::NO_PLACE })
     }
 
     fn graph_impl(&self) -> TokenStream {
@@ -214,9 +244,8 @@ impl Expansion<'_, '_> {
         let (nodes, edges) = (number(self.graph.nodes.len()), number(self.net.table().edge_count()));
         let table = self.net.table();
         let (graph_name, output_name) = (&table.graph, &table.output);
-        let rows =
-            table.nodes.iter().zip(&self.graph.nodes).map(|(row, node)| row::constructor(row, at(node.ident.span())));
-        let steps = (0..self.graph.nodes.len()).map(|index| self.step(index));
+        let rows = table.nodes.iter().map(lines::write);
+        let listed = self.nodes();
         let join = self.join();
         let exhausted = self.exhausted();
         let memory = self.memory();
@@ -230,7 +259,7 @@ impl Expansion<'_, '_> {
                 const EDGES: __p::usize = #edges;
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
-                    NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(|| #rows),*]))
+                    NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(#rows),*]))
                 }
                 fn enter(entry: #entry_input) -> __T { __T::#entry_name(entry) }
                 fn leave(token: __T) -> __O<#output> {
@@ -245,39 +274,62 @@ impl Expansion<'_, '_> {
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
                     self.chain(input, entered, __No)
                 }
-                // No `async fn`: that would move its arguments once more.
                 fn chain<'run>(
                     &'run self,
-                    mut input: __T,
+                    input: __T,
                     entered: __p::Entered<'run, Self>,
                     relay: __O<&'run mut dyn __p::Relay>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    let mut cx = __p::Visit::new(entered, relay);
-                    async move {
-                        loop {
-                            let route = match input { #(#steps)* _ => __p::misplaced() };
-                            match route {
-                                __p::Ok(__p::Step::One(way, next)) if cx.goes_on(way, &next) => input = next,
-                                route => return cx.done(route),
-                            }
-                        }
-                    }
+                    <#listed as __p::Nodes<Self>>::chain(self, input, entered, relay)
                 }
                 #memory
             }
         }
     }
 
-    /// The arm that runs a node. A missing handler is reported here, so the call stands where the field's type does.
-    fn step(&self, index: usize) -> TokenStream {
-        let node = &self.graph.nodes[index];
-        let (name, marker, ty) = (node.ident, self.node_marker(index), &node.field.ty);
-        let run = standing_at(quote!(__run::<#marker, _>), ty);
-        let field = standing_at(quote!(.#name), ty);
-        let reference = standing_at(quote!(&), ty);
-        let arguments = quote_spanned!(at(ty.span())=> #reference self #field, it, &mut __in(&mut cx));
-        let call = standing_at(quote!((#arguments).await), ty);
-        quote_spanned!(at(name.span())=> __T::#name(it) => __out(#run #call),)
+    /// The nodes as the type whose `chain` runs them: a tuple of sixteen markers, or of such tuples.
+    fn nodes(&self) -> TokenStream {
+        let graph = &self.graph.input.ident;
+        let nobody = quote!(__p::Nobody<#graph>);
+        let filled = |types: Vec<TokenStream>| {
+            let missing = BLOCK - types.len();
+            let types = types.into_iter().chain(std::iter::repeat_n(nobody.clone(), missing));
+            quote!((#(#types),*))
+        };
+        let mut place = 0;
+        let markers = self.graph.nodes.iter().enumerate().map(|(index, node)| {
+            let first = place;
+            place += node.slots().len().max(1);
+            Block { nodes: self.node_marker(index), first, last: place - 1 }
+        });
+        let (mut blocks, mut each): (Vec<Block>, usize) = (markers.collect(), 1);
+        loop {
+            let is_last = blocks.len() <= BLOCK;
+            let mut larger = Vec::new();
+            let mut first_node = 0;
+            while !blocks.is_empty() {
+                let rest = blocks.split_off(blocks.len().min(BLOCK));
+                let (first, last) = match (is_last, blocks.first(), blocks.last()) {
+                    (false, Some(one), Some(other)) => (one.first, other.last),
+                    _ => (0, usize::from(u16::MAX)),
+                };
+                let types = filled(blocks.into_iter().map(|block| block.nodes).collect());
+                let (node, [from, to]) = (number(first_node), [number(first), number(last)]);
+                let nodes = if each == 1 {
+                    quote!(__p::Few<#types, #node, #from, #to>)
+                } else {
+                    let each = number(each);
+                    quote!(__p::Many<#types, #node, #each, #from, #to>)
+                };
+                larger.push(Block { nodes, first, last });
+                first_node += BLOCK * each;
+                blocks = rest;
+            }
+            if is_last {
+                return larger.into_iter().map(|block| block.nodes).collect();
+            }
+            (blocks, each) = (larger, each * BLOCK);
+        }
     }
 
     fn join(&self) -> TokenStream {
@@ -401,6 +453,50 @@ impl Expansion<'_, '_> {
         }
         node.attributes.input.as_ref().map(|input| input.value.to_token_stream()).unwrap_or_default()
     }
+}
+
+/// The places whose payload is spelled alike: one arm of the codec.
+struct Lane {
+    text: String,
+    payload: TokenStream,
+    /// Of the first place.
+    marker: TokenStream,
+    places: Vec<(usize, Ident)>,
+}
+
+impl Lane {
+    /// A type that cannot be stored is reported here, where it is first spelled.
+    fn store(&self) -> TokenStream {
+        let variants = self.places.iter().map(|(_, name)| quote_spanned!(at(name.span())=> Self::#name(it)));
+        let store = standing_at(quote!(__put), &self.payload);
+        let arguments = quote_spanned!(at(self.payload.span())=> (it, s));
+        quote!(#(#variants)|* => #store #arguments,)
+    }
+
+    fn load(&self) -> TokenStream {
+        let (marker, indices) = (&self.marker, self.places.iter().map(|(index, _)| number(*index)));
+        let Some(((_, last), rest)) = self.places.split_last() else { return TokenStream::new() };
+        let rest = rest.iter().map(|(index, name)| {
+            let index = number(*index);
+            quote_spanned!(at(name.span())=> #index => Self::#name(it),)
+        });
+        let last = if rest.len() == 0 {
+            quote_spanned!(at(last.span())=> Self::#last(it))
+        } else {
+            quote_spanned!(at(last.span())=> match place { #(#rest)* _ => Self::#last(it) })
+        };
+        quote!(#(#indices)|* => __get::<#marker, _>(d, |it| #last),)
+    }
+}
+
+/// How many nodes, or blocks of them, one tuple has.
+const BLOCK: usize = 16;
+
+/// Nodes that follow each other, as a type, with the first and the last of their places.
+struct Block {
+    nodes: TokenStream,
+    first: usize,
+    last: usize,
 }
 
 /// Where `span` is, but resolved as the derive's own: its locals must not depend on where the user's tokens come from.

@@ -120,7 +120,7 @@ impl Fallback<'_, '_> {
                 type Graph = #graph;
                 type Input = #input;
                 const INDEX: __p::u16 = 0;
-                fn take(_: __p::NoToken) -> __p::Option<#input> { ::core::unreachable!() }
+                fn take(_: __p::NoToken) -> #input { ::core::unreachable!() }
             }
             impl<__T: __p::Place<Graph = #graph>> __p::Edge<__T> for #marker {
                 type To = __T;

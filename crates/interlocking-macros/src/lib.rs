@@ -6,7 +6,7 @@
 //! - `validate`: the rules of shape, one function a rule.
 //! - `table`: the same as data, which `interlocking_core` compiles to a net.
 //! - `soundness`: what that net can come to, as errors at the fields that are to blame.
-//! - `expand`: a checked graph as code, with `markers` and `row`; `fallback`: what stands in for it beside errors.
+//! - `expand`: a checked graph as code, with `markers`; `fallback`: what stands in for it beside errors.
 //! - `naming`, `spelling`, `suggest`: names, types as text, "did you mean …?".
 //! - `errors`: collects, so that all errors of a struct are reported at once.
 
@@ -19,7 +19,6 @@ mod table;
 mod soundness;
 mod expand;
 mod markers;
-mod row;
 mod fallback;
 mod naming;
 mod spelling;

@@ -16,8 +16,8 @@ pub(crate) fn check(graph: &GraphModel<'_>, net: &Net) -> Result<(), syn::Error>
             errors.over(
                 &graph.input.ident,
                 format_args!(
-                    "whether this graph is sound is not known: it has more markings than the {limit} looked at\n\
-                     help: let branches cancel less of each other, or look further: `#[graph(markings = {next})]`"
+                    "not decided within {limit} markings whether this graph is sound\n\
+                     help: look further: `#[graph(markings = {next})]`; or let branches cancel less of each other"
                 ),
             );
         }
@@ -32,8 +32,11 @@ pub(crate) fn check(graph: &GraphModel<'_>, net: &Net) -> Result<(), syn::Error>
     errors.check()
 }
 
-/// Those that are not on the way to others: with these mended, the others probably are.
+/// Those that are not on the way to others: with these mended, the others probably are. Of two that mirror each other, one.
 fn roots(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
-    let follows_none = |violation: &&Violation| !violations.iter().any(|other| violation.follows(other));
-    violations.iter().filter(follows_none)
+    let is_root = |(nth, violation): &(usize, &Violation)| {
+        !violations.iter().any(|other| violation.follows(other))
+            && !violations[..*nth].iter().any(|other| violation.mirrors(other))
+    };
+    violations.iter().enumerate().filter(is_root).map(|(_, violation)| violation)
 }

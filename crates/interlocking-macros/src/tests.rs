@@ -20,6 +20,26 @@ fn a_node_costs_at_most_850_bytes_of_code() {
     assert!(per_node <= 850, "{per_node} bytes a node");
 }
 
+/// Each block knows the first of its nodes and the first and last of its places, which a join has more of.
+#[test]
+fn more_than_sixteen_nodes_are_listed_in_blocks() {
+    let mut fields = String::from("#[node(entry, input = A, fork(meet, b))] a: ForkNode<H>, ");
+    fields.push_str("#[node(input = A, goto(meet))] b: LogicNode<H>, ");
+    fields.push_str("#[node(join(a: A, b: A), goto(n3))] meet: JoinNode<H>, ");
+    for n in 3..18 {
+        let next = if n == 17 { "exit".to_owned() } else { format!("n{}", n + 1) };
+        fields.push_str(&format!("#[node(input = A, goto({next}))] n{n}: LogicNode<H>, "));
+    }
+    let input = syn::parse_str(&format!("#[graph(output = A)] struct Long {{ {fields} }}")).unwrap();
+    let written = super::derive(&input).to_string().replace(' ', "");
+    let markers = |from: usize, to: usize| (from..to).map(|n| format!("long::n{n},")).collect::<String>();
+    let nobody = |count: usize| vec!["__p::Nobody<Long>"; count].join(",");
+    let first = format!("__p::Few<(long::a,long::b,long::meet,{}),0,0,16>", markers(3, 16).trim_end_matches(','));
+    let second = format!("__p::Few<({}{}),16,17,18>", markers(16, 18), nobody(14));
+    let both = format!("<__p::Many<({first},{second},{}),0,16,0,65535>as__p::Nodes<Self>>", nobody(14));
+    assert!(written.contains(&both), "{both}\n is not in\n{written}");
+}
+
 /// The whole of what is written for a small graph: markers, token, impls, table.
 #[test]
 fn a_small_graph_expands_to_this() {
@@ -85,9 +105,8 @@ fn a_small_graph_expands_to_this() {
         )]
         const _: () = {
             use ::interlocking::__private::{
-                self as __p, Edge as __E, Node as __N, None as __No, Option as __O, Place as __P,
-                Some as __Y, call as __run, enter as __in, leave as __out, load as __get,
-                logic as __log, store as __put, u16 as __u,
+                self as __p, Edge as __E, Field as __F, Node as __N, None as __No, Option as __O,
+                Place as __P, Some as __Y, load as __get, store as __put, u16 as __u,
             };
             pub enum __T {
                 write(Draft),
@@ -117,15 +136,25 @@ fn a_small_graph_expands_to_this() {
                 }
             }
             #[automatically_derived]
+            impl __p::Addressed for __T {
+                fn node(&self) -> __u {
+                    match self {
+                        Self::write(_) => 0,
+                        Self::check(_) => 1,
+                        Self::desk(_) => 2,
+                        _ => __p::NO_PLACE,
+                    }
+                }
+            }
+            #[automatically_derived]
             impl __p::Token for __T {
                 fn serialize<__S: __p::Serializer>(
                     &self,
                     s: __S,
                 ) -> __p::Result<__S::Ok, __S::Error> {
                     match self {
-                        Self::write(it) => __put(it, s),
+                        Self::write(it) | Self::desk_text(it) => __put(it, s),
                         Self::check(it) => __put(it, s),
-                        Self::desk_text(it) => __put(it, s),
                         Self::desk_sound(it) => __put(it, s),
                         Self::exit(it) => __put(it, s),
                         Self::desk(_) => __p::not_stored::<__S>(),
@@ -136,11 +165,21 @@ fn a_small_graph_expands_to_this() {
                     d: __D,
                 ) -> __p::Result<Self, __D::Error> {
                     match place {
-                        0 => __get::<newsroom::write, _>(d),
-                        1 => __get::<newsroom::check, _>(d),
-                        2 => __get::<newsroom::desk_text, _>(d),
-                        3 => __get::<newsroom::desk_sound, _>(d),
-                        4 => __get::<newsroom::exit, _>(d),
+                        0 | 2 => {
+                            __get::<
+                                newsroom::write,
+                                _,
+                            >(
+                                d,
+                                |it| match place {
+                                    0 => Self::write(it),
+                                    _ => Self::desk_text(it),
+                                },
+                            )
+                        }
+                        1 => __get::<newsroom::check, _>(d, |it| Self::check(it)),
+                        3 => __get::<newsroom::desk_sound, _>(d, |it| Self::desk_sound(it)),
+                        4 => __get::<newsroom::exit, _>(d, |it| Self::exit(it)),
                         _ => __p::unknown_place::<_, __D>(place),
                     }
                 }
@@ -149,11 +188,18 @@ fn a_small_graph_expands_to_this() {
                 type Graph = Newsroom;
                 type Input = Draft;
                 const INDEX: __u = 0;
-                fn take(it: __T) -> __O<Draft> {
+                #[inline]
+                fn take(it: __T) -> Draft {
                     match it {
-                        __T::write(it) => __Y(it),
-                        _ => __No,
+                        __T::write(it) => it,
+                        _ => __p::astray(),
                     }
+                }
+            }
+            impl __F for newsroom::write {
+                type Kind = ForkNode<Write>;
+                fn of(it: &Newsroom) -> &ForkNode<Write> {
+                    &it.write
                 }
             }
             impl __P for newsroom::write {
@@ -186,11 +232,18 @@ fn a_small_graph_expands_to_this() {
                 type Graph = Newsroom;
                 type Input = u64;
                 const INDEX: __u = 1;
-                fn take(it: __T) -> __O<u64> {
+                #[inline]
+                fn take(it: __T) -> u64 {
                     match it {
-                        __T::check(it) => __Y(it),
-                        _ => __No,
+                        __T::check(it) => it,
+                        _ => __p::astray(),
                     }
+                }
+            }
+            impl __F for newsroom::check {
+                type Kind = LogicNode<Check>;
+                fn of(it: &Newsroom) -> &LogicNode<Check> {
+                    &it.check
                 }
             }
             impl __P for newsroom::check {
@@ -212,11 +265,18 @@ fn a_small_graph_expands_to_this() {
                 type Graph = Newsroom;
                 type Input = (Draft, bool);
                 const INDEX: __u = 2;
-                fn take(it: __T) -> __O<(Draft, bool)> {
+                #[inline]
+                fn take(it: __T) -> (Draft, bool) {
                     match it {
-                        __T::desk(it) => __Y(it),
-                        _ => __No,
+                        __T::desk(it) => it,
+                        _ => __p::astray(),
                     }
+                }
+            }
+            impl __F for newsroom::desk {
+                type Kind = JoinNode<Desk>;
+                fn of(it: &Newsroom) -> &JoinNode<Desk> {
+                    &it.desk
                 }
             }
             impl __P for newsroom::desk_text {
@@ -257,27 +317,9 @@ fn a_small_graph_expands_to_this() {
                         "Newsroom",
                         "Article",
                         &[
-                            || {
-                                __p::fork("write")
-                                    .entry()
-                                    .input("Draft")
-                                    .fork(&["desk.text", "check|desk.sound"], &[])
-                                    .memory("write", "Vec<Note>")
-                            },
-                            || {
-                                __log("check")
-                                    .input("u64")
-                                    .goto("desk", &[])
-                                    .goto("check", &[])
-                                    .exhausted("exit", &["*"])
-                                    .attempts(2u32)
-                            },
-                            || {
-                                __p::join("desk")
-                                    .slot("text", "Draft", &["write"], false)
-                                    .slot("sound", "bool", &["write", "check"], true)
-                                    .goto("exit", &[])
-                            },
+                            "fork write\nentry\ninput Draft\nfork desk.text,check|desk.sound \nmemory write Vec<Note>",
+                            "logic check\ninput u64\ngoto desk \ngoto check \nexhausted exit *\nattempts 2",
+                            "join desk\nslot text write once Draft\nslot sound write,check latched bool\ngoto exit ",
                         ],
                     ))
                 }
@@ -317,51 +359,33 @@ fn a_small_graph_expands_to_this() {
                 }
                 fn chain<'run>(
                     &'run self,
-                    mut input: __T,
+                    input: __T,
                     entered: __p::Entered<'run, Self>,
                     relay: __O<&'run mut dyn __p::Relay>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    let mut cx = __p::Visit::new(entered, relay);
-                    async move {
-                        loop {
-                            let route = match input {
-                                __T::write(it) => {
-                                    __out(
-                                        __run::<
-                                            newsroom::write,
-                                            _,
-                                        >(&self.write, it, &mut __in(&mut cx))
-                                            .await,
-                                    )
-                                }
-                                __T::check(it) => {
-                                    __out(
-                                        __run::<
-                                            newsroom::check,
-                                            _,
-                                        >(&self.check, it, &mut __in(&mut cx))
-                                            .await,
-                                    )
-                                }
-                                __T::desk(it) => {
-                                    __out(
-                                        __run::<
-                                            newsroom::desk,
-                                            _,
-                                        >(&self.desk, it, &mut __in(&mut cx))
-                                            .await,
-                                    )
-                                }
-                                _ => __p::misplaced(),
-                            };
-                            match route {
-                                __p::Ok(__p::Step::One(way, next)) if cx.goes_on(way, &next) => {
-                                    input = next;
-                                }
-                                route => return cx.done(route),
-                            }
-                        }
-                    }
+                    <__p::Few<
+                        (
+                            newsroom::write,
+                            newsroom::check,
+                            newsroom::desk,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                            __p::Nobody<Newsroom>,
+                        ),
+                        0,
+                        0,
+                        65535,
+                    > as __p::Nodes<Self>>::chain(self, input, entered, relay)
                 }
                 fn visit_memory<__V: __p::MemoryVisitor>(
                     group: __u,

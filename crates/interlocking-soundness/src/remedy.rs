@@ -3,51 +3,99 @@
 use crate::trace::quoted;
 use crate::verdict::{Rule, Step};
 use interlocking_core::net::Net;
-use interlocking_core::table::NodeKind;
+use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::HashSet;
+
+/// More names than this are not listed.
+const LONGEST_LIST: usize = 6;
 
 pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
     match rule {
-        Rule::DoubleToken { from, place } => double_token(from, place, path),
+        Rule::DoubleToken { from, place } => double_token(net, from, place, path),
         Rule::LiveAtExit { from, .. } => {
-            format!("join the branches before the exit, or let `{from}` end them: `goto(exit, cancels(*))`")
+            format!(
+                "let the branches meet in a join before the exit, or let `{from}` end what is left: `goto(exit, cancels(*))`"
+            )
         }
         Rule::StarvedJoin { join, missing } => starved(net, join, missing, path),
-        Rule::Deadlock { joins, missing } => {
-            format!("let what fills {} come on every way to {}", quoted(missing), quoted(joins))
-        }
-        Rule::UnboundedCycle { nodes } => {
-            let which = if nodes.len() == 1 { "it" } else { "one of them" };
-            format!("bound {which}: `visits = 3`; or say that it may go on for ever: `visits = unbounded`")
-        }
+        Rule::Deadlock { joins, missing } => deadlock(net, joins, missing),
+        Rule::UnboundedCycle { nodes } => unbounded_cycle(net, nodes),
         Rule::NeverRuns { node } => never_runs(net, node),
         Rule::ExitUnreachable => "let a node that runs go to `exit`".to_owned(),
-        Rule::NoWayOut { nodes } => format!("let one of {} lead on to `exit`, or give it a budget", quoted(nodes)),
+        Rule::NoWayOut { nodes } => no_way_out(net, nodes),
     }
 }
 
-fn double_token(from: &str, place: &str, path: &[Step]) -> String {
-    let targets = path.last().map_or(&[][..], |step| &step.to);
-    if targets.iter().filter(|to| *to == place).count() > 1 {
+fn double_token(net: &Net, from: &str, place: &str, path: &[Step]) -> String {
+    let Some((last, before)) = path.split_last() else { return String::new() };
+    if last.to.iter().filter(|to| *to == place).count() > 1 {
         return format!("two branches of `{from}` go to `{place}`: give each a place of its own");
     }
-    let how = if targets.len() > 1 {
-        format!("fork(…, cancels({place}))")
-    } else {
-        format!("goto({place}, cancels({place}))")
-    };
+    let mut nodes = HashSet::new();
+    let goes_round = path.iter().any(|step| !nodes.insert(&step.node));
+    let first = before.iter().rev().find(|step| step.to.iter().any(|to| to == place));
+    if let Some(first) = first.filter(|_| !goes_round) {
+        return format!("`{}` and `{from}` both lead there: let them meet in a join before", first.node);
+    }
+    let mut region = region(net, place, from);
+    if region.len() > LONGEST_LIST {
+        region.truncate(LONGEST_LIST);
+        region.push("…".to_owned());
+    }
+    let (region, to) = (region.join(", "), last.to.join(", "));
+    let way = if last.to.len() > 1 { "fork" } else { "goto" };
     format!(
-        "let `{from}` clear what is still on its way there: `{how}` at least; or let the branches meet in a join before"
+        "let `{from}` clear what is left of the round before: `{way}({to}, cancels({region}))`; or go round only after a join"
     )
 }
 
-/// A fork that fed all slots once, and a later step that feeds only some of them, should be as wide as the fork.
+/// What a token of `place` can have come to without passing a join or the node that sends another: nodes in table order.
+fn region(net: &Net, place: &str, from: &str) -> Vec<String> {
+    if place.contains('.') {
+        return vec![place.to_owned()];
+    }
+    let table = net.table();
+    let (mut open, mut seen) = (vec![place.to_owned()], HashSet::new());
+    while let Some(node) = open.pop() {
+        let Some(row) = table.node(&node).filter(|_| seen.insert(node.clone())) else { continue };
+        if row.kind != NodeKind::Join && node != from {
+            open.extend(row.targets().map(|target| target.node.clone()));
+        }
+    }
+    let names = table.nodes.iter().map(|row| &row.name);
+    names.filter(|name| seen.contains(*name) && (*name != from || place == from)).cloned().collect()
+}
+
+fn deadlock(net: &Net, joins: &[String], missing: &[String]) -> String {
+    let waits_for_another = |slot: &String| {
+        let own = slot.split('.').next().unwrap_or_default();
+        joins.iter().any(|join| join != own && leads_to(net, join, slot, own))
+    };
+    if missing.iter().all(waits_for_another) {
+        format!("they wait for each other: let another node fill one of {}", quoted(missing))
+    } else {
+        format!("fill {} on this way too, by branches of a fork or by a `goto(…)`", quoted(missing))
+    }
+}
+
+fn unbounded_cycle(net: &Net, nodes: &[String]) -> String {
+    let is_join = |name: &String| net.table().node(name).is_some_and(|row| row.kind == NodeKind::Join);
+    let bound = match nodes {
+        [node] if is_join(node) => "bound it: `visits = 3`",
+        [_] => "bound it: `attempts = 3`",
+        _ => "bound one of them: `visits = 3`",
+    };
+    format!("{bound}; or say that it may go on for ever: `visits = unbounded`")
+}
+
+/// A fork that fed all slots once, and a later step that feeds only some of them, should be as wide as the fork. A branch
+/// that filled the slot itself is another matter: who comes later has no value for it.
 fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
     let is_event = |step: &Step| net.table().node(&step.node).is_some_and(|row| row.kind == NodeKind::Event);
     for step in path.iter().rev().filter(|step| step.to.len() == 1 && !is_event(step)) {
         for fork in path.iter().filter(|fork| fork.to.len() > 1 && fork.to.contains(&step.to[0])) {
-            let others = fork.to.iter().filter(|to| **to != step.to[0]);
-            if others.into_iter().any(|other| missing.iter().any(|slot| leads_to(net, other, slot, join))) {
+            let mut others = fork.to.iter().filter(|to| **to != step.to[0] && !missing.contains(to));
+            if others.any(|other| missing.iter().any(|slot| leads_to(net, other, slot, join))) {
                 let branches: Vec<&str> = fork.to.iter().map(String::as_str).collect();
                 let width = if branches.len() == 2 { "both" } else { "all of them" };
                 return format!("let `{}` continue on {width}: `fork({})`", step.node, branches.join(", "));
@@ -84,16 +132,29 @@ fn leads_to(net: &Net, from: &str, slot: &str, join: &str) -> bool {
     false
 }
 
+fn no_way_out(net: &Net, nodes: &[String]) -> String {
+    let is_unbounded = |name: &&String| net.table().node(name).is_some_and(|row| row.visits == Some(Visits::Unbounded));
+    let unbounded: Vec<String> = nodes.iter().filter(is_unbounded).cloned().collect();
+    match &unbounded[..] {
+        [one] => format!("let `{one}` lead on to `exit`, or bound it: `visits = 3`"),
+        [] => format!("let one of {} lead on to `exit`", quoted(nodes)),
+        several => format!("let one of {} lead on to `exit`, or bound them: `visits = 3`", quoted(several)),
+    }
+}
+
 fn never_runs(net: &Net, node: &str) -> String {
-    let row = net.table().node(node);
-    let is_join = row.is_some_and(|row| !row.slots.is_empty());
-    if is_join {
+    let rows = &net.table().nodes;
+    if net.table().node(node).is_some_and(|row| row.kind == NodeKind::Join) {
         return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
             .to_owned();
     }
-    if net.table().nodes.iter().any(|row| row.spawn.iter().chain(row.targets().map(|to| &to.node)).any(|to| to == node))
-    {
-        return "nothing that leads to it ever runs: give it another way in, or take it out".to_owned();
+    let leads_here = |row: &&NodeRow| {
+        row.spawn.iter().chain(row.targets().map(|to| &to.node)).any(|to| to == node) && row.name != node
+    };
+    let sources: Vec<String> = rows.iter().filter(leads_here).map(|row| row.name.clone()).collect();
+    match &sources[..] {
+        [] => "nothing leads to it: name it in a `goto(…)`, or take it out".to_owned(),
+        [one] => format!("only `{one}` leads to it, and never does: mend that, or take it out"),
+        several => format!("only {} lead to it, and never do: mend that, or take it out", quoted(several)),
     }
-    "nothing leads to it: name it in a `goto(…)`, or take it out".to_owned()
 }

@@ -37,7 +37,7 @@ pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String
     }
     let end = match rule {
         Rule::DoubleToken { place, .. } => format!(" → {place}, which holds a token already"),
-        Rule::LiveAtExit { live, .. } => format!(" → exit, while {} {} still live", quoted(live), is(live)),
+        Rule::LiveAtExit { .. } => " → exit".to_owned(),
         Rule::StarvedJoin { join, missing } => format!(" → {join}, which still needs {}", slots(missing)),
         Rule::Deadlock { joins, missing } => format!(" → {}, which still need {}", set(joins), quoted(missing)),
         Rule::NoWayOut { .. } => ", from where no way leads to exit".to_owned(),
@@ -93,10 +93,6 @@ fn set(names: &[String]) -> String {
 fn slots(places: &[String]) -> String {
     let slot = |place: &String| place.split_once('.').map_or(place.clone(), |(_, slot)| slot.to_owned());
     quoted(&places.iter().map(slot).collect::<Vec<_>>())
-}
-
-pub(crate) fn is(names: &[String]) -> &'static str {
-    if names.len() == 1 { "is" } else { "are" }
 }
 
 /// `a`, `b` and `c`.

@@ -1,6 +1,6 @@
 //! What the check found: the verdict, and each violation with the way into it.
 
-use crate::trace::{is, quoted};
+use crate::trace::quoted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub struct Violation {
     /// Whether no shorter path breaks the same rule in the same place. Always, unless the graph has more markings than
     /// the check may look at.
     pub shortest: bool,
-    /// The places that hold a token at the end of the path.
+    /// The places that hold a token at the end of the path; before its last execution, where that one breaks the rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marking: Vec<String>,
     /// The path in words: `entry → types → {skeleton, adversary} → gate`. Empty without a path.
@@ -96,7 +96,7 @@ pub enum Rule {
     ExitUnreachable,
     /// A run can come to where the exit is out of reach for ever, though it never stops: some cycle has no way out.
     NoWayOut {
-        /// The nodes that such a run still comes to.
+        /// The nodes that then hold tokens.
         nodes: Vec<String>,
     },
 }
@@ -113,6 +113,10 @@ pub struct Step {
     pub exhausted: bool,
 }
 
+fn is(names: &[String]) -> &'static str {
+    if names.len() == 1 { "is" } else { "are" }
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -123,6 +127,15 @@ impl Violation {
         let mut rest: Vec<&Step> = self.path.iter().collect();
         let mut takes = |step: &Step| rest.iter().position(|one| *one == step).map(|at| rest.swap_remove(at)).is_some();
         !other.path.is_empty() && other.path.len() < self.path.len() && other.path.iter().all(&mut takes)
+    }
+
+    /// Whether this is `other` seen from the other side: the same executions in another order, so that someone else's token
+    /// is the second one.
+    pub fn mirrors(&self, other: &Self) -> bool {
+        let (Rule::DoubleToken { place, .. }, Rule::DoubleToken { place: same, .. }) = (&self.rule, &other.rule) else {
+            return false;
+        };
+        place == same && self.path.len() == other.path.len() && self.path.iter().all(|step| other.path.contains(step))
     }
 }
 
@@ -143,14 +156,12 @@ impl fmt::Display for Violation {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::DoubleToken { from, place } => {
-                write!(f, "`{from}` can send a second token to `{place}`, which holds one already")
-            }
+            Self::DoubleToken { from, place } => write!(f, "`{from}` can send a second token to `{place}`"),
             Self::LiveAtExit { from, live } => {
                 write!(f, "`{from}` can go to exit while {} {} still live", quoted(live), is(live))
             }
             Self::StarvedJoin { join, .. } => write!(f, "join `{join}` can wait for ever"),
-            Self::Deadlock { joins, .. } => write!(f, "joins {} can all wait for ever", quoted(joins)),
+            Self::Deadlock { joins, .. } => write!(f, "joins {} can wait for ever", quoted(joins)),
             Self::UnboundedCycle { nodes } => match nodes.first() {
                 Some(first) => {
                     write!(f, "the cycle {} → {first} has no budget: it can go on for ever", nodes.join(" → "))
@@ -160,7 +171,8 @@ impl fmt::Display for Rule {
             Self::NeverRuns { node } => write!(f, "node `{node}` can never run"),
             Self::ExitUnreachable => f.write_str("no run can reach the exit"),
             Self::NoWayOut { nodes } => {
-                write!(f, "a run can come to where the exit is out of reach: it goes on for ever at {}", quoted(nodes))
+                let are = is(nodes);
+                write!(f, "a run can go on for ever: only {} {are} live, and the exit is out of reach", quoted(nodes))
             }
         }
     }

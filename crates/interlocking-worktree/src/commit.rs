@@ -1,6 +1,9 @@
 //! Committing what is in a worktree.
 
-use gix::{ObjectId, bstr::BStr};
+use gix::{
+    ObjectId,
+    bstr::{BStr, ByteSlice as _},
+};
 
 use crate::{
     git_error::{Doing as _, GitError, Listed},
@@ -162,23 +165,32 @@ impl Worktree {
             }
         };
 
-        let lock = index::lock(&git)?;
-        let survey = Survey::of(&git, !self.is_main())?;
-        self.check_recordable(&git, &survey, &selected)?;
-        let mut snapshot = Snapshot::of(&git, survey, selected)?;
-        let staged = index::stage(lock, &mut snapshot.index)?;
-
         let doing = || format!("committing {}", self.path().display());
+        let lock = index::lock(&git)?;
+        // Where no file changes, the index stays as it is and is only held.
+        let (tree, staged) = if matches!(onto, Onto::HeadUnchanged) {
+            let index = index::read(&git, false)?;
+            self.check_recordable(&git, index::conflicted(&index), Vec::new())?;
+            (git.head_tree_id_or_empty().doing(doing)?.detach(), Err(lock))
+        } else {
+            let survey = Survey::of(&git, !self.is_main())?;
+            let nested = survey.nested.iter().map(|path| path.as_bstr()).filter(|path| selected(path));
+            let nested = nested.map(RepositoryPath::from_git).collect();
+            self.check_recordable(&git, survey.conflicted(), nested)?;
+            let mut snapshot = Snapshot::of(&git, survey, selected)?;
+            (snapshot.tree, Ok(index::stage(lock, &mut snapshot.index)?))
+        };
+
         let parent_tree = match parent {
             None => ObjectId::empty_tree(git.object_hash()),
             Some(parent) => git.find_commit(parent.git()).doing(doing)?.tree_id().doing(doing)?.detach(),
         };
         let signature = author.git();
-        let new = if snapshot.tree == parent_tree && !matches!(onto, Onto::HeadUnchanged) {
+        let new = if tree == parent_tree && !matches!(onto, Onto::HeadUnchanged) {
             None
         } else {
             let commit = gix::objs::Commit {
-                tree: snapshot.tree,
+                tree,
                 parents: parent.iter().map(|parent| parent.git()).collect(),
                 author: signature.clone(),
                 committer: signature.clone(),
@@ -199,20 +211,21 @@ impl Worktree {
             let prepared = moved.prepare(&git).map_err(|error| moved_error(error, head))?;
             prepared.commit(&signature)?;
         }
-        index::replace(staged)?;
+        if let Ok(staged) = staged {
+            index::replace(staged)?;
+        }
         Ok(new)
     }
 
-    /// Whether the selected changes can be committed without losing anything.
+    /// Whether there is nothing that would be lost.
     fn check_recordable(
         &self,
         git: &gix::Repository,
-        survey: &Survey,
-        selected: impl Fn(&BStr) -> bool,
+        conflicted: Vec<RepositoryPath>,
+        nested: Vec<RepositoryPath>,
     ) -> Result<(), CommitError> {
-        let paths = survey.conflicted();
-        if !paths.is_empty() {
-            return Err(CommitError::Unmerged { paths });
+        if !conflicted.is_empty() {
+            return Err(CommitError::Unmerged { paths: conflicted });
         }
         if let Some(operation) = git.state() {
             return Err(CommitError::OperationInProgress {
@@ -220,14 +233,8 @@ impl Worktree {
                 operation: format!("{operation:?}").to_lowercase(),
             });
         }
-        let paths: Vec<_> = survey
-            .nested
-            .iter()
-            .filter(|path| selected(path.as_ref()))
-            .map(|path| RepositoryPath::from_git(path.as_ref()))
-            .collect();
-        if !paths.is_empty() {
-            return Err(CommitError::NestedRepository { paths });
+        if !nested.is_empty() {
+            return Err(CommitError::NestedRepository { paths: nested });
         }
         Ok(())
     }

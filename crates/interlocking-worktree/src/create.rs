@@ -6,16 +6,17 @@ use std::{
     time::Duration,
 };
 
-use gix::worktree::add::Head;
+use gix::{ObjectId, worktree::add::Head};
 
 use crate::{
-    files::problem_in,
+    files::{FEW_FILES_TO_WRITE, problem_in},
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
     references::{self, Move, MoveError, full_name},
     remove::take_away,
     repository::Repository,
+    reset::tree_of,
     signature::Signature,
     worktree::Worktree,
 };
@@ -110,6 +111,7 @@ impl Repository {
         if git.find_commit(from.git()).is_err() {
             return Err(CreateError::NoSuchCommit { commit: from });
         }
+        let git = if has_few_files(&git, tree_of(&git, from)?)? { self.git_on_this_thread()? } else { git };
         let place = resolve(place)?;
         let missing_parents = missing_parents(&place);
         let created = self.create_at(&git, &place, &head, from);
@@ -216,6 +218,26 @@ impl Repository {
             }
         }
     }
+}
+
+/// Whether a tree has so few files that one thread writes them the fastest. Of a large one, only the begin is read.
+fn has_few_files(git: &gix::Repository, tree: ObjectId) -> Result<bool, GitError> {
+    let (mut trees, mut seen) = (vec![tree], 0);
+    while let Some(tree) = trees.pop() {
+        let doing = || format!("reading the tree {tree}");
+        let tree = git.find_tree(tree).doing(doing)?;
+        for entry in tree.iter() {
+            let entry = entry.doing(doing)?;
+            seen += 1;
+            if seen > FEW_FILES_TO_WRITE {
+                return Ok(false);
+            }
+            if entry.mode().is_tree() {
+                trees.push(entry.object_id());
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Registers the worktree. Git takes our lock for nothing, so it may be half-way through an entry that is read here;

@@ -16,6 +16,9 @@ use crate::{
     snapshot::{is_absent, is_below_symbolic_link},
 };
 
+/// Up to how many files one thread writes. Git, too, wants as many before it starts others.
+pub(crate) const FEW_FILES_TO_WRITE: usize = 100;
+
 /// Deletes, then writes from `index`, in which the written entries get their new times.
 pub(crate) fn change_files(
     git: &gix::Repository,
@@ -101,6 +104,9 @@ fn write_files(
     let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
     options.destination_is_initially_empty = false;
     options.overwrite_existing = true;
+    if write.len() <= FEW_FILES_TO_WRITE {
+        options.thread_limit = Some(1);
+    }
     let objects = git.objects.clone().into_arc().doing(doing)?;
     let outcome = gix::worktree::state::checkout(
         index,

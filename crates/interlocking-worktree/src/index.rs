@@ -4,6 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use crate::{
     git_error::{Doing as _, GitError},
+    path::RepositoryPath,
     worktree::WorktreeError,
 };
 
@@ -54,6 +55,15 @@ pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::Fi
         }
     }
     Ok(index)
+}
+
+/// The paths that a merge left unresolved.
+pub(crate) fn conflicted(index: &gix::index::State) -> Vec<RepositoryPath> {
+    let unresolved = index.entries().iter().filter(|entry| entry.stage() != gix::index::entry::Stage::Unconflicted);
+    let mut paths: Vec<_> = unresolved.map(|entry| RepositoryPath::from_git(entry.path(index))).collect();
+    // Up to three stages of one path stand together.
+    paths.dedup();
+    paths
 }
 
 /// Writes `index` into the lock, so that [`replace`] has only to rename it.

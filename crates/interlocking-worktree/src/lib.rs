@@ -92,6 +92,7 @@ mod remove;
 mod change;
 mod index;
 mod survey;
+mod examine;
 mod snapshot;
 mod commit;
 

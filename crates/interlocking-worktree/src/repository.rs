@@ -3,7 +3,7 @@
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use crate::{
@@ -25,6 +25,8 @@ pub struct Repository {
 struct Inner {
     /// The main worktree or the bare repository, never a linked worktree.
     main: gix::ThreadSafeRepository,
+    /// The same, for checkouts of few files on the calling thread; opened when it is wanted.
+    on_this_thread: OnceLock<gix::ThreadSafeRepository>,
     /// Canonical: what all worktrees share, `.git` as a rule.
     common_directory: PathBuf,
     registration: Registration,
@@ -80,13 +82,15 @@ pub enum InitError {
 }
 
 /// Over every configuration file. The identity is for the reflog alone; the lock times are generous because a run
-/// has many writers; a new repository's branch is `main`.
-const OVERRIDES: [&str; 5] = [
+/// has many writers; a new repository's branch is `main`; and who likes to hide untracked files from their `git status` does
+/// not mean to hide them from us.
+const OVERRIDES: [&str; 6] = [
     "gitoxide.committer.nameFallback=interlocking",
     "gitoxide.committer.emailFallback=interlocking@localhost",
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
     "init.defaultBranch=main",
+    "status.showUntrackedFiles=all",
 ];
 
 impl Repository {
@@ -186,6 +190,7 @@ impl Repository {
         Ok(Self {
             inner: Arc::new(Inner {
                 main: main.into_sync(),
+                on_this_thread: OnceLock::new(),
                 registration: Registration::of(&common_directory),
                 common_directory,
                 configuration,
@@ -196,6 +201,20 @@ impl Repository {
     /// For objects and references. Its view of the index may be old: worktrees open their own.
     pub(crate) fn git(&self) -> gix::Repository {
         self.inner.main.to_thread_local()
+    }
+
+    /// As [`Repository::git`], but whatever it checks out, it does on the calling thread.
+    ///
+    /// gix has no other way to say so than the configuration that a new worktree's repository inherits.
+    pub(crate) fn git_on_this_thread(&self) -> Result<gix::Repository, GitError> {
+        if let Some(opened) = self.inner.on_this_thread.get() {
+            return Ok(opened.to_thread_local());
+        }
+        let overrides = OVERRIDES.into_iter().chain(["checkout.workers=1"]);
+        let options = options(self.inner.configuration).config_overrides(overrides).open_path_as_is(true);
+        let opened = gix::ThreadSafeRepository::open_opts(self.inner.main.git_dir(), options)
+            .doing(|| format!("opening {}", self.inner.main.git_dir().display()))?;
+        Ok(self.inner.on_this_thread.get_or_init(|| opened).to_thread_local())
     }
 
     /// The main worktree, read afresh.

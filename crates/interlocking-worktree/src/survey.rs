@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gix::{
+    ObjectId,
     bstr::{BString, ByteSlice as _},
+    dir::walk::EmissionMode,
     status::{Item, UntrackedFiles, index_worktree, plumbing::index_as_worktree},
 };
 
 use crate::{
     change::{Change, ChangeKind},
+    examine::{FEW_FILES, on_this_thread},
     git_error::{Doing as _, GitError},
     index,
     path::RepositoryPath,
@@ -29,37 +32,32 @@ pub(crate) struct Survey {
 impl Survey {
     /// Looks at the working tree of `git`. `reveal`: see [`index::read`].
     pub(crate) fn of(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, UntrackedFiles::Files)
+        Self::with(git, reveal, Some(untracked_files(git)?))
     }
 
     /// Looks at what git tracks alone, which saves walking through every directory.
     pub(crate) fn of_tracked(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
-        Self::with(git, reveal, UntrackedFiles::None)
+        Self::with(git, reveal, None)
     }
 
-    fn with(git: &gix::Repository, reveal: bool, untracked: UntrackedFiles) -> Result<Self, GitError> {
+    fn with(git: &gix::Repository, reveal: bool, walk: Option<gix::dirwalk::Options>) -> Result<Self, GitError> {
         let doing = || {
             let root = git.workdir().unwrap_or_else(|| git.git_dir());
             format!("comparing {} with its index", root.display())
         };
         let mut index = index::read(git, reveal)?;
         let head_tree = git.head_tree_id_or_empty().doing(doing)?.detach();
-        let items = git
-            .status(gix::progress::Discard)
-            .doing(doing)?
-            .head_tree(head_tree)
-            .index(gix::worktree::IndexPersistedOrInMemory::InMemory(index.clone()))
-            .untracked_files(untracked)
-            .index_worktree_rewrites(None)
-            .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
-            .into_iter(None)
-            .doing(doing)?;
+        let items = if index.entries().len() <= FEW_FILES {
+            on_this_thread(git, &index, head_tree, walk)
+        } else {
+            in_parallel(git, &index, head_tree, walk)
+        };
 
         let mut staged = BTreeMap::new();
         let mut unstaged = BTreeMap::new();
         let mut nested = BTreeSet::new();
-        for item in items {
-            match item.doing(doing)? {
+        for item in items.doing(doing)? {
+            match item {
                 Item::TreeIndex(change) => {
                     staged.insert(change.location().to_owned(), staged_kind(&change));
                 }
@@ -124,6 +122,34 @@ impl Survey {
             .map(|(path, _)| RepositoryPath::from_git(path.as_bstr()))
             .collect()
     }
+}
+
+/// How to look for untracked files: each of them, whatever a user has chosen for their own `git status`.
+fn untracked_files(git: &gix::Repository) -> Result<gix::dirwalk::Options, GitError> {
+    let options =
+        git.dirwalk_options().doing(|| format!("reading the configuration of {}", git.git_dir().display()))?;
+    Ok(options.emit_untracked(EmissionMode::Matching))
+}
+
+/// Compares with as many threads as there are cores, and more.
+fn in_parallel(
+    git: &gix::Repository,
+    index: &gix::index::File,
+    head_tree: ObjectId,
+    walk: Option<gix::dirwalk::Options>,
+) -> gix::Result<Vec<Item>> {
+    let platform = git.status(gix::progress::Discard)?;
+    let platform = match walk {
+        Some(walk) => platform.dirwalk_options(|_| walk),
+        None => platform.untracked_files(UntrackedFiles::None),
+    };
+    platform
+        .head_tree(head_tree)
+        .index(gix::worktree::IndexPersistedOrInMemory::InMemory(index.clone()))
+        .index_worktree_rewrites(None)
+        .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
+        .into_iter(None)?
+        .collect()
 }
 
 fn changes_of(kinds: &BTreeMap<BString, ChangeKind>) -> Vec<Change> {

@@ -103,7 +103,7 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
     let author = Signature::new("Interlocking", "runtime@interlocking.invalid")?;
     let main = BranchName::new(main)?;
     share_dependencies(&directory).map_err(|reason| SetUpError::Directory { path: directory.clone(), reason })?;
-    let places = Places::new(repository, main.clone(), run.clone(), directory, author)?;
+    let places = Places::new(repository, main.clone(), run.clone(), directory, author, keep)?;
     let bench = Arc::new(Workbench::new(places.clone(), task.toolchain, target_directory)?);
     let journal = Arc::new(MemoryJournal::new());
     let witness = Arc::new(Witness::default());
@@ -142,7 +142,7 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
         result.witness = witness.account(result);
     }
     let succeeded = result.as_ref().is_some_and(|result| result.success);
-    let left_behind = if keep { None } else { places.close(!succeeded).await.err() };
+    let left_behind = places.close(!succeeded).await.err();
     let took = clock.now().since(started);
     Ok(Ended { result, main: (base, head), ledger: report.ledger, took, left_behind })
 }

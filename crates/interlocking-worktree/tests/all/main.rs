@@ -15,6 +15,7 @@ mod fast_forward;
 mod filters;
 mod history;
 mod hostile;
+mod looks;
 mod merges;
 mod oracle;
 mod picks;

@@ -42,6 +42,8 @@ impl LogicHandler<hybrid::merge> for Merge {
         let commit = self.0.places.commit_marker(Place::Merge, message.to_string()).await?;
         cx.committed(Place::Merge.name(), commit.to_string());
         cx.update_memory(move |memory| memory.merge_commit = Some(commit));
+        // What they led to is in the merge now, and from here on nobody works anywhere else. They go while the tests run.
+        self.0.places.retire([Place::Skeleton, Place::TypesReview, Place::Tests, Place::Implementation]);
         let merge_worktree = self.0.places.path(Place::Merge)?;
         let understanding = memory.understanding;
         goto!(cx, hybrid::validate, MergedState { verified_results: verified, merge_worktree, understanding })

@@ -64,6 +64,7 @@ impl LogicHandler<hybrid::validate> for Validate {
         match stop {
             None => {
                 merged.understanding = understanding;
+                self.0.places.settle().await;
                 goto!(cx, hybrid::fix, ValidationFailure { merged_state: merged, failures, new_patterns })
             }
             Some(FixStop::StuckOnPattern(patterns)) => {

@@ -11,16 +11,21 @@
 //! **Invariant:** `main` moves once, forward, at the very end of a run that succeeded, and only if it still is where the
 //! run started.
 
+mod leaving;
+#[cfg(test)]
+mod tests;
+
+use self::leaving::Retired;
 use interlocking::run_id::RunId;
 use interlocking::runtime::workspaces::{WorkspaceError, Workspaces};
 use interlocking::worktree::{
     ArchiveError, ArchiveName, BranchName, CherryPickError, CommitError, CommitId, CreateError, DeleteBranchError,
-    FastForwardError, Force, GitError, NameError, RemoveError, Repository, ResetError, Signature, Worktree,
-    WorktreeError,
+    FastForwardError, GitError, NameError, RemoveError, Repository, ResetError, Signature, Worktree, WorktreeError,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::task::JoinHandle;
 
 /// One of a run's worktrees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +55,13 @@ struct Inner {
     directory: PathBuf,
     author: Signature,
     open: Mutex<BTreeMap<Place, Worktree>>,
-    /// Whether the worktrees have been removed. Held for reading during git work: a run that is cancelled does not wait
+    /// The worktrees that were taken away before the end.
+    retired: Mutex<Vec<Retired>>,
+    /// The ones that are being taken away.
+    retiring: Mutex<Option<JoinHandle<()>>>,
+    /// Whether worktrees are left in place at the end.
+    keep: bool,
+    /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait
     /// for it, and what it makes must be removed with the rest.
     closed: RwLock<bool>,
 }
@@ -146,7 +157,7 @@ impl Place {
 
 impl Places {
     /// The places of a run that starts at `main`; none is made yet. They will lie below `directory`, which must be
-    /// outside the repository.
+    /// outside the repository. With `keep`, they are left there when the run is over.
     ///
     /// # Errors
     ///
@@ -157,6 +168,7 @@ impl Places {
         run: RunId,
         directory: impl Into<PathBuf>,
         author: Signature,
+        keep: bool,
     ) -> Result<Self, PlaceError> {
         let base = repository.branch_head(&main)?.ok_or_else(|| PlaceError::NoMain { branch: main.clone() })?;
         for place in Place::ALL.into_iter().filter(|place| place.has_branch()) {
@@ -165,8 +177,19 @@ impl Places {
                 return Err(PlaceError::RunTaken { branch, at });
             }
         }
-        let (directory, open, closed) = (directory.into(), Mutex::default(), RwLock::new(false));
-        Ok(Self(Arc::new(Inner { repository, run, main, base, directory, author, open, closed })))
+        Ok(Self(Arc::new(Inner {
+            repository,
+            run,
+            main,
+            base,
+            directory: directory.into(),
+            author,
+            open: Mutex::default(),
+            retired: Mutex::default(),
+            retiring: Mutex::default(),
+            keep,
+            closed: RwLock::new(false),
+        })))
     }
 
     /// The run's name.
@@ -193,7 +216,7 @@ impl Places {
         self.open_places().get(&place).cloned().ok_or(PlaceError::NotOpen { place: place.name() })
     }
 
-    /// Git work is synchronous: it runs where it may block, and not once the worktrees are removed.
+    /// Git work is synchronous: it runs where it may block, and not once the run is over.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, PlaceError> + Send + 'static,
@@ -321,47 +344,6 @@ impl Places {
             Ok(head)
         })
         .await
-    }
-
-    /// Removes all worktrees and their branches. With `archive`, their heads stay reachable for whoever wants to see
-    /// what a run that failed had got to.
-    ///
-    /// # Errors
-    ///
-    /// The first [`PlaceError`]; the others are removed all the same.
-    pub async fn close(&self, archive: bool) -> Result<(), PlaceError> {
-        let places = self.clone();
-        let removing = tokio::task::spawn_blocking(move || {
-            let mut closed = places.0.closed.write().unwrap_or_else(PoisonError::into_inner);
-            *closed = true;
-            let (open, places) = (std::mem::take(&mut *places.open_places()), &places);
-            // At once: what takes long is deleting files, and nobody's files are anybody else's.
-            std::thread::scope(|scope| {
-                let removals: Vec<_> = open
-                    .into_iter()
-                    .map(|(place, worktree)| scope.spawn(move || places.remove(place, &worktree, archive)))
-                    .collect();
-                let mut result = Ok(());
-                for removal in removals {
-                    result = result.and(removal.join().unwrap_or(Err(PlaceError::Stopped)));
-                }
-                result
-            })
-        });
-        removing.await.unwrap_or(Err(PlaceError::Stopped))
-    }
-
-    fn remove(&self, place: Place, worktree: &Worktree, archive: bool) -> Result<(), PlaceError> {
-        let head = worktree.head()?;
-        let repository = &self.0.repository;
-        if archive && place.has_branch() && head != self.0.base {
-            repository.archive(&self.archive_name(place, head)?, head)?;
-        }
-        repository.remove_worktree(worktree, Force::DiscardChanges)?.delete()?;
-        if let Some(branch) = worktree.branch() {
-            repository.delete_branch(branch, head)?;
-        }
-        Ok(())
     }
 
     /// `{run}/{place}-{commit}`: one name a head, however many rounds there are.

@@ -1,0 +1,199 @@
+//! From a token to the node it is for: the one loop that awaits handlers, written once for all graphs. Derived code
+//! alone uses it.
+//!
+//! A derive that wrote the loop itself would have the compiler check, in each graph's crate, one future that holds every
+//! node's; that was the largest part of what a graph costs to compile. Here it is checked once, generic over the nodes,
+//! and a graph only lists them: [`Few`] for up to sixteen, [`Many`] for blocks of them.
+
+use crate::context::{Cx, Entered, Visit, leave, misplaced};
+use crate::graph::{Done, Field, Graph, Node, Relay};
+use crate::kind::Kind;
+use crate::net::{NodeIndex, PlaceIndex};
+use crate::route::{Route, Step};
+use std::convert::Infallible;
+use std::future::{Future, pending};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
+/// A token that knows which node runs on it.
+pub trait Addressed: crate::graph::Token {
+    /// The node; any number beyond the table if there is none.
+    fn node(&self) -> NodeIndex;
+}
+
+/// Nodes of a graph that follow each other in its table.
+pub trait Nodes<G: Graph>: 'static {
+    /// [`Graph::chain`], for as long as it stays among these nodes. The input must be one of theirs.
+    fn chain<'run>(
+        graph: &'run G,
+        input: G::Token,
+        entered: Entered<'run, G>,
+        relay: Option<&'run mut dyn Relay>,
+    ) -> impl Future<Output = Done<G>> + Send + 'run;
+}
+
+/// A tuple of sixteen [`Field`]s, filled up with [`Nobody`]: those from `FIRST` on, in the places up to `LAST`.
+pub struct Few<T, const FIRST: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex>(PhantomData<fn() -> T>);
+
+/// A tuple of sixteen [`Nodes`] of `EACH` nodes, the last of them fewer, filled up with [`Nobody`].
+pub struct Many<T, const FIRST: NodeIndex, const EACH: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex>(
+    PhantomData<fn() -> T>,
+);
+
+/// No node: fills a tuple up.
+pub struct Nobody<G>(PhantomData<fn() -> G>);
+
+impl<G: Graph> Node for Nobody<G> {
+    type Graph = G;
+    type Input = Infallible;
+    const INDEX: NodeIndex = NodeIndex::MAX;
+
+    fn take(_: G::Token) -> Infallible {
+        astray()
+    }
+}
+
+impl<G: Graph> Field for Nobody<G> {
+    const EXISTS: bool = false;
+    type Kind = Self;
+
+    fn of(_: &G) -> &Self {
+        &Self(PhantomData)
+    }
+}
+
+impl<G: Graph> Kind<Self> for Nobody<G> {
+    fn run(&self, input: Infallible, _: &mut Cx<'_, Self>) -> impl Future<Output = Route<Self>> + Send {
+        match input {}
+        #[expect(unreachable_code, reason = "the type of the future must be known all the same")]
+        pending()
+    }
+}
+
+impl<G: Graph> Nodes<G> for Nobody<G> {
+    fn chain<'run>(
+        _: &'run G,
+        _: G::Token,
+        _: Entered<'run, G>,
+        _: Option<&'run mut dyn Relay>,
+    ) -> impl Future<Output = Done<G>> + Send + 'run {
+        std::future::ready(Done::misplaced())
+    }
+}
+
+/// Which arm a token takes. The token goes through by value: what is borrowed stays in the future for good.
+#[inline]
+fn arm<T: Addressed>(token: ManuallyDrop<T>, first: NodeIndex, each: NodeIndex) -> (NodeIndex, ManuallyDrop<T>) {
+    (token.node().wrapping_sub(first) / each, token)
+}
+
+/// Starts the node that the token is for.
+#[inline]
+fn call<N: Field>(
+    graph: &N::Graph,
+    token: ManuallyDrop<Token<N>>,
+    cx: &mut Cx<'_, N>,
+) -> impl Future<Output = Route<N>> + Send {
+    N::of(graph).run(N::take(ManuallyDrop::into_inner(token)), cx)
+}
+
+/// The token is not for the node that it names itself.
+///
+/// # Panics
+///
+/// Always.
+#[cold]
+pub fn astray() -> ! {
+    unreachable!("derived code names the node of a token and takes its input by the same variant")
+}
+
+type Token<N> = <<N as Node>::Graph as Graph>::Token;
+
+macro_rules! sixteen {
+    ($($node:ident $index:literal),*) => {
+        impl<G, $($node,)* const FIRST: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex> Nodes<G>
+            for Few<($($node,)*), FIRST, PLACE, LAST>
+        where
+            G: Graph<Token: Addressed>,
+            $($node: Field<Graph = G>,)*
+        {
+            // No `async fn`: that would move its arguments once more.
+            #[inline]
+            fn chain<'run>(
+                graph: &'run G,
+                input: G::Token,
+                entered: Entered<'run, G>,
+                relay: Option<&'run mut dyn Relay>,
+            ) -> impl Future<Output = Done<G>> + Send + 'run {
+                let mut visit = Visit::new(entered, relay);
+                async move {
+                    // What is captured or borrowed stays in the future for good, so these are neither.
+                    let mut next = ManuallyDrop::new(input);
+                    loop {
+                        let (arm, input) = arm(next, FIRST, 1);
+                        // In each arm the token is gone before anything is awaited, so that no future has to keep it.
+                        let route = match arm {
+                            $($index if $node::EXISTS => {
+                                let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+                                leave(call::<$node>(graph, input, &mut cx).await)
+                            })*
+                            _ => {
+                                drop(ManuallyDrop::into_inner(input));
+                                misplaced()
+                            }
+                        };
+                        match route {
+                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => next = ManuallyDrop::new(token),
+                            route => return visit.done(route),
+                        }
+                    }
+                }
+            }
+        }
+
+        impl<
+            G,
+            $($node,)*
+            const FIRST: NodeIndex,
+            const EACH: NodeIndex,
+            const PLACE: PlaceIndex,
+            const LAST: PlaceIndex,
+        > Nodes<G> for Many<($($node,)*), FIRST, EACH, PLACE, LAST>
+        where
+            G: Graph<Token: Addressed>,
+            $($node: Nodes<G>,)*
+        {
+            fn chain<'run>(
+                graph: &'run G,
+                input: G::Token,
+                entered: Entered<'run, G>,
+                relay: Option<&'run mut dyn Relay>,
+            ) -> impl Future<Output = Done<G>> + Send + 'run {
+                let mut visit = Visit::new(entered, relay);
+                async move {
+                    // What is captured or borrowed stays in the future for good, so these are neither.
+                    let mut next = ManuallyDrop::new(input);
+                    loop {
+                        let (arm, input) = arm(next, FIRST, EACH);
+                        let (entered, relay) = visit.reborrow();
+                        let done = match arm {
+                            $($index => $node::chain(graph, ManuallyDrop::into_inner(input), entered, relay).await,)*
+                            _ => {
+                                drop(ManuallyDrop::into_inner(input));
+                                Done::misplaced()
+                            }
+                        };
+                        match visit.after(done) {
+                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => next = ManuallyDrop::new(token),
+                            route => return visit.done(route),
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+
+sixteen!(
+    N0 0, N1 1, N2 2, N3 3, N4 4, N5 5, N6 6, N7 7, N8 8, N9 9, N10 10, N11 11, N12 12, N13 13, N14 14, N15 15
+);

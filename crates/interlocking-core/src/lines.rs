@@ -1,0 +1,220 @@
+//! A row of the table as lines of text: what the derive writes of it. One literal costs the compiler next to nothing,
+//! where the expression that makes the same row cost more than the node's types.
+//!
+//! ```text
+//! join desk
+//! slot text write once Draft
+//! slot sound write,check latched bool
+//! goto exit *
+//! ```
+//!
+//! Fields are separated by one space, lists by commas, the alternatives of a branch by `|`. What may contain a space (a
+//! type, a role) is the last of its line; a line break in it is written `\n`, and a backslash `\\`.
+
+use crate::table::{Fork, Goto, MemoryRow, NodeKind, NodeRow, Slot, Visits};
+use std::fmt::Write;
+
+/// The row as lines.
+pub fn write(row: &NodeRow) -> String {
+    let mut lines = Lines(format!("{} {}", word(row.kind), row.name));
+    if row.entry {
+        lines.add("entry", &[]);
+    }
+    lines.add_text("input", row.input.as_deref());
+    for Slot { name, ty, sources, latched } in &row.slots {
+        lines.add("slot", &[name, &sources.join(","), if *latched { "latched" } else { "once" }, &escaped(ty)]);
+    }
+    lines.add_text("prompt", row.prompt.as_deref());
+    lines.add_text("output", row.output.as_deref());
+    for Goto { to, cancels } in &row.goto {
+        lines.add("goto", &[&to.to_string(), &cancels.join(",")]);
+    }
+    if let Some(Fork { branches, cancels }) = &row.fork {
+        let branches = branches.iter().map(|branch| joined(branch, "|"));
+        lines.add("fork", &[&joined(branches, ","), &cancels.join(",")]);
+    }
+    if let Some(Goto { to, cancels }) = &row.exhausted {
+        lines.add("exhausted", &[&to.to_string(), &cancels.join(",")]);
+    }
+    match row.visits {
+        Some(Visits::AtMost(limit)) => lines.add("visits", &[&limit.to_string()]),
+        Some(Visits::Unbounded) => lines.add("visits", &["unbounded"]),
+        None => {}
+    }
+    lines.add_text("attempts", row.attempts.map(|limit| limit.to_string()).as_deref());
+    lines.add_text("timeout_ms", row.timeout_ms.map(|limit| limit.to_string()).as_deref());
+    lines.add_text("agent", row.agent.as_deref());
+    lines.add_text("workspace", row.workspace.as_deref());
+    if row.read_only {
+        lines.add("read_only", &[]);
+    }
+    if let Some(MemoryRow { group, ty }) = &row.memory {
+        lines.add("memory", &[group, &escaped(ty)]);
+    }
+    lines.0
+}
+
+/// The row that [`write`] wrote; `None` if it did not write these lines.
+pub fn read(lines: &str) -> Option<NodeRow> {
+    let mut lines = lines.split('\n');
+    let (kind, name) = lines.next()?.split_once(' ')?;
+    let mut row = NodeRow::new(name, kind_of(kind)?);
+    for line in lines {
+        let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match key {
+            "entry" => row.entry = true,
+            "input" => row.input = Some(unescaped(rest)),
+            "slot" => {
+                let mut fields = rest.splitn(4, ' ');
+                let (name, sources) = (fields.next()?.to_owned(), names(fields.next()?));
+                let latched = fields.next()? == "latched";
+                row.slots.push(Slot { name, sources, latched, ty: unescaped(fields.next()?) });
+            }
+            "prompt" => row.prompt = Some(unescaped(rest)),
+            "output" => row.output = Some(unescaped(rest)),
+            "goto" => row.goto.push(goto(rest)?),
+            "fork" => {
+                let (branches, cancels) = rest.split_once(' ')?;
+                let branches =
+                    names(branches).iter().map(|branch| branch.split('|').map(Into::into).collect()).collect();
+                row.fork = Some(Fork { branches, cancels: names(cancels) });
+            }
+            "exhausted" => row.exhausted = Some(goto(rest)?),
+            "visits" if rest == "unbounded" => row.visits = Some(Visits::Unbounded),
+            "visits" => row.visits = Some(Visits::AtMost(rest.parse().ok()?)),
+            "attempts" => row.attempts = Some(rest.parse().ok()?),
+            "timeout_ms" => row.timeout_ms = Some(rest.parse().ok()?),
+            "agent" => row.agent = Some(unescaped(rest)),
+            "workspace" => row.workspace = Some(unescaped(rest)),
+            "read_only" => row.read_only = true,
+            "memory" => {
+                let (group, ty) = rest.split_once(' ')?;
+                row.memory = Some(MemoryRow { group: group.to_owned(), ty: unescaped(ty) });
+            }
+            _ => return None,
+        }
+    }
+    Some(row)
+}
+
+struct Lines(String);
+
+impl Lines {
+    fn add(&mut self, key: &str, fields: &[&str]) {
+        self.0.push('\n');
+        self.0.push_str(key);
+        for field in fields {
+            self.0.push(' ');
+            self.0.push_str(field);
+        }
+    }
+
+    fn add_text(&mut self, key: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.add(key, &[&escaped(text)]);
+        }
+    }
+}
+
+fn goto(rest: &str) -> Option<Goto> {
+    let (to, cancels) = rest.split_once(' ')?;
+    Some(Goto { to: to.into(), cancels: names(cancels) })
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn joined(items: impl IntoIterator<Item = impl std::fmt::Display>, separator: &str) -> String {
+    let mut text = String::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let separator = if index == 0 { "" } else { separator };
+        // Writing to a string does not fail.
+        let _ = write!(text, "{separator}{item}");
+    }
+    text
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('\n', r"\n")
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        plain.push(match letter {
+            '\\' => match letters.next() {
+                Some('n') => '\n',
+                other => other.unwrap_or('\\'),
+            },
+            letter => letter,
+        });
+    }
+    plain
+}
+
+fn word(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Llm => "llm",
+        NodeKind::Logic => "logic",
+        NodeKind::Fork => "fork",
+        NodeKind::Join => "join",
+        NodeKind::Map => "map",
+        NodeKind::Human => "human",
+        NodeKind::Advisory => "advisory",
+        NodeKind::Observer => "observer",
+        NodeKind::Event => "event",
+    }
+}
+
+fn kind_of(name: &str) -> Option<NodeKind> {
+    use NodeKind::{Advisory, Event, Fork, Human, Join, Llm, Logic, Map, Observer};
+    [Llm, Logic, Fork, Join, Map, Human, Advisory, Observer, Event].into_iter().find(|&kind| word(kind) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_as_they_were_written() {
+        let bare = NodeRow::new("a", NodeKind::Logic);
+        let all = NodeRow::new("desk", NodeKind::Join)
+            .entry()
+            .input("Vec<(A, B)>")
+            .slot("one", "[u8; \"a b\\n\n\".len()]", &["a", "b"], true)
+            .slot("two", "T", &[], false)
+            .llm("Prompt<'_>", "")
+            .goto("meet.one", &[])
+            .goto("exit", &["*", "meet.two"])
+            .fork(&["a|meet", "b"], &["a", "b"])
+            .exhausted("exit", &["*"])
+            .visits(3)
+            .attempts(2)
+            .timeout_ms(1500)
+            .agent("a role \\ two\nlines")
+            .workspace("tree one")
+            .read_only()
+            .memory("group", "Map<A, B>");
+        for row in [bare, all.clone(), NodeRow::new("x", NodeKind::Event).unbounded()] {
+            assert_eq!(read(&write(&row)), Some(row));
+        }
+        assert_eq!(write(&all).lines().count(), 18, "one line a part, whatever is in the texts");
+    }
+
+    #[test]
+    fn every_kind_has_a_word() {
+        for kind in ["llm", "logic", "fork", "join", "map", "human", "advisory", "observer", "event"] {
+            let row = read(&format!("{kind} name")).expect("a kind");
+            assert_eq!(write(&row), format!("{kind} name"));
+        }
+    }
+
+    #[test]
+    fn other_text_is_no_row() {
+        for text in ["", "logic", "nothing a", "logic a\nnothing", "logic a\nvisits many", "logic a\ngoto exit"] {
+            assert_eq!(read(text), None, "{text:?}");
+        }
+    }
+}

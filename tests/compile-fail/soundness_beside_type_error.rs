@@ -1,0 +1,28 @@
+//! A graph that is not sound has all its types: a wrong payload in a handler is reported beside it, and nothing else.
+
+use interlocking::prelude::*;
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Newsroom {
+    #[node(entry, input = String, goto(review))]
+    write: LogicNode<Write>,
+    #[node(input = u64, goto(write, exit))]
+    review: LogicNode<Review>,
+}
+
+struct Write;
+impl LogicHandler<newsroom::write> for Write {
+    async fn run(&self, draft: String, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+        goto!(cx, newsroom::review, draft)
+    }
+}
+
+struct Review;
+impl LogicHandler<newsroom::review> for Review {
+    async fn run(&self, words: u64, cx: &mut Cx<'_, newsroom::review>) -> Route<newsroom::review> {
+        goto!(cx, newsroom::exit, format!("{words} words"))
+    }
+}
+
+fn main() {}

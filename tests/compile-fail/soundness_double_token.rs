@@ -1,0 +1,31 @@
+//! A step that starts branches again first clears what is left of them.
+
+use interlocking::graph::Node;
+use interlocking::prelude::*;
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Newsroom {
+    #[node(entry, input = String, fork(spelling, facts), visits = 3)]
+    write: LogicNode<Todo>,
+    #[node(input = String, goto(desk))]
+    spelling: LogicNode<Todo>,
+    #[node(input = String, goto(desk, write))]
+    facts: LogicNode<Todo>,
+    #[node(join(spelling: String, facts: String), goto(exit))]
+    desk: JoinNode<Todo>,
+}
+
+struct Todo;
+impl<N: Node> LogicHandler<N> for Todo {
+    async fn run(&self, _: N::Input, _: &mut Cx<'_, N>) -> Route<N> {
+        todo!()
+    }
+}
+impl<N: Node> JoinHandler<N> for Todo {
+    async fn join(&self, _: N::Input, _: &mut Cx<'_, N>) -> Route<N> {
+        todo!()
+    }
+}
+
+fn main() {}
