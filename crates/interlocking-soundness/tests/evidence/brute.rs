@@ -89,13 +89,28 @@ pub(crate) struct State {
 /// What can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
-    Start { node: usize, exhausted: bool },
-    End { node: usize, way: usize },
-    EndExhausted { node: usize },
-    Resume { node: usize },
-    Redirect { node: usize, way: usize },
+    Start {
+        node: usize,
+        exhausted: bool,
+    },
+    End {
+        node: usize,
+        way: usize,
+    },
+    EndExhausted {
+        node: usize,
+    },
+    Resume {
+        node: usize,
+    },
+    Redirect {
+        node: usize,
+        way: usize,
+    },
     /// An event beyond its bound.
-    Overrun { node: usize },
+    Overrun {
+        node: usize,
+    },
 }
 
 /// What came of it.
@@ -105,8 +120,14 @@ pub(crate) enum Outcome {
     Exit,
     /// A budget is exhausted and nothing else was planned: the run ends with a failure.
     Failed,
-    DoubleToken { from: usize, place: usize },
-    LiveAtExit { from: usize, live: u64 },
+    DoubleToken {
+        from: usize,
+        place: usize,
+    },
+    LiveAtExit {
+        from: usize,
+        live: u64,
+    },
 }
 
 impl Rules {
@@ -288,11 +309,6 @@ impl Rules {
                 }
             }
         }
-    }
-
-    /// The nodes that are due, in turn.
-    pub(crate) fn due(&self, state: &State) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|&node| self.is_due(state, node)).collect()
     }
 
     /// The node whose turn it is.

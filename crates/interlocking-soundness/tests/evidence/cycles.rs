@@ -33,7 +33,8 @@ pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
 /// nodes' own budgets do not count: the token is taken before its entry is counted.
 fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
     let redirects = event.goto.iter().chain(&event.exhausted);
-    let names: Vec<&str> = redirects.flat_map(|goto| &goto.cancels).map(|name| name.split('.').next().unwrap()).collect();
+    let names: Vec<&str> =
+        redirects.flat_map(|goto| &goto.cancels).map(|name| name.split('.').next().unwrap()).collect();
     let taken = table.nodes.iter().filter(|row| {
         let takes_tokens = !matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer);
         takes_tokens && names.iter().any(|&name| name == "*" || name == row.name)

@@ -9,12 +9,21 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A broken rule, as far as two ways of finding it must agree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Broken {
-    DoubleToken { from: String, place: String },
-    LiveAtExit { from: String },
+    DoubleToken {
+        from: String,
+        place: String,
+    },
+    LiveAtExit {
+        from: String,
+    },
     /// The joins that wait for ever: one is starved, several are deadlocked.
-    Stuck { joins: BTreeSet<String> },
+    Stuck {
+        joins: BTreeSet<String>,
+    },
     UnboundedCycle,
-    NeverRuns { node: String },
+    NeverRuns {
+        node: String,
+    },
     ExitUnreachable,
     NoWayOut,
 }
@@ -96,7 +105,8 @@ impl Graph {
             }
             for step in rules.moves(&state) {
                 let costs = u32::from(!matches!(step, Move::Start { .. } | Move::Resume { .. }));
-                if let Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } = step
+                if let Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } =
+                    step
                 {
                     graph.handled |= 1 << node;
                 }
@@ -192,8 +202,7 @@ fn minimal(broken: BTreeMap<Broken, u32>) -> BTreeMap<Broken, u32> {
         .keys()
         .filter_map(|rule| if let Broken::Stuck { joins } = rule { Some(joins.clone()) } else { None })
         .collect();
-    let contains_another =
-        |joins: &BTreeSet<String>| sets.iter().any(|other| other != joins && other.is_subset(joins));
+    let contains_another = |joins: &BTreeSet<String>| sets.iter().any(|other| other != joins && other.is_subset(joins));
     let mut broken = broken;
     broken.retain(|rule, _| !matches!(rule, Broken::Stuck { joins } if contains_another(joins)));
     broken
@@ -201,7 +210,8 @@ fn minimal(broken: BTreeMap<Broken, u32>) -> BTreeMap<Broken, u32> {
 
 /// The nodes whose handler starts in no run. Who waits for messages or watches is not waited for.
 fn never_runs(table: &Table, handled: &u32) -> Vec<String> {
-    let runs = |name: &str| table.nodes.iter().position(|row| row.name == name).is_some_and(|at| handled >> at & 1 == 1);
+    let runs =
+        |name: &str| table.nodes.iter().position(|row| row.name == name).is_some_and(|at| handled >> at & 1 == 1);
     let never = table.nodes.iter().filter(|row| match row.kind {
         NodeKind::Event | NodeKind::Observer => false,
         NodeKind::Advisory => !table.nodes.iter().any(|other| other.spawn.contains(&row.name) && runs(&other.name)),

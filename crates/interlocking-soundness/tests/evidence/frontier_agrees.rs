@@ -108,11 +108,7 @@ impl<'n> Run<'n> {
             }
             _ => false,
         };
-        if same {
-            Ok(None)
-        } else {
-            Err(format!("{step:?} from {state:?}: the frontier is at {:?}", self.frontier))
-        }
+        if same { Ok(None) } else { Err(format!("{step:?} from {state:?}: the frontier is at {:?}", self.frontier)) }
     }
 }
 

@@ -11,6 +11,7 @@ mod replay;
 mod generate;
 mod mutate;
 mod hand_made;
+mod hard_tables;
 mod generated;
 mod mutations;
 mod calls;

@@ -33,7 +33,12 @@ fn mutate(table: &Table, sound: usize, unsound: usize, too_large: usize) {
         let small = smallest(first.clone(), &|table| again(table).is_some());
         let why = again(&serde_json::from_str(&small).unwrap()).unwrap();
         let all: Vec<String> = wrong.iter().map(|(what, why, _)| format!("{what}: {why}")).collect();
-        panic!("{}: {} of {many}:\n{}\nThe first, made small: {why}\n{small}", table.graph, wrong.len(), all.join("\n"));
+        panic!(
+            "{}: {} of {many}:\n{}\nThe first, made small: {why}\n{small}",
+            table.graph,
+            wrong.len(),
+            all.join("\n")
+        );
     }
     assert!(compared.too_large <= too_large, "{}: {compared:?}", table.graph);
     assert!(compared.sound >= sound && compared.tables - compared.sound >= unsound, "{}: {compared:?}", table.graph);
@@ -102,8 +107,10 @@ fn the_protocols_are_sound_and_need_their_cancels_and_latches() {
     for table in [protocols::hybrid(), protocols::v3()] {
         for mutant in mutants(&table) {
             let what = mutant.what.clone();
-            let is_cancel = what.contains(": goto ") && what.contains("without cancelling") && !what.starts_with("rebaser");
-            let is_latch = ["merges latched or no more", "impl latched or no more"].iter().any(|latch| what.ends_with(latch));
+            let is_cancel =
+                what.contains(": goto ") && what.contains("without cancelling") && !what.starts_with("rebaser");
+            let is_latch =
+                ["merges latched or no more", "impl latched or no more"].iter().any(|latch| what.ends_with(latch));
             if is_cancel && table.graph == "V3" || is_latch {
                 assert!(!is_sound(&mutant.of(&table)), "{}: {what}", table.graph);
                 cancels += usize::from(is_cancel);

@@ -1,13 +1,13 @@
 //! The paths of violations, walked again: in the brute force, and on the frontier.
 
-use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Starts, State, Way};
+use crate::brute::{Budgets, Move, Outcome, Rules, Starts, State, Way};
 use crate::explore::Broken;
 use crate::frontier_agrees::Token;
 use crate::generate::Dice;
 use interlocking_core::frontier::{self, Frontier};
 use interlocking_core::net::Net;
 use interlocking_core::route;
-use interlocking_core::table::{NodeKind, Table};
+use interlocking_core::table::Table;
 use interlocking_soundness::Step;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -51,11 +51,13 @@ fn silently(rules: &Rules, states: HashSet<State>) -> HashSet<State> {
     let mut todo: Vec<State> = states.iter().cloned().collect();
     let mut all = states;
     while let Some(state) = todo.pop() {
-        for step in rules.moves(&state).into_iter().filter(|step| matches!(step, Move::Start { .. } | Move::Resume { .. })) {
-            if let Outcome::Next(next) = rules.apply(&state, step) {
-                if all.insert(next.clone()) {
-                    todo.push(next);
-                }
+        for step in
+            rules.moves(&state).into_iter().filter(|step| matches!(step, Move::Start { .. } | Move::Resume { .. }))
+        {
+            if let Outcome::Next(next) = rules.apply(&state, step)
+                && all.insert(next.clone())
+            {
+                todo.push(next);
             }
         }
     }
