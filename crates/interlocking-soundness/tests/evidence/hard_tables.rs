@@ -8,7 +8,7 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_soundness::{Rule, Verdict, check};
 
-/// The brute force says this, and the check the same.
+/// The brute force says this, and the check finds the same rules by paths of the same lengths.
 fn both_say(table: &Table, expected: &str) {
     assert_eq!(said(table, Budgets::OneBit), expected);
     if let Err(why) = compare(table, 10_000, &mut Compared::default()) {
@@ -44,6 +44,21 @@ fn a_message_clears_what_is_remembered() {
     both_say(&meeting(ends(), event("message").goto("split", &["*"]).visits(2)), "sound");
 }
 
+/// The same with nothing after the join.
+#[test]
+fn a_message_clears_what_is_remembered_until_the_exit() {
+    both_say(
+        &table([
+            logic("split").fork(&["a", "b"], &[]),
+            join("meet", &["a", "!b"]).goto("exit", &[]),
+            logic("a").goto("meet", &[]),
+            logic("b").goto("meet", &[]),
+            event("message").goto("a", &["*"]).visits(2),
+        ]),
+        r#"stuck at {"meet"} in 2"#,
+    );
+}
+
 #[test]
 fn a_message_ends_what_would_go_on_for_ever() {
     let after = || logic("after").goto("a", &[]).unbounded();
@@ -51,11 +66,10 @@ fn a_message_ends_what_would_go_on_for_ever() {
     both_say(&meeting(after(), stop), "sound");
     let mut stopped = meeting(after(), event("message").goto("stop", &["*"]).visits(1)).with(logic("stop"));
     stopped.nodes.last_mut().unwrap().goto = logic("").goto("exit", &[]).goto;
-    // The redirect itself is never exhausted before it happened.
     both_say(&stopped, "sound");
     let mut in_turn = stopped;
     in_turn.nodes.last_mut().unwrap().goto = logic("").goto("meet.a", &[]).goto;
-    both_say(&in_turn, r#"stuck at {"meet"} in 2; ExitUnreachable"#.split(';').next().unwrap());
+    both_say(&in_turn, r#"stuck at {"meet"} in 2"#);
 }
 
 #[test]
