@@ -3,7 +3,8 @@
 //! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
 //! that ten thousand tables take seconds. Tables of up to 63 places, 32 nodes and 16 bounded nodes.
 
-use interlocking_core::table::{NodeKind, NodeRow, Table, Target, Visits};
+use crate::names::Resolve;
+use interlocking_core::table::{NodeKind, Table, Visits};
 
 /// The place where a run ends, beside the table's own.
 pub(crate) const EXIT: usize = 63;
@@ -454,65 +455,4 @@ fn turns(mut turn: u64) -> Vec<usize> {
 fn packed(turn: &[usize]) -> u64 {
     assert!(turn.iter().all(|&node| node < 15), "too large for turns of four bits");
     turn.iter().rev().fold(0, |packed, &node| packed << 4 | (node as u64 + 1))
-}
-
-/// What the names of a table stand for.
-struct Resolve<'t> {
-    table: &'t Table,
-    places: &'t [String],
-}
-
-impl Resolve<'_> {
-    fn ways(&self, row: &NodeRow) -> Vec<Way> {
-        let mut ways: Vec<Way> = (0..)
-            .zip(&row.goto)
-            .map(|(alternative, goto)| Way {
-                tokens: vec![self.place(&row.name, &goto.to)],
-                clears: self.region(&goto.cancels),
-                alternative,
-                fork: false,
-            })
-            .collect();
-        if let Some(fork) = &row.fork {
-            let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
-            for branch in &fork.branches {
-                choices = choices
-                    .iter()
-                    .flat_map(|before| {
-                        branch.iter().map(|target| [&before[..], &[self.place(&row.name, target)]].concat())
-                    })
-                    .collect();
-            }
-            ways.extend(choices.into_iter().map(|tokens| Way {
-                tokens,
-                clears: self.region(&fork.cancels),
-                alternative: row.goto.len(),
-                fork: true,
-            }));
-        }
-        ways
-    }
-
-    fn place(&self, source: &str, target: &Target) -> usize {
-        if target.node == "exit" {
-            return EXIT;
-        }
-        let row = self.table.node(&target.node).expect("a known node");
-        let name = match (&target.slot, row.kind) {
-            (None, NodeKind::Join) => {
-                let slot = row.slots.iter().find(|slot| slot.sources.iter().any(|name| name == source));
-                format!("{}.{}", row.name, slot.expect("a slot for that source").name)
-            }
-            _ => target.to_string(),
-        };
-        self.places.iter().position(|place| *place == name).expect("a known place")
-    }
-
-    fn region(&self, names: &[String]) -> u64 {
-        let hit = |place: &str| {
-            let node = place.split('.').next();
-            names.iter().any(|name| name == "*" || name == place || Some(name.as_str()) == node)
-        };
-        (0..self.places.len()).filter(|&place| hit(&self.places[place])).fold(0, |set, place| set | 1 << place)
-    }
 }

@@ -212,6 +212,11 @@ impl Blocks<'_> {
         let judge = self.fresh();
         let name = judge.name.clone();
         let body = self.block(&name, inner);
+        // Sometimes the judge is never content.
+        if self.dice.percent(8) {
+            self.set(judge.goto(&body, &[]).unbounded());
+            return body;
+        }
         let mut row = judge.goto(next, &[]).goto(&body, &[]);
         row = match self.dice.below(20) {
             0 => row,

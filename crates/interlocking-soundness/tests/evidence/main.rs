@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
 mod brute;
+mod names;
 mod cycles;
 mod explore;
 mod compare;
