@@ -1,0 +1,458 @@
+//! Every schedule of a table, by the rules of runs and nothing else: no net, no frontier, no reductions.
+//!
+//! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
+//! that ten thousand tables take seconds. Tables of up to 63 places, 32 nodes and 16 bounded nodes.
+
+use crate::names::Resolve;
+use interlocking_core::table::{NodeKind, Table, Visits};
+
+/// The place where a run ends, beside the table's own.
+pub(crate) const EXIT: usize = 63;
+
+/// How budgets are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Budgets {
+    /// Whether a node was entered before: if so, an entry may be exhausted or not; a retry may always.
+    OneBit,
+    /// As a run counts them.
+    Concrete,
+}
+
+/// In which order nodes that have their input start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// Any.
+    Any,
+    /// As the frontier hands them out.
+    InTurn,
+}
+
+/// A table with its names resolved.
+pub(crate) struct Rules {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) places: Vec<String>,
+    /// By place: the node that takes its token.
+    consumers: Vec<usize>,
+    latched: u64,
+    entry: usize,
+    budgets: Budgets,
+    starts: Starts,
+}
+
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) kind: NodeKind,
+    pub(crate) places: u64,
+    /// Gotos in table order, then the fork with each choice of its branches.
+    pub(crate) ways: Vec<Way>,
+    pub(crate) exhausted: Option<Way>,
+    resume: bool,
+    visits: Option<Bound>,
+    attempts: Option<Bound>,
+}
+
+/// A budget and which counter it has.
+#[derive(Clone, Copy)]
+struct Bound {
+    limit: u64,
+    counter: u32,
+}
+
+/// One way on.
+pub(crate) struct Way {
+    pub(crate) tokens: Vec<usize>,
+    pub(crate) clears: u64,
+    /// Its position among the row's alternatives.
+    pub(crate) alternative: usize,
+    pub(crate) fork: bool,
+}
+
+/// The state of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Places whose token waits.
+    pub(crate) queued: u64,
+    /// Places whose token a running node has.
+    pub(crate) held: u64,
+    /// Latched slots with a remembered value.
+    remembered: u64,
+    pub(crate) running: u32,
+    /// The running nodes that are beyond a bound.
+    pub(crate) exhausted: u32,
+    /// Nodes whose waiting token came from themselves, on an edge that `attempts` bounds.
+    again: u32,
+    visits: u64,
+    attempts: u64,
+    /// The nodes that are due, first to last, if that order matters: four bits each, the node's number plus one.
+    turn: u64,
+}
+
+/// What can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    Start {
+        node: usize,
+        exhausted: bool,
+    },
+    End {
+        node: usize,
+        way: usize,
+    },
+    EndExhausted {
+        node: usize,
+    },
+    Resume {
+        node: usize,
+    },
+    Redirect {
+        node: usize,
+        way: usize,
+    },
+    /// An event beyond its bound.
+    Overrun {
+        node: usize,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Next(State),
+    Exit,
+    /// A budget is exhausted and nothing else was planned: the run ends with a failure.
+    Failed,
+    DoubleToken {
+        from: usize,
+        place: usize,
+    },
+    LiveAtExit {
+        from: usize,
+        live: u64,
+    },
+}
+
+impl Rules {
+    pub(crate) fn new(table: &Table, budgets: Budgets, starts: Starts) -> Self {
+        let mut places = Vec::new();
+        let (mut latched, mut entry) = (0, 0);
+        let mut owned = Vec::new();
+        let mut consumers = Vec::new();
+        for (node, row) in table.nodes.iter().enumerate() {
+            let first = places.len();
+            match row.kind {
+                NodeKind::Join => {
+                    for slot in &row.slots {
+                        latched |= u64::from(slot.latched) << places.len();
+                        places.push(format!("{}.{}", row.name, slot.name));
+                    }
+                }
+                NodeKind::Advisory | NodeKind::Observer | NodeKind::Event => {}
+                _ => places.push(row.name.clone()),
+            }
+            if row.entry {
+                entry = first;
+            }
+            consumers.resize(places.len(), node);
+            owned.push((first..places.len()).fold(0, |set, place| set | 1 << place));
+        }
+        assert!(places.len() < EXIT && table.nodes.len() <= 32, "too large for these bit sets");
+        let mut counters = 0;
+        let mut bound = |limit: Option<u32>| {
+            let limit = u64::from(limit?);
+            assert!(budgets == Budgets::OneBit || limit < 15, "a counter has four bits");
+            counters += 1;
+            Some(Bound { limit, counter: 4 * (counters - 1) })
+        };
+        let visits: Vec<_> = table
+            .nodes
+            .iter()
+            .map(|row| match row.visits {
+                Some(Visits::AtMost(limit)) => bound(Some(limit)),
+                _ => None,
+            })
+            .collect();
+        assert!(counters <= 16, "too many bounded nodes");
+        let mut counters = 0;
+        let mut bound = |limit: Option<u32>| {
+            counters += 1;
+            Some(Bound { limit: u64::from(limit?), counter: 4 * (counters - 1) })
+        };
+        let resolve = Resolve { table, places: &places };
+        let nodes = table
+            .nodes
+            .iter()
+            .zip(visits)
+            .zip(&owned)
+            .map(|((row, visits), &places)| Node {
+                name: row.name.clone(),
+                kind: row.kind,
+                places,
+                ways: resolve.ways(row),
+                exhausted: row.exhausted.as_ref().map(|goto| Way {
+                    tokens: vec![resolve.place(&row.name, &goto.to)],
+                    clears: resolve.region(&goto.cancels),
+                    alternative: row.goto.len() + usize::from(row.fork.is_some()),
+                    fork: false,
+                }),
+                resume: row.resume,
+                visits,
+                attempts: if row.attempts.is_some() { bound(row.attempts) } else { None },
+            })
+            .collect();
+        assert!(counters <= 16, "too many bounded nodes");
+        Self { nodes, places, consumers, latched, entry, budgets, starts }
+    }
+
+    pub(crate) fn start(&self) -> State {
+        let mut state = State {
+            queued: 0,
+            held: 0,
+            remembered: 0,
+            running: 0,
+            exhausted: 0,
+            again: 0,
+            visits: 0,
+            attempts: 0,
+            turn: 0,
+        };
+        self.put(&mut state, None, self.entry);
+        state
+    }
+
+    /// Everything that can happen; events last.
+    pub(crate) fn moves(&self, state: &State) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for (node, row) in self.nodes.iter().enumerate() {
+            if self.may_start(state, node) {
+                let (handled, exhausted) = self.entries(state, node);
+                moves.extend(handled.then_some(Move::Start { node, exhausted: false }));
+                moves.extend(exhausted.then_some(Move::Start { node, exhausted: true }));
+            }
+            if state.exhausted >> node & 1 == 1 {
+                moves.push(Move::EndExhausted { node });
+            } else if state.running >> node & 1 == 1 {
+                moves.extend((0..row.ways.len()).map(|way| Move::End { node, way }));
+            }
+        }
+        // A message is handled once nothing runs.
+        for (node, row) in self.nodes.iter().enumerate().filter(|(_, row)| row.kind == NodeKind::Event) {
+            if state.running != 0 {
+                break;
+            }
+            let (handled, exhausted) = self.entries(state, node);
+            if handled {
+                // A redirect from where no token is leaves the run as it is.
+                let holds = |way: &Way| way.clears & state.marking() != 0;
+                moves.extend((row.resume || !row.ways.iter().all(holds)).then_some(Move::Resume { node }));
+                let redirects = row.ways.iter().enumerate().filter(|(_, way)| holds(way));
+                moves.extend(redirects.map(|(way, _)| Move::Redirect { node, way }));
+            }
+            moves.extend(exhausted.then_some(Move::Overrun { node }));
+        }
+        moves
+    }
+
+    /// Whether no step is possible but an event's. A node without a way on takes no step.
+    pub(crate) fn is_stuck(&self, state: &State) -> bool {
+        (0..self.nodes.len()).all(|node| {
+            let row = &self.nodes[node];
+            let runs = state.running >> node & 1 == 1;
+            let starts = runs || self.is_due(state, node);
+            let beyond = if runs { state.exhausted >> node & 1 == 1 } else { starts && self.entries(state, node).1 };
+            !starts || row.ways.is_empty() && !beyond
+        })
+    }
+
+    /// The joins that hold a token and wait for another.
+    pub(crate) fn half_filled(&self, state: &State) -> Vec<usize> {
+        let waits = |node: &usize| {
+            let row = &self.nodes[*node];
+            row.kind == NodeKind::Join && row.places & state.marking() != 0 && state.running >> node & 1 == 0
+        };
+        (0..self.nodes.len()).filter(|node| waits(node) && !self.is_due(state, *node)).collect()
+    }
+
+    pub(crate) fn apply(&self, state: &State, step: Move) -> Outcome {
+        let mut next = state.clone();
+        match step {
+            Move::Start { node, exhausted } => {
+                let row = &self.nodes[node];
+                if exhausted && row.exhausted.is_none() {
+                    return Outcome::Failed;
+                }
+                self.count(&mut next, node);
+                next.held |= next.queued & row.places;
+                next.remembered |= next.queued & row.places & self.latched;
+                next.queued &= !row.places;
+                next.running |= 1 << node;
+                next.exhausted |= u32::from(exhausted) << node;
+                self.leave_turn(&mut next);
+                Outcome::Next(next)
+            }
+            Move::End { node, way } => self.end(next, node, &self.nodes[node].ways[way]),
+            Move::EndExhausted { node } => {
+                let way = self.nodes[node].exhausted.as_ref().expect("it would have failed at its start");
+                self.end(next, node, way)
+            }
+            Move::Resume { node } => {
+                self.count(&mut next, node);
+                Outcome::Next(next)
+            }
+            Move::Redirect { node, way } => {
+                self.count(&mut next, node);
+                self.send(next, node, &self.nodes[node].ways[way])
+            }
+            Move::Overrun { node } => {
+                self.count(&mut next, node);
+                match &self.nodes[node].exhausted {
+                    Some(way) if way.clears & state.marking() != 0 => self.send(next, node, way),
+                    _ => Outcome::Failed,
+                }
+            }
+        }
+    }
+
+    /// The node whose turn it is.
+    pub(crate) fn first_due(state: &State) -> Option<usize> {
+        (state.turn & 15).checked_sub(1).map(|node| node as usize)
+    }
+
+    pub(crate) fn place_name(&self, place: usize) -> &str {
+        if place == EXIT { "exit" } else { &self.places[place] }
+    }
+
+    pub(crate) fn names(&self, places: u64) -> Vec<&str> {
+        (0..self.places.len()).filter(|place| places >> place & 1 == 1).map(|place| self.place_name(place)).collect()
+    }
+
+    fn is_due(&self, state: &State, node: usize) -> bool {
+        let row = &self.nodes[node];
+        let has_value = state.queued | state.remembered;
+        state.running >> node & 1 == 0 && row.places & state.queued != 0 && row.places & !has_value == 0
+    }
+
+    fn may_start(&self, state: &State, node: usize) -> bool {
+        match self.starts {
+            Starts::Any => self.is_due(state, node),
+            Starts::InTurn => Self::first_due(state) == Some(node),
+        }
+    }
+
+    /// Whether the next entry may be within bounds, and whether it may be beyond.
+    fn entries(&self, state: &State, node: usize) -> (bool, bool) {
+        let again = state.again >> node & 1 == 1;
+        let row = &self.nodes[node];
+        let (bound, counts) = if again { (row.attempts, state.attempts) } else { (row.visits, state.visits) };
+        let Some(bound) = bound else { return (true, false) };
+        let before = counts >> bound.counter & 15;
+        match self.budgets {
+            Budgets::OneBit => (true, again || before > 0),
+            Budgets::Concrete => (before < bound.limit, before >= bound.limit),
+        }
+    }
+
+    /// Counts an entry; no further than can matter.
+    fn count(&self, state: &mut State, node: usize) {
+        let row = &self.nodes[node];
+        let most = |bound: Bound| if self.budgets == Budgets::OneBit { 1 } else { bound.limit + 1 };
+        let add = |counts: &mut u64, bound: Bound| {
+            if *counts >> bound.counter & 15 < most(bound) {
+                *counts += 1 << bound.counter;
+            }
+        };
+        if state.again >> node & 1 == 1 {
+            if let Some(bound) = row.attempts.filter(|_| self.budgets == Budgets::Concrete) {
+                add(&mut state.attempts, bound);
+            }
+        } else {
+            if let Some(bound) = row.visits {
+                add(&mut state.visits, bound);
+            }
+            if let Some(bound) = row.attempts.filter(|_| self.budgets == Budgets::Concrete) {
+                state.attempts &= !(15 << bound.counter);
+                state.attempts |= 1 << bound.counter;
+            }
+        }
+        state.again &= !(1 << node);
+    }
+
+    fn end(&self, mut state: State, node: usize, way: &Way) -> Outcome {
+        state.held &= !self.nodes[node].places;
+        state.running &= !(1 << node);
+        state.exhausted &= !(1 << node);
+        self.send(state, node, way)
+    }
+
+    /// Clears the way's region, then hands out its tokens, the exit's last.
+    fn send(&self, mut state: State, from: usize, way: &Way) -> Outcome {
+        for (node, row) in self.nodes.iter().enumerate() {
+            if row.places & way.clears != 0 {
+                // What a stopped node had waits again, unless it is cleared too.
+                state.queued |= state.held & row.places;
+                state.held &= !row.places;
+                state.running &= !(1 << node);
+                state.exhausted &= !(1 << node);
+                state.again &= !(1 << node);
+            }
+        }
+        state.queued &= !way.clears;
+        state.remembered &= !way.clears;
+        self.leave_turn(&mut state);
+        for &place in way.tokens.iter().filter(|&&place| place != EXIT) {
+            if state.marking() >> place & 1 == 1 {
+                return Outcome::DoubleToken { from, place };
+            }
+            self.put(&mut state, Some(from), place);
+        }
+        match way.tokens.iter().filter(|&&place| place == EXIT).count() {
+            0 => Outcome::Next(state),
+            _ if state.marking() != 0 => Outcome::LiveAtExit { from, live: state.marking() },
+            1 => Outcome::Exit,
+            _ => Outcome::DoubleToken { from, place: EXIT },
+        }
+    }
+
+    fn put(&self, state: &mut State, from: Option<usize>, place: usize) {
+        state.queued |= 1 << place;
+        let node = self.consumers[place];
+        if from == Some(node) && self.nodes[node].attempts.is_some() {
+            state.again |= 1 << node;
+        }
+        if self.starts == Starts::InTurn && self.is_due(state, node) {
+            let mut turn = turns(state.turn);
+            if !turn.contains(&node) {
+                turn.push(node);
+            }
+            state.turn = packed(&turn);
+        }
+    }
+
+    fn leave_turn(&self, state: &mut State) {
+        if self.starts == Starts::InTurn {
+            let mut turn = turns(state.turn);
+            turn.retain(|&node| self.is_due(state, node));
+            state.turn = packed(&turn);
+        }
+    }
+}
+
+impl State {
+    /// The places that hold a token.
+    pub(crate) fn marking(&self) -> u64 {
+        self.queued | self.held
+    }
+}
+
+fn turns(mut turn: u64) -> Vec<usize> {
+    let mut nodes = Vec::new();
+    while turn != 0 {
+        nodes.push((turn & 15) as usize - 1);
+        turn >>= 4;
+    }
+    nodes
+}
+
+fn packed(turn: &[usize]) -> u64 {
+    assert!(turn.iter().all(|&node| node < 15), "too large for turns of four bits");
+    turn.iter().rev().fold(0, |packed, &node| packed << 4 | (node as u64 + 1))
+}

@@ -1,0 +1,181 @@
+//! The worst-case number of agent calls: the bound from the table against every run.
+
+use crate::brute::{Budgets, Move, Rules, Starts};
+use crate::compare::smallest;
+use crate::explore::{Graph, explore};
+use crate::generate;
+use crate::hand_made::{join, logic, table};
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_soundness::agent_calls;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The most calls that a run makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Most {
+    Calls(u64),
+    /// Some cycle makes calls for ever.
+    NoBound,
+}
+
+/// The calls that one execution of `row` makes: its own, and those of what it may spawn.
+fn calls_of(table: &Table, row: &NodeRow) -> u64 {
+    let advisory = |name: &&String| table.node(name).is_some_and(|row| row.agent.is_some());
+    u64::from(row.kind == NodeKind::Llm) + row.spawn.iter().filter(advisory).count() as u64
+}
+
+/// By exploring every run; `None` where there are more states than `limit`.
+fn most_calls(table: &Table, limit: usize) -> Option<Most> {
+    let rules = Rules::new(table, Budgets::Concrete, Starts::Any);
+    let graph = Graph::of(&rules, limit)?;
+    let calls = |step: Move| match step {
+        Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } => {
+            calls_of(table, &table.nodes[node])
+        }
+        _ => 0,
+    };
+    let mut edges: Vec<Vec<(u64, usize)>> = Vec::new();
+    for from in &graph.edges {
+        edges.push(from.iter().map(|&(step, to)| (calls(step), to)).collect());
+    }
+    if graph.is_cyclic() || edges.iter().enumerate().any(|(at, edges)| edges.iter().any(|&(_, to)| to == at)) {
+        let costs = |at: usize| edges[at].iter().filter(|(calls, _)| *calls > 0).map(move |&(_, to)| (at, to));
+        if (0..edges.len()).flat_map(costs).any(|(at, to)| reaches(&edges, to, at)) {
+            return Some(Most::NoBound);
+        }
+    }
+    // No cycle makes a call: the greatest number by which a state is reached settles.
+    let mut most = vec![0; edges.len()];
+    let mut todo: Vec<usize> = (0..edges.len()).rev().collect();
+    while let Some(at) = todo.pop() {
+        for &(calls, to) in &edges[at] {
+            if most[at] + calls > most[to] {
+                most[to] = most[at] + calls;
+                todo.push(to);
+            }
+        }
+    }
+    // The last step of a run leads to no state.
+    let last = |at: usize| rules.moves(&graph.states[at]).into_iter().map(calls).max().unwrap_or_default();
+    Some(Most::Calls((0..edges.len()).map(|at| most[at] + last(at)).max().unwrap_or_default()))
+}
+
+fn reaches(edges: &[Vec<(u64, usize)>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; edges.len()];
+    let mut todo = vec![from];
+    while let Some(at) = todo.pop() {
+        if at == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[at], true) {
+            todo.extend(edges[at].iter().map(|&(_, to)| to));
+        }
+    }
+    false
+}
+
+#[derive(Debug, Default)]
+struct Compared {
+    tables: usize,
+    too_large: usize,
+    exhausted_for_ever: usize,
+    bounded: usize,
+    exact: usize,
+    /// With a bound that is that of the worst run, whether it says so or not.
+    met: usize,
+    calls: u64,
+}
+
+fn compare(table: &Table, compared: &mut Compared) -> Result<(), String> {
+    const STATES: usize = 1500;
+    let net = Net::new(table.clone()).unwrap();
+    if exhausted_for_ever(table) {
+        compared.exhausted_for_ever += 1;
+        return Ok(());
+    }
+    let (Some(explored), Some(most)) = (explore(table, Budgets::OneBit, STATES), most_calls(table, STATES)) else {
+        compared.too_large += 1;
+        return Ok(());
+    };
+    let found = agent_calls(&net);
+    compared.tables += 1;
+    let is_sound = explored.broken.is_empty();
+    match (found.at_most, most) {
+        (Some(at_most), Most::Calls(calls)) if at_most >= calls => {
+            compared.bounded += 1;
+            compared.calls += calls;
+            compared.met += usize::from(at_most == calls);
+            compared.exact += usize::from(found.exact);
+            // Where a rule is broken the run ends there; the bound may count what comes after.
+            if found.exact && at_most != calls && is_sound {
+                return Err(format!("{found:?} is not exact: {calls}"));
+            }
+            Ok(())
+        }
+        (None, _) => Ok(()),
+        (Some(_), _) => Err(format!("{found:?}, but {most:?}")),
+    }
+}
+
+/// Whether a run can take exhausted routes for ever: see the test of that name.
+fn exhausted_for_ever(table: &Table) -> bool {
+    let next = |name: &str| table.node(name).and_then(|row| row.exhausted.as_ref()).map(|goto| goto.to.node.as_str());
+    table.nodes.iter().any(|row| {
+        let way = std::iter::successors(next(&row.name), |name| next(name)).take(table.nodes.len());
+        way.into_iter().any(|name| name == row.name)
+    })
+}
+
+#[test]
+fn that_are_exhausted_for_ever_are_none() {
+    let table = table([
+        NodeRow::new("split", NodeKind::Llm).fork(&["a", "b"], &[]),
+        NodeRow::new("a", NodeKind::Llm).goto("meet", &[]),
+        logic("b").goto("meet", &[]).goto("split", &["a", "meet"]).visits(3).exhausted("b", &["*"]),
+        join("meet", &["a", "b"]).goto("exit", &[]),
+    ]);
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || send.send(agent_calls(&Net::new(table).unwrap()).at_most));
+    let at_most = receive.recv_timeout(Duration::from_secs(20)).expect("an answer: a table must not stop a compiler");
+    assert!(at_most.is_none_or(|calls| calls >= 8), "{at_most:?}");
+}
+
+#[test]
+fn are_bounded_as_said() {
+    let mut compared = Compared::default();
+    let mut wrong = Vec::new();
+    for seed in 200_000..202_000 {
+        let mut table = generate::table(seed);
+        // A map's children make calls that the table does not know of.
+        table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map).for_each(|row| row.kind = NodeKind::Llm);
+        if let Err(why) = compare(&table, &mut compared) {
+            wrong.push((seed, why, table));
+        }
+    }
+    report(&compared);
+    if let Some((_, _, first)) = wrong.first() {
+        let again = |table: &Table| compare(table, &mut Compared::default()).err();
+        let small = smallest(first.clone(), &|table| again(table).is_some());
+        let why = again(&serde_json::from_str(&small).unwrap()).unwrap();
+        let all: Vec<String> = wrong.iter().map(|(seed, why, _)| format!("{seed}: {why}")).collect();
+        panic!("{}:\n{}\nThe first, made small: {why}\n{small}", wrong.len(), all.join("\n"));
+    }
+    assert!(compared.bounded * 2 >= compared.tables && compared.exact * 3 >= compared.bounded, "{compared:?}");
+    let left_out = compared.too_large + compared.exhausted_for_ever;
+    assert!(left_out * 6 <= compared.tables, "{compared:?}");
+}
+
+#[expect(clippy::print_stderr, reason = "the measured shares, for whoever asks with --nocapture")]
+fn report(compared: &Compared) {
+    eprintln!("{compared:?}");
+}
+
+#[test]
+fn by_a_map_are_not_bounded() {
+    let table = Table::new("Small", "T")
+        .with(NodeRow::new("a", NodeKind::Llm).entry().goto("b", &[]))
+        .with(NodeRow::new("b", NodeKind::Map).goto("exit", &[]));
+    assert_eq!(most_calls(&table, 100), Some(Most::Calls(1)), "those of the graph itself");
+    assert_eq!(agent_calls(&Net::new(table).unwrap()).at_most, None);
+}

@@ -1,0 +1,186 @@
+//! A verdict against what the brute force found.
+
+use crate::brute::Budgets;
+use crate::cycles;
+use crate::explore::{Broken, Explored, explore};
+use crate::mutate;
+use crate::replay;
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, Table};
+use interlocking_soundness::{Rule, Step, Verdict, check};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was compared.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    pub(crate) tables: usize,
+    pub(crate) sound: usize,
+    /// Not compared: more states than the brute force may look at.
+    pub(crate) too_large: usize,
+    /// Compared only by whether they are sound: some node has no way on.
+    pub(crate) dead_ends: usize,
+    pub(crate) states: usize,
+    /// How many tables break each rule.
+    pub(crate) broken: BTreeMap<&'static str, usize>,
+    /// Paths walked again by brute force, and those of them that the frontier takes in its order of starts.
+    pub(crate) paths: usize,
+    pub(crate) event_paths: usize,
+    pub(crate) frontier_paths: usize,
+}
+
+impl Compared {
+    pub(crate) fn share(&self, count: usize) -> f64 {
+        count as f64 / self.tables as f64
+    }
+}
+
+/// Compares; gives what the brute force found, if the table is not too large for it.
+pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> Result<Option<Explored>, String> {
+    let Some(explored) = explore(table, Budgets::OneBit, limit) else {
+        compared.too_large += 1;
+        return Ok(None);
+    };
+    let net = Net::new(table.clone()).unwrap();
+    let found = found(&net)?;
+    if has_dead_end(table) {
+        compared.dead_ends += 1;
+        return if found.is_empty() == explored.broken.is_empty() {
+            Ok(None)
+        } else {
+            Err(format!("dead ends: the check finds {found:?}, the brute force {:?}", explored.broken))
+        };
+    }
+    let (rules, expected): (BTreeSet<&Broken>, BTreeSet<&Broken>) =
+        (found.keys().collect(), explored.broken.keys().collect());
+    if rules != expected {
+        let (more, less) = (rules.difference(&expected), expected.difference(&rules));
+        let (more, less): (Vec<_>, Vec<_>) = (more.collect(), less.collect());
+        return Err(format!("the check alone finds {more:?}, the brute force alone {less:?}"));
+    }
+    for (rule, path) in found.iter().filter(|(rule, _)| rule.ends_the_run()) {
+        let steps = explored.broken[rule] as usize;
+        if path.len() != steps {
+            return Err(format!("{rule:?}: the check takes {} steps, the brute force {steps}: {path:?}", path.len()));
+        }
+        if !replay::by_brute_force(table, path, rule) {
+            return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
+        }
+        compared.paths += 1;
+        // The frontier knows no events.
+        let is_event = |step: &Step| table.node(&step.node).is_some_and(|row| row.kind == NodeKind::Event);
+        if path.iter().any(is_event) {
+            compared.event_paths += 1;
+        } else {
+            compared.frontier_paths += usize::from(replay::on_the_frontier(&net, path, rule));
+        }
+    }
+    compared.tables += 1;
+    compared.states += explored.states;
+    compared.sound += usize::from(explored.broken.is_empty());
+    let names: BTreeSet<&str> = explored.broken.keys().map(name).collect();
+    names.into_iter().for_each(|name| *compared.broken.entry(name).or_default() += 1);
+    Ok(Some(explored))
+}
+
+/// Whether some node's handler could only fail. The derive refuses such nodes, and the rules do not say what they are.
+fn has_dead_end(table: &Table) -> bool {
+    let takes_tokens = |kind| !matches!(kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
+    table.nodes.iter().any(|row| takes_tokens(row.kind) && row.goto.is_empty() && row.fork.is_none())
+}
+
+/// The rules of a verdict, each with its path; an error where the verdict contradicts itself.
+fn found(net: &Net) -> Result<BTreeMap<Broken, Vec<Step>>, String> {
+    let violations = match check(net) {
+        Verdict::Sound { .. } => Vec::new(),
+        Verdict::Unsound { violations } if violations.is_empty() => return Err("unsound, but nothing is wrong".into()),
+        Verdict::Unsound { violations } => violations,
+        Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings")),
+    };
+    let mut found: BTreeMap<Broken, Vec<Step>> = BTreeMap::new();
+    for violation in violations {
+        if !violation.shortest {
+            return Err(format!("not the shortest path: {violation:?}"));
+        }
+        let rule = match violation.rule {
+            Rule::DoubleToken { from, place } => Broken::DoubleToken { from, place },
+            Rule::LiveAtExit { from, .. } => Broken::LiveAtExit { from },
+            Rule::StarvedJoin { join, .. } => Broken::Stuck { joins: BTreeSet::from([join]) },
+            Rule::Deadlock { joins, .. } if joins.len() == 1 => {
+                return Err(format!("one join is starved, not deadlocked: {joins:?}"));
+            }
+            Rule::Deadlock { joins, .. } => Broken::Stuck { joins: joins.into_iter().collect() },
+            Rule::UnboundedCycle { nodes } => {
+                let mut nodes = nodes;
+                let first = net.table().nodes.iter().position(|row| nodes.contains(&row.name)).unwrap();
+                let first = nodes.iter().position(|name| *name == net.table().nodes[first].name).unwrap();
+                nodes.rotate_left(first);
+                if !cycles::unbounded(net.table()).contains(&nodes) {
+                    return Err(format!("no cycle without a budget: {nodes:?}"));
+                }
+                Broken::UnboundedCycle
+            }
+            Rule::NeverRuns { node } => Broken::NeverRuns { node },
+            Rule::ExitUnreachable => Broken::ExitUnreachable,
+            Rule::NoWayOut { .. } => Broken::NoWayOut,
+        };
+        if rule.ends_the_run() && found.contains_key(&rule) {
+            return Err(format!("twice: {rule:?}"));
+        }
+        found.insert(rule, violation.path);
+    }
+    if found.keys().any(Broken::ends_the_run) {
+        found.retain(|rule, _| rule.ends_the_run() || *rule == Broken::UnboundedCycle);
+    }
+    if found.contains_key(&Broken::ExitUnreachable) {
+        found.remove(&Broken::NoWayOut);
+    }
+    Ok(found)
+}
+
+fn name(rule: &Broken) -> &'static str {
+    match rule {
+        Broken::DoubleToken { .. } => "double token",
+        Broken::LiveAtExit { .. } => "live at exit",
+        Broken::Stuck { joins } if joins.len() == 1 => "starved join",
+        Broken::Stuck { .. } => "deadlock",
+        Broken::UnboundedCycle => "unbounded cycle",
+        Broken::NeverRuns { .. } => "never runs",
+        Broken::ExitUnreachable => "exit unreachable",
+        Broken::NoWayOut => "no way out",
+    }
+}
+
+/// A table as small as can be made of `table` that is still `wrong`, as JSON.
+pub(crate) fn smallest(mut table: Table, wrong: &dyn Fn(&Table) -> bool) -> String {
+    let ok = |table: &Table| Net::new(table.clone()).is_ok() && wrong(table);
+    while let Some(smaller) = smaller(&table).into_iter().find(ok) {
+        table = smaller;
+    }
+    serde_json::to_string(&table).unwrap()
+}
+
+/// Tables with something less.
+fn smaller(table: &Table) -> Vec<Table> {
+    let mut all = Vec::new();
+    for at in 0..table.nodes.len() {
+        let mut without = table.clone();
+        let gone = without.nodes.remove(at).name;
+        for row in &mut without.nodes {
+            let is_gone = |name: &String| name.split('.').next() == Some(&gone);
+            row.goto.retain(|goto| goto.to.node != gone);
+            row.spawn.retain(|name| *name != gone);
+            row.exhausted = row.exhausted.take().filter(|goto| goto.to.node != gone);
+            row.goto.iter_mut().chain(&mut row.exhausted).for_each(|goto| goto.cancels.retain(|name| !is_gone(name)));
+            row.slots.iter_mut().for_each(|slot| slot.sources.retain(|name| *name != gone));
+            if let Some(fork) = &mut row.fork {
+                fork.cancels.retain(|name| !is_gone(name));
+                fork.branches.iter_mut().for_each(|choices| choices.retain(|choice| choice.node != gone));
+                fork.branches.retain(|choices| !choices.is_empty());
+            }
+        }
+        all.push(without);
+    }
+    let mutants = mutate::mutants(table).into_iter().filter(|mutant| mutant.what.contains("without"));
+    all.extend(mutants.map(|mutant| mutant.of(table)));
+    all
+}

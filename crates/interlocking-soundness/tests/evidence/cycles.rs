@@ -1,0 +1,72 @@
+//! Rule 11 by enumeration: every simple cycle of the edges that no budget bounds.
+
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Visits};
+use std::collections::BTreeSet;
+
+/// The edges that no budget bounds, by name.
+pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
+    let mut edges = BTreeSet::new();
+    for row in &table.nodes {
+        let mut keep = |goto: &Goto| {
+            edges.insert((row.name.clone(), goto.to.node.clone()));
+        };
+        match row.visits {
+            None => {
+                row.goto.iter().filter(|goto| goto.to.node != row.name || row.attempts.is_none()).for_each(&mut keep);
+                row.exhausted.iter().for_each(keep);
+                let branches = row.fork.iter().flat_map(|fork| fork.branches.iter().flatten());
+                let branches = branches.filter(|target| target.node != row.name || row.attempts.is_none());
+                edges.extend(branches.map(|target| (row.name.clone(), target.node.clone())));
+            }
+            Some(Visits::AtMost(_)) => row.exhausted.iter().for_each(keep),
+            Some(Visits::Unbounded) => {}
+        }
+        if row.kind == NodeKind::Event && row.visits != Some(Visits::Unbounded) {
+            edges.extend(taken_from(table, row).into_iter().map(|from| (from, row.name.clone())));
+        }
+    }
+    edges.retain(|(_, to)| to != "exit");
+    edges
+}
+
+/// The nodes from which an event may take the run: those that its redirects clear, where no budget bounds these. The
+/// nodes' own budgets do not count: the token is taken before its entry is counted.
+fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
+    let redirects = event.goto.iter().chain(&event.exhausted);
+    let names: Vec<&str> =
+        redirects.flat_map(|goto| &goto.cancels).map(|name| name.split('.').next().unwrap()).collect();
+    let taken = table.nodes.iter().filter(|row| {
+        let takes_tokens = !matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer);
+        takes_tokens && names.iter().any(|&name| name == "*" || name == row.name)
+    });
+    taken.map(|row| row.name.clone()).collect()
+}
+
+/// All simple cycles of those edges, each beginning with its first node in the table.
+pub(crate) fn unbounded(table: &Table) -> BTreeSet<Vec<String>> {
+    let edges = kept_edges(table);
+    let mut cycles = BTreeSet::new();
+    let order: Vec<&String> = table.nodes.iter().map(|row| &row.name).collect();
+    for (first, name) in order.iter().enumerate() {
+        extend(&edges, &order[first..], &mut vec![(*name).clone()], &mut cycles);
+    }
+    cycles
+}
+
+fn extend(
+    edges: &BTreeSet<(String, String)>,
+    allowed: &[&String],
+    path: &mut Vec<String>,
+    cycles: &mut BTreeSet<Vec<String>>,
+) {
+    let last = path.last().unwrap().clone();
+    for (_, to) in edges.iter().filter(|(from, _)| *from == last) {
+        if *to == path[0] {
+            cycles.insert(path.clone());
+        } else if !path.contains(to) && allowed.contains(&to) && cycles.len() < 1000 {
+            path.push(to.clone());
+            extend(edges, allowed, path, cycles);
+            path.pop();
+        }
+    }
+}

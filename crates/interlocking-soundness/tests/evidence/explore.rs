@@ -1,0 +1,243 @@
+//! All states of a table, one by one, and which rules its runs break.
+
+use crate::brute::{Budgets, Move, Outcome, Rules, Starts, State};
+use crate::cycles;
+use interlocking_core::table::{NodeKind, Table, Visits};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A broken rule, as far as two ways of finding it must agree.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Broken {
+    DoubleToken {
+        from: String,
+        place: String,
+    },
+    LiveAtExit {
+        from: String,
+    },
+    /// The joins that wait for ever: one is starved, several are deadlocked.
+    Stuck {
+        joins: BTreeSet<String>,
+    },
+    UnboundedCycle,
+    NeverRuns {
+        node: String,
+    },
+    ExitUnreachable,
+    NoWayOut,
+}
+
+impl Broken {
+    /// Whether it is about where tokens are, so that nothing is said of how the run would go on.
+    pub(crate) fn ends_the_run(&self) -> bool {
+        matches!(self, Self::DoubleToken { .. } | Self::LiveAtExit { .. } | Self::Stuck { .. })
+    }
+}
+
+/// What exploring a table found.
+#[derive(Debug)]
+pub(crate) struct Explored {
+    pub(crate) states: usize,
+    /// The rules that are broken, with the fewest node executions that lead there (0 where there is no path).
+    pub(crate) broken: BTreeMap<Broken, u32>,
+    /// Whether some run never ends.
+    pub(crate) endless: bool,
+}
+
+/// Explores `table`; `None` where it has more than `limit` states.
+pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
+    let rules = Rules::new(table, budgets, Starts::Any);
+    let graph = Graph::of(&rules, limit)?;
+    // Rule 12: where everything is bounded, every run ends.
+    let is_unbounded = table.nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
+    let mut broken = minimal(graph.broken.clone());
+    if broken.is_empty() {
+        broken.extend(never_runs(table, &graph.handled).into_iter().map(|node| (Broken::NeverRuns { node }, 0)));
+        if !graph.exits {
+            // That says all: there is no way out from anywhere.
+            broken.insert(Broken::ExitUnreachable, 0);
+        } else if is_unbounded && graph.has_no_way_out() {
+            broken.insert(Broken::NoWayOut, 0);
+        }
+    }
+    if !cycles::unbounded(table).is_empty() {
+        broken.insert(Broken::UnboundedCycle, 0);
+    }
+    Some(Explored { states: graph.states.len(), broken, endless: graph.is_cyclic() })
+}
+
+/// Every state that runs come to, and the moves between them.
+#[derive(Default)]
+pub(crate) struct Graph {
+    pub(crate) states: Vec<State>,
+    /// By state: the moves, and where they lead.
+    pub(crate) edges: Vec<Vec<(Move, usize)>>,
+    /// The states in which a run may end as it should.
+    ends: Vec<usize>,
+    exits: bool,
+    /// The nodes whose handler starts in some run.
+    handled: u32,
+    broken: BTreeMap<Broken, u32>,
+}
+
+impl Graph {
+    /// Breadth first by node executions: neither a start nor a message that leaves the run as it is is a step.
+    pub(crate) fn of(rules: &Rules, limit: usize) -> Option<Self> {
+        let mut graph = Self::default();
+        let mut known: HashMap<State, usize, BuildHasherDefault<Quick>> = HashMap::default();
+        let mut steps = vec![0_u32];
+        let mut done = vec![false];
+        let mut queue = VecDeque::from([0]);
+        known.insert(rules.start(), 0);
+        graph.states.push(rules.start());
+        graph.edges.push(Vec::new());
+        while let Some(at) = queue.pop_front() {
+            if std::mem::replace(&mut done[at], true) {
+                continue;
+            }
+            let state = graph.states[at].clone();
+            let so_far = steps[at];
+            if rules.is_stuck(&state) {
+                let joins = rules.half_filled(&state).into_iter().map(|node| rules.nodes[node].name.clone()).collect();
+                graph.breaks(Broken::Stuck { joins }, so_far);
+                continue;
+            }
+            for step in rules.moves(&state) {
+                let costs = u32::from(!matches!(step, Move::Start { .. } | Move::Resume { .. }));
+                if let Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } =
+                    step
+                {
+                    graph.handled |= 1 << node;
+                }
+                let next = match rules.apply(&state, step) {
+                    Outcome::Next(next) => next,
+                    Outcome::Exit => {
+                        graph.exits = true;
+                        graph.ends.push(at);
+                        continue;
+                    }
+                    Outcome::Failed => {
+                        graph.ends.push(at);
+                        continue;
+                    }
+                    Outcome::DoubleToken { from, place } => {
+                        let from = rules.nodes[from].name.clone();
+                        let place = rules.place_name(place).to_owned();
+                        graph.breaks(Broken::DoubleToken { from, place }, so_far + costs);
+                        continue;
+                    }
+                    Outcome::LiveAtExit { from, .. } => {
+                        graph.breaks(Broken::LiveAtExit { from: rules.nodes[from].name.clone() }, so_far + costs);
+                        continue;
+                    }
+                };
+                let to = *known.entry(next).or_insert_with_key(|next| {
+                    graph.states.push(next.clone());
+                    graph.edges.push(Vec::new());
+                    steps.push(u32::MAX);
+                    done.push(false);
+                    steps.len() - 1
+                });
+                graph.edges[at].push((step, to));
+                if so_far + costs < steps[to] {
+                    steps[to] = so_far + costs;
+                    if costs == 0 { queue.push_front(to) } else { queue.push_back(to) }
+                }
+            }
+            if graph.states.len() > limit {
+                return None;
+            }
+        }
+        Some(graph)
+    }
+
+    fn breaks(&mut self, rule: Broken, steps: u32) {
+        let least = self.broken.entry(rule).or_insert(steps);
+        *least = steps.min(*least);
+    }
+
+    /// Whether from some state no end can be reached. A message may be the end of a run that would go on for ever, though
+    /// never the rescue of one that is stuck.
+    fn has_no_way_out(&self) -> bool {
+        let mut before = vec![Vec::new(); self.states.len()];
+        for (at, edges) in self.edges.iter().enumerate() {
+            for &(_, to) in edges {
+                before[to].push(at);
+            }
+        }
+        let mut ends = vec![false; self.states.len()];
+        let mut todo = self.ends.clone();
+        while let Some(at) = todo.pop() {
+            if !std::mem::replace(&mut ends[at], true) {
+                todo.extend(&before[at]);
+            }
+        }
+        ends.contains(&false)
+    }
+
+    /// Whether a run can go on for ever, other than by messages that leave it as it is.
+    pub(crate) fn is_cyclic(&self) -> bool {
+        let moved = |(step, _): &&(Move, usize)| !matches!(step, Move::Resume { .. });
+        let mut entries = vec![0; self.states.len()];
+        for &(_, to) in self.edges.iter().flatten().filter(moved) {
+            entries[to] += 1;
+        }
+        let mut todo: Vec<usize> = (0..entries.len()).filter(|&at| entries[at] == 0).collect();
+        let mut left = entries.len();
+        while let Some(at) = todo.pop() {
+            left -= 1;
+            for &(_, to) in self.edges[at].iter().filter(moved) {
+                entries[to] -= 1;
+                todo.extend((entries[to] == 0).then_some(to));
+            }
+        }
+        left > 0
+    }
+}
+
+/// Without the sets of joins that contain another.
+fn minimal(broken: BTreeMap<Broken, u32>) -> BTreeMap<Broken, u32> {
+    let sets: Vec<BTreeSet<String>> = broken
+        .keys()
+        .filter_map(|rule| if let Broken::Stuck { joins } = rule { Some(joins.clone()) } else { None })
+        .collect();
+    let contains_another = |joins: &BTreeSet<String>| sets.iter().any(|other| other != joins && other.is_subset(joins));
+    let mut broken = broken;
+    broken.retain(|rule, _| !matches!(rule, Broken::Stuck { joins } if contains_another(joins)));
+    broken
+}
+
+/// The nodes whose handler starts in no run. Who waits for messages or watches is not waited for.
+fn never_runs(table: &Table, handled: &u32) -> Vec<String> {
+    let runs =
+        |name: &str| table.nodes.iter().position(|row| row.name == name).is_some_and(|at| handled >> at & 1 == 1);
+    let never = table.nodes.iter().filter(|row| match row.kind {
+        NodeKind::Event | NodeKind::Observer => false,
+        NodeKind::Advisory => !table.nodes.iter().any(|other| other.spawn.contains(&row.name) && runs(&other.name)),
+        _ => !runs(&row.name),
+    });
+    never.map(|row| row.name.clone()).collect()
+}
+
+/// A hash that is quick on a few words, also in debug builds.
+#[derive(Default)]
+pub(crate) struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 29
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}

@@ -1,0 +1,140 @@
+//! Small tables on which a search with reductions can go wrong, each with what the brute force says of it.
+
+use crate::brute::Budgets;
+use crate::compare::{Compared, compare};
+use crate::cycles;
+use crate::hand_made::{event, join, logic, said, table};
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_soundness::{Rule, Verdict, check};
+
+/// The brute force says this, and the check finds the same rules by paths of the same lengths.
+fn both_say(table: &Table, expected: &str) {
+    assert_eq!(said(table, Budgets::OneBit), expected);
+    if let Err(why) = compare(table, 10_000, &mut Compared::default()) {
+        panic!("{why}\n{}", serde_json::to_string(table).unwrap());
+    }
+}
+
+#[test]
+fn a_fork_of_two_exits() {
+    both_say(&table([logic("a").fork(&["exit", "exit"], &[])]), "a doubles exit in 1");
+    let one_live = [logic("a").fork(&["exit", "b", "exit"], &[]), logic("b").goto("exit", &["*"])];
+    both_say(&table(one_live), "a exits early in 1");
+}
+
+/// `a` and then `b`, remembered, meet; `redone` is where a message begins anew.
+fn meeting(after: NodeRow, message: NodeRow) -> Table {
+    table([
+        logic("split").fork(&["a", "b"], &[]),
+        logic("a").goto("meet", &[]),
+        logic("b").goto("meet", &[]),
+        join("meet", &["a", "!b"]).goto("after", &[]),
+        after,
+        message,
+    ])
+}
+
+#[test]
+fn a_message_clears_what_is_remembered() {
+    let ends = || logic("after").goto("exit", &[]);
+    let redo = |cancels| event("message").goto("a", cancels).visits(2);
+    both_say(&meeting(ends(), redo(&["*"])), r#"stuck at {"meet"} in 2"#);
+    both_say(&meeting(ends(), redo(&["a", "meet.a", "after"])), "sound");
+    both_say(&meeting(ends(), event("message").goto("split", &["*"]).visits(2)), "sound");
+}
+
+/// The same with nothing after the join.
+#[test]
+fn a_message_clears_what_is_remembered_until_the_exit() {
+    both_say(
+        &table([
+            logic("split").fork(&["a", "b"], &[]),
+            join("meet", &["a", "!b"]).goto("exit", &[]),
+            logic("a").goto("meet", &[]),
+            logic("b").goto("meet", &[]),
+            event("message").goto("a", &["*"]).visits(2),
+        ]),
+        r#"stuck at {"meet"} in 2"#,
+    );
+}
+
+#[test]
+fn a_message_ends_what_would_go_on_for_ever() {
+    let after = || logic("after").goto("a", &[]).unbounded();
+    let stop = event("message").goto("exit", &["*"]).visits(1);
+    both_say(&meeting(after(), stop), "sound");
+    let mut stopped = meeting(after(), event("message").goto("stop", &["*"]).visits(1)).with(logic("stop"));
+    stopped.nodes.last_mut().unwrap().goto = logic("").goto("exit", &[]).goto;
+    both_say(&stopped, "sound");
+    let mut in_turn = stopped;
+    in_turn.nodes.last_mut().unwrap().goto = logic("").goto("meet.a", &[]).goto;
+    both_say(&in_turn, r#"stuck at {"meet"} in 2"#);
+}
+
+#[test]
+fn a_message_is_not_exhausted_at_its_first_entry() {
+    both_say(
+        &table([
+            logic("split").fork(&["a", "b"], &[]),
+            logic("a").goto("meet", &[]),
+            logic("b").goto("meet", &[]),
+            join("meet", &["a", "b"]).goto("exit", &[]),
+            event("message").goto("exit", &["*"]).visits(1).exhausted("a", &["b"]),
+        ]),
+        // The first message ends the run.
+        "UnboundedCycle",
+    );
+}
+
+#[test]
+fn a_message_may_start_an_advisory() {
+    let message = event("message").resume().spawn("helper");
+    both_say(&table([logic("a").goto("exit", &[]), message, NodeRow::new("helper", NodeKind::Advisory)]), "sound");
+}
+
+#[test]
+fn the_shortest_path_is_found_where_a_branch_chooses() {
+    let found = table([
+        logic("n0").fork(&["n0|n3", "n2.b|n2.a"], &[]),
+        logic("n1").fork(&["n2.a"], &[]),
+        NodeRow::new("n2", NodeKind::Join)
+            .slot("a", "T", &[], true)
+            .slot("b", "T", &[], false)
+            .fork(&["n1", "n2.b"], &[]),
+        logic("n3").goto("n1", &[]).fork(&["n2.a", "n1"], &[]),
+    ]);
+    let expected = said(&found, Budgets::OneBit);
+    assert!(expected.contains("n2 doubles n1 in 3"), "{expected}");
+    both_say(&found, &expected);
+}
+
+#[test]
+fn a_cycle_begins_with_its_first_node_in_the_table() {
+    let round = table([logic("n0").goto("n1", &[]).goto("exit", &[]), logic("n1").goto("n0", &[])]);
+    let through_a_join = table([
+        logic("n0").fork(&["n1.b"], &[]).goto("exit", &[]),
+        NodeRow::new("n1", NodeKind::Join).slot("b", "T", &[], false).goto("n0", &[]),
+    ]);
+    for table in [round, through_a_join] {
+        assert_eq!(cycles::unbounded(&table), [vec!["n0".to_owned(), "n1".to_owned()]].into());
+        let Verdict::Unsound { violations } = check(&Net::new(table).unwrap()) else { panic!("a cycle has no bound") };
+        let rules: Vec<&Rule> = violations.iter().map(|violation| &violation.rule).collect();
+        assert_eq!(rules, [&Rule::UnboundedCycle { nodes: vec!["n0".into(), "n1".into()] }]);
+    }
+}
+
+/// One bit cannot say that already the first entry is one too many.
+#[test]
+fn a_node_that_may_not_be_entered_is_not_overlooked() {
+    let mut never = Table::new("Small", "T");
+    never.nodes = vec![
+        logic("split").entry().fork(&["x", "y"], &[]),
+        logic("x").goto("meet", &[]).visits(0).exhausted("exit", &[]),
+        logic("y").goto("meet", &[]),
+        join("meet", &["x", "y"]).goto("exit", &[]),
+    ];
+    assert_eq!(said(&never, Budgets::Concrete), "x exits early in 2");
+    let Ok(net) = Net::new(never) else { return };
+    assert!(!matches!(check(&net), Verdict::Sound { .. }));
+}

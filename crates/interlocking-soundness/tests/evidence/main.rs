@@ -1,0 +1,22 @@
+//! Evidence that the search is right: every verdict against a brute force that knows the rules and no reductions, and the
+//! brute force against the frontier that runs.
+
+#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+
+mod brute;
+mod names;
+mod cycles;
+mod explore;
+mod compare;
+mod replay;
+mod generate;
+mod mutate;
+mod hand_made;
+mod hard_tables;
+mod generated;
+mod mutations;
+mod calls;
+mod frontier_agrees;
+
+#[path = "../../../interlocking-core/tests/protocols/mod.rs"]
+mod protocols;

@@ -1,0 +1,120 @@
+//! Every table that differs from a given one in one edge, source, branch, budget, cancel or latch.
+
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
+
+/// One row that differs, and in which way.
+pub(crate) struct Mutant {
+    pub(crate) what: String,
+    at: usize,
+    row: NodeRow,
+}
+
+impl Mutant {
+    /// `table` with this row.
+    pub(crate) fn of(self, table: &Table) -> Table {
+        let mut table = table.clone();
+        table.nodes[self.at] = self.row;
+        table
+    }
+}
+
+/// All mutants of `table`; [`Net::new`](interlocking_core::net::Net::new) may refuse some.
+pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
+    let mut mutants = Vec::new();
+    let targets = all_targets(table);
+    for (at, row) in table.nodes.iter().enumerate() {
+        let mut add = |what: String, change: &dyn Fn(&mut NodeRow)| {
+            let mut mutant = row.clone();
+            change(&mut mutant);
+            if mutant != *row {
+                mutants.push(Mutant { what: format!("{}: {what}", row.name), at, row: mutant });
+            }
+        };
+        for (nth, goto) in row.goto.iter().enumerate() {
+            add(format!("without goto {}", goto.to), &|row| {
+                row.goto.remove(nth);
+            });
+            for target in &targets {
+                add(format!("goto {target} instead of {}", goto.to), &|row| row.goto[nth].to = target.clone());
+            }
+            for (which, name) in goto.cancels.iter().enumerate() {
+                add(format!("goto {} without cancelling {name}", goto.to), &|row| {
+                    row.goto[nth].cancels.remove(which);
+                });
+            }
+        }
+        if let Some(goto) = &row.exhausted {
+            add("without exhausted route".into(), &|row| row.exhausted = None);
+            for target in &targets {
+                add(format!("exhausted to {target}"), &|row| {
+                    row.exhausted = Some(Goto { to: target.clone(), cancels: goto.cancels.clone() });
+                });
+            }
+            for (which, name) in goto.cancels.iter().enumerate() {
+                add(format!("exhausted without cancelling {name}"), &|row| {
+                    row.exhausted.as_mut().unwrap().cancels.remove(which);
+                });
+            }
+        }
+        if let Some(fork) = &row.fork {
+            add("without fork".into(), &|row| row.fork = None);
+            for (which, name) in fork.cancels.iter().enumerate() {
+                add(format!("fork without cancelling {name}"), &|row| {
+                    row.fork.as_mut().unwrap().cancels.remove(which);
+                });
+            }
+            for (branch, choices) in fork.branches.iter().enumerate() {
+                if fork.branches.len() > 1 {
+                    add(format!("without branch {branch}"), &|row| {
+                        row.fork.as_mut().unwrap().branches.remove(branch);
+                    });
+                }
+                for (nth, choice) in choices.iter().enumerate() {
+                    if choices.len() > 1 {
+                        add(format!("branch {branch} without {choice}"), &|row| {
+                            row.fork.as_mut().unwrap().branches[branch].remove(nth);
+                        });
+                    }
+                    for target in &targets {
+                        add(format!("branch {branch} to {target} instead of {choice}"), &|row| {
+                            row.fork.as_mut().unwrap().branches[branch][nth] = target.clone();
+                        });
+                    }
+                }
+            }
+        }
+        for (nth, slot) in row.slots.iter().enumerate() {
+            if row.slots.len() > 1 {
+                add(format!("without slot {}", slot.name), &|row| {
+                    row.slots.remove(nth);
+                });
+            }
+            add(format!("slot {} latched or no more", slot.name), &|row| row.slots[nth].latched ^= true);
+            for (which, source) in slot.sources.iter().enumerate() {
+                add(format!("slot {} without source {source}", slot.name), &|row| {
+                    row.slots[nth].sources.remove(which);
+                });
+            }
+        }
+        add("without visits".into(), &|row| row.visits = None);
+        add("without attempts".into(), &|row| row.attempts = None);
+        add("without resume".into(), &|row| row.resume = false);
+    }
+    mutants
+}
+
+/// Every target that a token can go to, joins slot by slot and by their name.
+pub(crate) fn all_targets(table: &Table) -> Vec<Target> {
+    let mut targets = vec![Target::from("exit")];
+    for row in &table.nodes {
+        match row.kind {
+            NodeKind::Advisory | NodeKind::Observer | NodeKind::Event => {}
+            NodeKind::Join => {
+                let slot = |slot: &str| Target { node: row.name.clone(), slot: Some(slot.into()) };
+                targets.extend(row.slots.iter().map(|found| slot(&found.name)));
+            }
+            _ => targets.push(row.name.as_str().into()),
+        }
+    }
+    targets
+}

@@ -1,0 +1,159 @@
+//! The paths of violations, walked again: in the brute force, and on the frontier.
+
+use crate::brute::{Budgets, Move, Outcome, Rules, Starts, State, Way};
+use crate::explore::Broken;
+use crate::frontier_agrees::Token;
+use crate::generate::Dice;
+use interlocking_core::frontier::{self, Frontier};
+use interlocking_core::net::Net;
+use interlocking_core::route;
+use interlocking_core::table::Table;
+use interlocking_soundness::Step;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Whether some schedule takes exactly these steps, with budgets of one bit, and its end breaks `rule`.
+pub(crate) fn by_brute_force(table: &Table, path: &[Step], rule: &Broken) -> bool {
+    let rules = Rules::new(table, Budgets::OneBit, Starts::Any);
+    let mut states = HashSet::from([rules.start()]);
+    for (nth, step) in path.iter().enumerate() {
+        let last = nth + 1 == path.len();
+        let mut next = HashSet::new();
+        for state in silently(&rules, states) {
+            for way in rules.moves(&state).into_iter().filter(|&way| is(&rules, way, step)) {
+                let broken = match rules.apply(&state, way) {
+                    Outcome::Next(state) => {
+                        next.insert(state);
+                        continue;
+                    }
+                    Outcome::DoubleToken { from, place } => {
+                        let place = rules.place_name(place).to_owned();
+                        Broken::DoubleToken { from: rules.nodes[from].name.clone(), place }
+                    }
+                    Outcome::LiveAtExit { from, .. } => Broken::LiveAtExit { from: rules.nodes[from].name.clone() },
+                    Outcome::Exit | Outcome::Failed => continue,
+                };
+                if last && broken == *rule {
+                    return true;
+                }
+            }
+        }
+        states = next;
+    }
+    let Broken::Stuck { joins } = rule else { return false };
+    silently(&rules, states).iter().filter(|state| rules.is_stuck(state)).any(|state| {
+        let waiting = rules.half_filled(state).into_iter().map(|node| rules.nodes[node].name.clone());
+        waiting.collect::<BTreeSet<_>>() == *joins
+    })
+}
+
+/// These states, and those that starts and idle messages lead to.
+fn silently(rules: &Rules, states: HashSet<State>) -> HashSet<State> {
+    let mut todo: Vec<State> = states.iter().cloned().collect();
+    let mut all = states;
+    while let Some(state) = todo.pop() {
+        for step in
+            rules.moves(&state).into_iter().filter(|step| matches!(step, Move::Start { .. } | Move::Resume { .. }))
+        {
+            if let Outcome::Next(next) = rules.apply(&state, step)
+                && all.insert(next.clone())
+            {
+                todo.push(next);
+            }
+        }
+    }
+    all
+}
+
+fn is(rules: &Rules, way: Move, step: &Step) -> bool {
+    let (node, way, exhausted) = match way {
+        Move::Start { .. } | Move::Resume { .. } => return false,
+        Move::End { node, way } | Move::Redirect { node, way } => (node, &rules.nodes[node].ways[way], false),
+        Move::EndExhausted { node } | Move::Overrun { node } => match &rules.nodes[node].exhausted {
+            Some(way) => (node, way, true),
+            None => return false,
+        },
+    };
+    rules.nodes[node].name == step.node && exhausted == step.exhausted && leads(rules, way, step)
+}
+
+/// Whether a way makes the tokens of a step, in whatever order.
+fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
+    let mut to: Vec<&str> = way.tokens.iter().map(|&place| rules.place_name(place)).collect();
+    let mut expected: Vec<&str> = step.to.iter().map(String::as_str).collect();
+    to.sort_unstable();
+    expected.sort_unstable();
+    to == expected
+}
+
+/// What the frontier says at the end of `path`: `None` where this order of starts cannot take it.
+///
+/// Which nodes have started when is not in the path; it matters only where a join has a remembered value. So the latest
+/// starts are tried first, then the earliest, then some at random.
+pub(crate) fn on_the_frontier(net: &Net, path: &[Step], rule: &Broken) -> bool {
+    let rules = Rules::new(net.table(), Budgets::OneBit, Starts::Any);
+    let mut dice = Dice::new(path.len() as u64);
+    (0..400).any(|attempt| match attempt {
+        0 => walk(net, &rules, path, rule, &mut |_, _| 0),
+        1 => walk(net, &rules, path, rule, &mut |choice, _| if choice == Choice::Start { 1 } else { 0 }),
+        _ => walk(net, &rules, path, rule, &mut |_, bound| dice.below(bound)),
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Start,
+    Way,
+}
+
+fn walk(
+    net: &Net,
+    rules: &Rules,
+    path: &[Step],
+    rule: &Broken,
+    choose: &mut dyn FnMut(Choice, usize) -> usize,
+) -> bool {
+    let mut frontier = Frontier::new(net, Token(net.entry()));
+    let mut running = BTreeMap::new();
+    for (nth, step) in path.iter().enumerate() {
+        let node = net.node_named(&step.node).unwrap();
+        // The node itself must have started; others may have.
+        while !running.contains_key(&node) || frontier.has_due() && choose(Choice::Start, 2) == 1 {
+            let Some(due) = frontier.next_due() else { return false };
+            running.insert(due.execution.node, due.execution);
+        }
+        let execution = running.remove(&node).unwrap();
+        let row = &rules.nodes[usize::from(node)];
+        let ways = row.ways.iter().filter(|_| !step.exhausted).chain(row.exhausted.iter().filter(|_| step.exhausted));
+        let ways: Vec<&Way> = ways.filter(|way| leads(rules, way, step)).collect();
+        if ways.is_empty() {
+            return false;
+        }
+        let way = ways[choose(Choice::Way, ways.len())];
+        let alternative = net.node(node).alternatives.start + u16::try_from(way.alternative).unwrap();
+        let place = |&place: &usize| Token(net.place_named(rules.place_name(place)).unwrap());
+        let mut tokens = way.tokens.iter().map(place);
+        let taken = if way.fork {
+            route::Step::All(alternative, tokens.collect())
+        } else {
+            route::Step::One(alternative, tokens.next().unwrap())
+        };
+        match frontier.complete(execution, taken) {
+            Ok(completed) => {
+                for stopped in completed.cancelled {
+                    running.remove(&stopped.node);
+                }
+            }
+            Err(frontier::Violation::DoubleToken { from, place }) => {
+                return nth + 1 == path.len() && *rule == Broken::DoubleToken { from, place };
+            }
+            Err(frontier::Violation::LiveAtExit { from, .. }) => {
+                return nth + 1 == path.len() && *rule == Broken::LiveAtExit { from };
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    let Broken::Stuck { joins } = rule else { return false };
+    let marked: Vec<usize> = frontier.marking().collect();
+    let waiting = marked.iter().map(|&place| net.name(net.places()[place].node).to_owned());
+    running.is_empty() && frontier.stuck().is_some() && waiting.collect::<BTreeSet<_>>() == *joins
+}
