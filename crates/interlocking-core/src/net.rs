@@ -433,6 +433,9 @@ fn kinds(table: &Table) -> Result<(), NetError> {
                     "a run starts with one token, which this kind of node does not take: enter elsewhere".into(),
                 );
             }
+            _ if row.visits == Some(Visits::AtMost(0)) || row.attempts == Some(0) => {
+                return wrong("with a budget of 0 it never runs: the least is 1".into());
+            }
             NodeKind::Join if row.attempts.is_some() => {
                 return wrong("a join does not try again by itself: bound it with `visits`".into());
             }

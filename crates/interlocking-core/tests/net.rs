@@ -374,6 +374,8 @@ fn a_row_says_what_its_kind_can_do() {
         table([start().goto("message", &[]), event()]),
         table([start().spawn("message"), event()]),
         table([start().spawn("nobody")]),
+        table([start().visits(0)]),
+        table([start().attempts(0)]),
     ];
     let messages: Vec<String> = wrong.map(|table| Net::new(table).unwrap_err().to_string()).into();
     expect![[r#"
@@ -386,6 +388,8 @@ fn a_row_says_what_its_kind_can_do() {
         node `a`: only an event node, which takes no token, can leave the run as it is
         node `a`: `message` is no target: it takes no token of the run
         node `a`: it can spawn advisory nodes only, and `message` is none
-        node `a` names `nobody`, which is not in the table"#]]
+        node `a` names `nobody`, which is not in the table
+        node `a`: with a budget of 0 it never runs: the least is 1
+        node `a`: with a budget of 0 it never runs: the least is 1"#]]
     .assert_eq(&messages.join("\n"));
 }

@@ -9,7 +9,7 @@ use crate::verdict::{Rule, Verdict, Violation};
 use crate::{cycles, remedy, trace};
 use interlocking_core::bits::Bits;
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, Visits};
+use interlocking_core::table::{NodeKind, NodeRow, Visits};
 
 /// How many markings [`check`] looks at before it gives up.
 pub const DEFAULT_LIMIT: usize = 50_000;
@@ -147,8 +147,13 @@ impl<'n> Check<'n> {
     /// The nodes that no run comes to. Messages may come at any time or never, and an observer sees what there is.
     fn never_runs(&self, ran: &[bool]) -> Vec<Violation> {
         let rows = &self.model.net.table().nodes;
-        let spawned =
-            |name: &str| rows.iter().zip(ran).any(|(row, ran)| *ran && row.spawn.iter().any(|one| one == name));
+        let runs = |row: &NodeRow, ran: bool| match row.kind {
+            NodeKind::Event => row.resume || !row.goto.is_empty(),
+            _ => ran,
+        };
+        let spawned = |name: &str| {
+            rows.iter().zip(ran).any(|(row, &ran)| runs(row, ran) && row.spawn.iter().any(|one| one == name))
+        };
         let never = rows.iter().zip(ran).filter(|(row, ran)| match row.kind {
             NodeKind::Observer | NodeKind::Event => false,
             NodeKind::Advisory => !spawned(&row.name),

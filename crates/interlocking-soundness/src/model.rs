@@ -18,7 +18,7 @@
 
 use interlocking_core::bits::Bits;
 use interlocking_core::net::{Alternative, AlternativeIndex, Net, NodeIndex};
-use interlocking_core::table::{NodeKind, Visits};
+use interlocking_core::table::{EXIT, NodeKind, Visits};
 
 /// What a run can come to, as far as the rules of soundness can tell states apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub(crate) struct Model<'n> {
     /// Whether some budget is unbounded: then a run may never end, and states are told apart exactly.
     pub(crate) unbounded: bool,
     /// Bits of joins that run.
-    running: Vec<usize>,
+    latching: Vec<usize>,
     marking_bits: usize,
     budget_bits: usize,
     /// Fewer firings than the table means: a fork has more combinations than can be listed.
@@ -109,7 +109,8 @@ pub(crate) struct Firing {
     pub(crate) exhausted: bool,
     /// The places that get a token, the exit excluded.
     pub(crate) produces: Vec<usize>,
-    pub(crate) exits: bool,
+    /// How many tokens go to exit.
+    pub(crate) exits: usize,
     pub(crate) clears: Option<Clears>,
     /// Whether its result is one fixed marking, whatever else is live: set by the analysis of what can be marked together.
     pub(crate) total: bool,
@@ -158,7 +159,7 @@ impl<'n> Model<'n> {
             choices,
             all_places: Bits::new(0),
             unbounded,
-            running: Vec::new(),
+            latching: Vec::new(),
             marking_bits: places,
             budget_bits: 0,
             too_wide: false,
@@ -172,7 +173,7 @@ impl<'n> Model<'n> {
             let firing = |&target: &usize| Firing {
                 exhausted: false,
                 produces: vec![target],
-                exits: false,
+                exits: 0,
                 clears: None,
                 total: false,
             };
@@ -245,7 +246,7 @@ impl<'n> Model<'n> {
             .collect();
         let running = (!latched.is_empty()).then(&mut next_marking_bit);
         self.marking_bits = marking_bits;
-        self.running.extend(running);
+        self.latching.extend(running);
         let bounded = matches!(row.visits, Some(Visits::AtMost(_)));
         let ends = node.exhausted.and_then(|at| self.net.alternative(at)).is_none_or(|route| self.ends_all(route));
         let budget = ((bounded || row.attempts.is_some()) && (every_budget || !ends)).then(|| {
@@ -283,7 +284,7 @@ impl<'n> Model<'n> {
                     Some(choice) => vec![self.net.places().len() - 1 + choice],
                     None => branch
                         .iter()
-                        .map(|&place| if usize::from(place) == exit { NO_PLACE } else { usize::from(place) })
+                        .map(|&place| if usize::from(place) == exit { self.exit() } else { usize::from(place) })
                         .collect(),
                 }
             })
@@ -297,10 +298,11 @@ impl<'n> Model<'n> {
                 produces.push(branch[rest % branch.len()]);
                 rest /= branch.len();
             }
-            let exits = produces.contains(&NO_PLACE);
-            produces.retain(|&place| place != NO_PLACE);
+            let all = produces.len();
+            produces.retain(|&place| place != self.exit());
+            let exits = all - produces.len();
             let clears = alternative.cancels.as_ref().map(|region| self.clears(region.places.iter()));
-            let total = exits && produces.is_empty() && self.ends_all(alternative);
+            let total = exits == 1 && produces.is_empty() && self.ends_all(alternative);
             into.push(Firing { exhausted, produces, exits, clears, total });
         }
         true
@@ -349,8 +351,9 @@ impl<'n> Model<'n> {
             Role::Plain => state.marking.contains(node.places.start),
             Role::Join => node.places.clone().all(|place| self.has_value(node, place, state)),
             Role::Event => {
-                !self.running.iter().any(|&bit| state.marking.contains(bit))
-                    && node.firings.iter().any(|firing| self.may_redirect(firing, state))
+                !self.latching.iter().any(|&bit| state.marking.contains(bit))
+                    && (node.firings.iter().any(|way| self.may_redirect(way, state))
+                        || self.counts_resuming(node, state))
             }
             Role::Aside => false,
         }
@@ -383,14 +386,19 @@ impl<'n> Model<'n> {
     /// What an event does that leaves the run as it is: it counts as a visit, if visits count.
     pub(crate) fn resumed(&self, index: usize, state: &State) -> Option<State> {
         let node = &self.nodes[index];
-        let budget = node.budget.as_ref().filter(|budget| !state.budgets.contains(budget.entered))?;
-        let may = node.role == Role::Event
-            && (node.resumes || node.firings.iter().any(|firing| !self.may_redirect(firing, state)));
-        may.then(|| {
-            let mut state = state.clone();
-            state.budgets.insert(budget.entered);
-            state
-        })
+        let entered =
+            node.budget.as_ref().map(|budget| budget.entered).filter(|_| self.counts_resuming(node, state))?;
+        let mut state = state.clone();
+        state.budgets.insert(entered);
+        Some(state)
+    }
+
+    /// Whether a message can be handled by leaving the run as it is, and that is the first visit of an event.
+    fn counts_resuming(&self, node: &Node, state: &State) -> bool {
+        let is_first = |budget: &Budget| !state.budgets.contains(budget.entered);
+        node.role == Role::Event
+            && node.budget.as_ref().is_some_and(is_first)
+            && (node.resumes || node.firings.iter().any(|way| !way.exhausted && !self.may_redirect(way, state)))
     }
 
     /// Whether the entry of an enabled node may be exhausted, as far as is kept.
@@ -443,11 +451,12 @@ impl<'n> Model<'n> {
             }
             self.arrive(&mut state, place, Some(self.table_node(index)));
         }
-        if firing.exits {
+        if firing.exits > 0 {
             state.marking.intersect(&self.all_places);
             return match state.marking.is_empty() {
-                true => Outcome::End { at_exit: true },
                 false => Outcome::LiveAtExit { live: state.marking },
+                true if firing.exits > 1 => Outcome::DoubleToken { place: self.exit() },
+                true => Outcome::End { at_exit: true },
             };
         }
         Outcome::State(state)
@@ -500,8 +509,19 @@ impl<'n> Model<'n> {
         Bits::new(self.marking_bits)
     }
 
+    /// The joins with latched slots that run.
+    pub(crate) fn running<'s>(&'s self, state: &'s State) -> impl Iterator<Item = usize> + 's {
+        let runs = |node: &Node| node.running.is_some_and(|bit| state.marking.contains(bit));
+        (0..self.nodes.len()).filter(move |&index| runs(&self.nodes[index]))
+    }
+
     pub(crate) fn is_event(&self, index: usize) -> bool {
         self.nodes[index].role == Role::Event
+    }
+
+    /// What stands for the exit among places: it is none that a token can lie in.
+    pub(crate) fn exit(&self) -> usize {
+        usize::MAX
     }
 
     /// The node that takes a place's tokens.
@@ -528,6 +548,9 @@ impl<'n> Model<'n> {
 
     /// A place's name; that of a choice is its first target's.
     pub(crate) fn place_name(&self, place: usize) -> &str {
+        if place == self.exit() {
+            return EXIT;
+        }
         let choice = place.checked_sub(self.net.places().len() - 1);
         &self.net.places()[choice.map_or(place, |choice| self.choices[choice].targets[0])].name
     }
@@ -543,7 +566,7 @@ impl Node {
 impl Firing {
     /// Whether nothing of what was live before is live after it.
     pub(crate) fn is_final(&self) -> bool {
-        self.total || self.exits
+        self.total || self.exits > 0
     }
 }
 
@@ -574,9 +597,6 @@ fn choices(net: &Net) -> Vec<Choice> {
     }
     choices
 }
-
-/// Stands for the exit in lists of places.
-const NO_PLACE: usize = usize::MAX;
 
 fn marking_insert(bits: &mut Bits, index: Option<usize>) {
     if let Some(index) = index {

@@ -196,15 +196,15 @@ impl<'m, 'n> Search<'m, 'n> {
 
     /// Whether a firing of one of these nodes, not a final one, leads to a state that the search is not in.
     fn goes_on(&self, state: &State, chosen: &[usize]) -> bool {
+        let fresh = |next: &State| self.known(next, |_| true).is_none_or(|known| !self.seen[known as usize].open);
         chosen.iter().any(|&index| {
-            let fresh = |next: &State| self.known(next).is_none_or(|known| !self.seen[known as usize].open);
-            if let Some(started) = self.model.started(index, state) {
-                return fresh(&started);
-            }
+            // While a join with latched slots runs no message is handled, so its start and its end are one step here.
+            let started = self.model.started(index, state);
+            let from = started.as_ref().unwrap_or(state);
             let firings = self.model.nodes[index].firings.iter();
-            let mut firings = firings.filter(|firing| !firing.is_final() && self.model.may_fire(index, firing, state));
-            firings.any(|firing| match self.model.fire(index, firing, state) {
-                Outcome::State(next) => fresh(&next),
+            let mut firings = firings.filter(|firing| !firing.is_final() && self.model.may_fire(index, firing, from));
+            firings.any(|firing| match self.model.fire(index, firing, from) {
+                Outcome::State(next) => fresh(&next) && started.as_ref().is_none_or(fresh),
                 _ => false,
             })
         })
@@ -277,28 +277,33 @@ impl<'m, 'n> Search<'m, 'n> {
     }
 
     /// A state that can do all that this one can.
-    fn known(&self, state: &State) -> Option<u32> {
+    fn known(&self, state: &State, suffices: impl Fn(&Seen) -> bool) -> Option<u32> {
         let known = self.index.get(&state.marking)?;
-        known.iter().copied().find(|&known| {
-            let budgets = &self.seen[known as usize].state.budgets;
+        known.iter().copied().find(|&at| {
+            let known = &self.seen[at as usize];
             // Where a run may never end, less behaviour can be what is wrong.
-            if self.model.unbounded { state.budgets == *budgets } else { state.budgets.is_subset(budgets) }
+            let can_all = match self.model.unbounded {
+                true => state.budgets == known.state.budgets,
+                false => state.budgets.is_subset(&known.state.budgets),
+            };
+            can_all && suffices(known)
         })
     }
 
     fn see(&mut self, state: State, from: u32, taken: Option<Taken>, depth: u32) {
-        let known = self.known(&state);
+        // A start costs nothing, so a shorter way to a state that waits may come later. Depth first, ways are not counted.
+        let known = self.known(&state, |known| self.depth_first || known.depth <= depth || known.state == state);
         if self.model.unbounded && !self.seen.is_empty() {
             self.edges.push((from, known.unwrap_or(self.seen.len() as u32)));
         }
         if let Some(at) = known {
             let known = &mut self.seen[at as usize];
-            if self.depth_first && !known.expanded {
-                self.turns.push_front(Turn::Enter(at));
-            }
-            // A start costs nothing, so a shorter way to a state that waits may come later.
-            if depth < known.depth && !known.expanded && known.state == state {
+            let is_shorter = !self.depth_first && depth < known.depth;
+            if is_shorter {
                 (known.from, known.taken, known.depth) = (from, taken, depth);
+            }
+            if !known.expanded && (self.depth_first || is_shorter) {
+                self.turns.push_front(Turn::Enter(at));
             }
             return;
         }

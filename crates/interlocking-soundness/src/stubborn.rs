@@ -43,7 +43,11 @@ impl Dependencies {
                 let Some(theirs) = theirs else { continue };
                 if mine.may_meet(&model.nodes[other])
                     && theirs.may_meet(&model.nodes[one])
-                    && (mine.disturbs(theirs) || theirs.disturbs(mine) || mine.sends.intersects(&theirs.sends))
+                    && (mine.disturbs(theirs)
+                        || theirs.disturbs(mine)
+                        || mine.sends.intersects(&theirs.sends)
+                        || mine.holds_up(theirs)
+                        || theirs.holds_up(mine))
                 {
                     dependent[one].push(other);
                     dependent[other].push(one);
@@ -122,7 +126,9 @@ impl Dependencies {
         let missing = missing.filter(|_| node.role != Role::Event && node.role != Role::Aside);
         let cleared = node.firings.iter().filter(|firing| node.role == Role::Event && !firing.total);
         let cleared = cleared.filter_map(|firing| firing.clears.as_ref()).flat_map(|clears| clears.places.iter());
-        missing.into_iter().chain(cleared).flat_map(|place| self.producers[place].iter().copied())
+        let producers = missing.into_iter().chain(cleared).flat_map(|place| self.producers[place].iter().copied());
+        // No message is handled while a join with latched slots runs.
+        producers.chain(model.running(state).filter(|_| node.role == Role::Event))
     }
 }
 
@@ -141,6 +147,10 @@ struct Effects {
     beside: Bits,
     /// Whether it has a total firing, which undoes what others did, but not what they entered.
     is_total: bool,
+    /// Whether it is a join that no message is handled beside.
+    is_latching: bool,
+    /// Whether it is an event whose result depends on what else is live.
+    is_partial_event: bool,
     /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept, or clears
     /// what a join remembers.
     leaves_traces: bool,
@@ -160,6 +170,8 @@ impl Effects {
             clears: model.no_places(),
             beside,
             is_total: false,
+            is_latching: !node.latched.is_empty(),
+            is_partial_event: node.role == Role::Event && node.firings.iter().any(|firing| !firing.total),
             leaves_traces: false,
         };
         if node.role != Role::Event {
@@ -190,6 +202,11 @@ impl Effects {
     /// Whether `other` may fire while this node can.
     fn may_meet(&self, other: &Node) -> bool {
         other.role == Role::Event || other.needs().all(|place| self.beside.contains(place))
+    }
+
+    /// Whether the other cannot do anything while this node runs.
+    fn holds_up(&self, other: &Self) -> bool {
+        self.is_latching && other.is_partial_event
     }
 
     /// Whether what this node does changes what `other` can do or has done.

@@ -21,8 +21,9 @@ impl Together {
         let mut together = Self { rows: vec![empty.clone(); model.places], reached: empty };
         let entry = usize::from(model.net.entry());
         together.reached.insert(entry);
-        let mut dirty = VecDeque::from([model.consumer(entry)]);
         let events: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_event(index)).collect();
+        let mut dirty = VecDeque::from([model.consumer(entry)]);
+        dirty.extend(&events);
         while let Some(index) = dirty.pop_front() {
             let changed = together.fire(model, &model.nodes[index]);
             if changed.is_empty() {
@@ -127,7 +128,7 @@ pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
         }
         for firing in &mut model.nodes[index].firings {
             let clears_all = firing.clears.as_ref().is_some_and(|clears| must_go.is_subset(&clears.places));
-            firing.total |= clears_all && firing.produces.len() + usize::from(firing.exits) == 1;
+            firing.total |= clears_all && firing.produces.len() + firing.exits == 1;
         }
     }
 }

@@ -20,9 +20,7 @@ pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
             };
             let places = firing(taken).produces.iter().map(chosen);
             let mut to: Vec<String> = places.map(|place| model.place_name(place).to_owned()).collect();
-            if firing(taken).exits {
-                to.push(interlocking_core::table::EXIT.to_owned());
-            }
+            to.extend(std::iter::repeat_n(interlocking_core::table::EXIT.to_owned(), firing(taken).exits));
             Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted: firing(taken).exhausted }
         });
     steps.collect()

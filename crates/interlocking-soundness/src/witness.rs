@@ -82,7 +82,13 @@ fn ends(net: &Net, at: AlternativeIndex) -> bool {
 impl Run<'_> {
     /// Starts all that is due; false if a budget ended the run.
     fn start(&mut self, net: &Net, calls: &[u32]) -> bool {
+        // Routes of exhausted budgets can go round for ever, in a graph that is not sound.
+        let mut patience = PATIENCE;
         while let Some(due) = self.frontier.next_due() {
+            patience -= 1;
+            if patience == 0 {
+                return false;
+            }
             let node = due.execution.node;
             if due.exhausted.is_none() {
                 self.calls += u64::from(calls[usize::from(node)]);

@@ -64,12 +64,13 @@ fn a_message_ends_what_would_go_on_for_ever() {
     let after = || logic("after").goto("a", &[]).unbounded();
     let stop = event("message").goto("exit", &["*"]).visits(1);
     both_say(&meeting(after(), stop), "sound");
-    let mut stopped = meeting(after(), event("message").goto("stop", &["*"]).visits(1)).with(logic("stop"));
-    stopped.nodes.last_mut().unwrap().goto = logic("").goto("exit", &[]).goto;
-    both_say(&stopped, "sound");
-    let mut in_turn = stopped;
-    in_turn.nodes.last_mut().unwrap().goto = logic("").goto("meet.a", &[]).goto;
-    both_say(&in_turn, r#"stuck at {"meet"} in 2"#);
+    let stopped = |stop: NodeRow| {
+        let mut table = meeting(after(), event("message").resume());
+        table.nodes.pop();
+        table.with(event("message").goto("stop", &["*"]).visits(1)).with(stop)
+    };
+    both_say(&stopped(logic("stop").goto("exit", &[])), "sound");
+    both_say(&stopped(logic("stop").goto("meet.a", &[])), r#"stuck at {"meet"} in 2"#);
 }
 
 #[test]
