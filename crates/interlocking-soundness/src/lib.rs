@@ -26,6 +26,9 @@
 //! # Ok::<(), interlocking_core::net::NetError>(())
 //! ```
 //!
+//! What each rule means to the author of a graph is in `docs/soundness.md` in the repository; tables and verdicts as JSON are
+//! in `docs/table-format.md`, and `examples/soundness.rs` is a command that turns one into the other.
+//!
 //! In reading order:
 //!
 //! - `verdict`: what is found: the rules, and the way to where one is broken.
