@@ -13,8 +13,9 @@ pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
     match rule {
         Rule::DoubleToken { from, place } => double_token(net, from, place, path),
         Rule::LiveAtExit { from, .. } => {
+            let way = way(path);
             format!(
-                "let the branches meet in a join before the exit, or let `{from}` end what is left: `goto(exit, cancels(*))`"
+                "let the branches meet in a join before the exit, or let `{from}` end what is left: `{way}(exit, cancels(*))`"
             )
         }
         Rule::StarvedJoin { join, missing } => starved(net, join, missing, path),
@@ -37,16 +38,33 @@ fn double_token(net: &Net, from: &str, place: &str, path: &[Step]) -> String {
     if let Some(first) = first.filter(|_| !goes_round) {
         return format!("`{}` and `{from}` both lead there: let them meet in a join before", first.node);
     }
+    if let Some(event) = before.iter().rev().find(|step| is_event(net, step)) {
+        let (node, to) = (&event.node, event.to.join(", "));
+        return format!("let `{node}` clear what it leaves behind: all of it by `goto({to}, cancels(*))`");
+    }
     let mut region = region(net, place, from);
     if region.len() > LONGEST_LIST {
         region.truncate(LONGEST_LIST);
         region.push("…".to_owned());
     }
     let (region, to) = (region.join(", "), last.to.join(", "));
-    let way = if last.to.len() > 1 { "fork" } else { "goto" };
+    let way = way(path);
     format!(
         "let `{from}` clear what is left of the round before: `{way}({to}, cancels({region}))`; or go round only after a join"
     )
+}
+
+/// How the last step is spelled in the table.
+fn way(path: &[Step]) -> &'static str {
+    match path.last() {
+        Some(step) if step.exhausted => "exhausted",
+        Some(step) if step.to.len() > 1 => "fork",
+        _ => "goto",
+    }
+}
+
+fn is_event(net: &Net, step: &Step) -> bool {
+    net.table().node(&step.node).is_some_and(|row| row.kind == NodeKind::Event)
 }
 
 /// What a token of `place` can have come to without passing a join or the node that sends another: nodes in table order.
@@ -91,8 +109,7 @@ fn unbounded_cycle(net: &Net, nodes: &[String]) -> String {
 /// A fork that fed all slots once, and a later step that feeds only some of them, should be as wide as the fork. A branch
 /// that filled the slot itself is another matter: who comes later has no value for it.
 fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
-    let is_event = |step: &Step| net.table().node(&step.node).is_some_and(|row| row.kind == NodeKind::Event);
-    for step in path.iter().rev().filter(|step| step.to.len() == 1 && !is_event(step)) {
+    for step in path.iter().rev().filter(|step| step.to.len() == 1 && !is_event(net, step)) {
         for fork in path.iter().filter(|fork| fork.to.len() > 1 && fork.to.contains(&step.to[0])) {
             let mut others = fork.to.iter().filter(|to| **to != step.to[0] && !missing.contains(to));
             if others.any(|other| missing.iter().any(|slot| leads_to(net, other, slot, join))) {
@@ -144,13 +161,17 @@ fn no_way_out(net: &Net, nodes: &[String]) -> String {
 
 fn never_runs(net: &Net, node: &str) -> String {
     let rows = &net.table().nodes;
-    if net.table().node(node).is_some_and(|row| row.kind == NodeKind::Join) {
-        return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
-            .to_owned();
+    match net.table().node(node).map(|row| row.kind) {
+        Some(NodeKind::Join) => {
+            return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
+                .to_owned();
+        }
+        Some(NodeKind::Advisory) => {
+            return "nothing that runs spawns it: let a node do that, or take it out".to_owned();
+        }
+        _ => {}
     }
-    let leads_here = |row: &&NodeRow| {
-        row.spawn.iter().chain(row.targets().map(|to| &to.node)).any(|to| to == node) && row.name != node
-    };
+    let leads_here = |row: &&NodeRow| row.name != node && row.targets().any(|to| to.node == node);
     let sources: Vec<String> = rows.iter().filter(leads_here).map(|row| row.name.clone()).collect();
     match &sources[..] {
         [] => "nothing leads to it: name it in a `goto(…)`, or take it out".to_owned(),
