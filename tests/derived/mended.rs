@@ -113,11 +113,11 @@ mod double_token {
     #[derive(Graph)]
     #[graph(output = String)]
     struct Newsroom {
-        #[node(entry, input = String, fork(spelling, facts, cancels(spelling, desk)), visits = 3)]
+        #[node(entry, input = String, fork(spelling, facts), visits = 3)]
         write: LogicNode<Todo>,
         #[node(input = String, goto(desk))]
         spelling: LogicNode<Todo>,
-        #[node(input = String, goto(desk, write))]
+        #[node(input = String, goto(desk), goto(write, cancels(spelling, desk)))]
         facts: LogicNode<Todo>,
         #[node(join(spelling: String, facts: String), goto(exit))]
         desk: JoinNode<Todo>,

@@ -36,7 +36,7 @@
 //! - `search`: the search through that; `check`: the searches that make a verdict.
 //! - `together`, `stubborn`, `goal`: why most of it need not be searched.
 //! - `cycles`: cycles without a budget, which need no search.
-//! - `trace`, `remedy`: the way in words, and what to do.
+//! - `trace`, `remedy` with `way_back`: the way in words, and what to do.
 
 mod verdict;
 mod model;
@@ -48,6 +48,7 @@ mod goal;
 mod cycles;
 mod trace;
 mod remedy;
+mod way_back;
 
 pub use check::{DEFAULT_LIMIT, check, check_within};
 pub use verdict::{Rule, Step, Verdict, Violation};

@@ -2,6 +2,7 @@
 
 use crate::trace::quoted;
 use crate::verdict::{Rule, Step};
+use crate::way_back::{self, WayBack};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::HashSet;
@@ -12,12 +13,7 @@ const LONGEST_LIST: usize = 6;
 pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
     match rule {
         Rule::DoubleToken { from, place } => double_token(net, from, place, path),
-        Rule::LiveAtExit { from, .. } => {
-            let way = way(path);
-            format!(
-                "let the branches meet in a join before the exit, or let `{from}` end what is left: `{way}(exit, cancels(*))`"
-            )
-        }
+        Rule::LiveAtExit { from, .. } => live_at_exit(net, from, path),
         Rule::StarvedJoin { join, missing } => starved(net, join, missing, path),
         Rule::Deadlock { joins, missing } => deadlock(net, joins, missing),
         Rule::UnboundedCycle { nodes } => unbounded_cycle(net, nodes),
@@ -32,56 +28,47 @@ fn double_token(net: &Net, from: &str, place: &str, path: &[Step]) -> String {
     if last.to.iter().filter(|to| *to == place).count() > 1 {
         return format!("two branches of `{from}` go to `{place}`: give each a place of its own");
     }
-    let mut nodes = HashSet::new();
-    let goes_round = path.iter().any(|step| !nodes.insert(&step.node));
+    if let Some(remedy) = clear_on_the_way_back(net, path) {
+        return remedy;
+    }
     let first = before.iter().rev().find(|step| step.to.iter().any(|to| to == place));
-    if let Some(first) = first.filter(|_| !goes_round) {
-        return format!("`{}` and `{from}` both lead there: let them meet in a join before", first.node);
-    }
-    if let Some(event) = before.iter().rev().find(|step| is_event(net, step)) {
-        let (node, to) = (&event.node, event.to.join(", "));
-        return format!("let `{node}` clear what it leaves behind: all of it by `goto({to}, cancels(*))`");
-    }
-    let mut region = region(net, place, from);
+    let mut both = [first.map_or("entry", |step| &step.node), from];
+    both.sort_unstable();
+    let [one, other] = both;
+    format!("`{one}` and `{other}` both lead to `{place}`: let them meet in a join before")
+}
+
+fn live_at_exit(net: &Net, from: &str, path: &[Step]) -> String {
+    clear_on_the_way_back(net, path).unwrap_or_else(|| {
+        let exit = path.last().map_or("goto", way);
+        format!(
+            "let the branches meet in a join before the exit, or let `{from}` end what is left: `{exit}(exit, cancels(*))`"
+        )
+    })
+}
+
+fn clear_on_the_way_back(net: &Net, path: &[Step]) -> Option<String> {
+    let WayBack { step, mut region } = way_back::of(net, path)?;
     if region.len() > LONGEST_LIST {
         region.truncate(LONGEST_LIST);
         region.push("…".to_owned());
     }
-    let (region, to) = (region.join(", "), last.to.join(", "));
-    let way = way(path);
-    format!(
-        "let `{from}` clear what is left of the round before: `{way}({to}, cancels({region}))`; or go round only after a join"
-    )
+    let (node, way, to, region) = (&step.node, way(step), step.to.join(", "), region.join(", "));
+    let join = if is_event(net, step) { "" } else { "; or go back only after a join" };
+    Some(format!("let `{node}` clear what it leaves behind: `{way}({to}, cancels({region}))`{join}"))
 }
 
-/// How the last step is spelled in the table.
-fn way(path: &[Step]) -> &'static str {
-    match path.last() {
-        Some(step) if step.exhausted => "exhausted",
-        Some(step) if step.to.len() > 1 => "fork",
-        _ => "goto",
+/// How a step is spelled in the table.
+fn way(step: &Step) -> &'static str {
+    match step.to.len() {
+        _ if step.exhausted => "exhausted",
+        0 | 1 => "goto",
+        _ => "fork",
     }
 }
 
 fn is_event(net: &Net, step: &Step) -> bool {
     net.table().node(&step.node).is_some_and(|row| row.kind == NodeKind::Event)
-}
-
-/// What a token of `place` can have come to without passing a join or the node that sends another: nodes in table order.
-fn region(net: &Net, place: &str, from: &str) -> Vec<String> {
-    if place.contains('.') {
-        return vec![place.to_owned()];
-    }
-    let table = net.table();
-    let (mut open, mut seen) = (vec![place.to_owned()], HashSet::new());
-    while let Some(node) = open.pop() {
-        let Some(row) = table.node(&node).filter(|_| seen.insert(node.clone())) else { continue };
-        if row.kind != NodeKind::Join && node != from {
-            open.extend(row.targets().map(|target| target.node.clone()));
-        }
-    }
-    let names = table.nodes.iter().map(|row| &row.name);
-    names.filter(|name| seen.contains(*name) && (*name != from || place == from)).cloned().collect()
 }
 
 fn deadlock(net: &Net, joins: &[String], missing: &[String]) -> String {
@@ -131,7 +118,7 @@ fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
 }
 
 /// Whether a token in `from` can come to `slot` without passing `join`.
-fn leads_to(net: &Net, from: &str, slot: &str, join: &str) -> bool {
+pub(crate) fn leads_to(net: &Net, from: &str, slot: &str, join: &str) -> bool {
     let (mut open, mut seen) = (vec![from.to_owned()], HashSet::new());
     while let Some(place) = open.pop() {
         if place == slot {

@@ -49,7 +49,7 @@ fn a_long_region_is_cut_short() {
         expect![[r#"
             `a` can send a second token to `b0`
             help: entry → a → c → a → b0, which holds a token already
-            help: let `a` clear what is left of the round before: `fork(b0, c, cancels(b0, b1, b2, b3, b4, b5, …))`; or go round only after a join"#]],
+            help: let `c` clear what it leaves behind: `goto(a, cancels(b0, b1, b2, b3, b4, b5, …))`; or go back only after a join"#]],
     );
 }
 
@@ -64,7 +64,7 @@ fn a_slot_that_is_filled_twice() {
         expect![[r#"
             `a` can send a second token to `meet.one`
             help: entry → a → b → a → meet.one, which holds a token already
-            help: let `a` clear what is left of the round before: `fork(meet.one, b, cancels(meet.one))`; or go round only after a join"#]],
+            help: let `b` clear what it leaves behind: `goto(a, cancels(meet.one))`; or go back only after a join"#]],
     );
 }
 
@@ -141,7 +141,7 @@ fn a_message_is_named_in_the_way() {
         expect![[r#"
             `b` can send a second token to `c`
             help: entry → a → b → mail (message) → a → b → c, which holds a token already
-            help: let `mail` clear what it leaves behind: all of it by `goto(a, cancels(*))`"#]],
+            help: let `mail` clear what it leaves behind: `goto(a, cancels(d, c))`"#]],
     );
 }
 
@@ -153,4 +153,41 @@ fn an_advisory_node_that_nobody_starts() {
             node `advice` can never run
             help: nothing that runs spawns it: let a node do that, or take it out"#]],
     );
+}
+
+/// What is taken away is what the remedy asks for: V3 without one of its clearings.
+#[test]
+fn the_remedy_is_what_v3_has() {
+    let v3: Table = serde_json::from_str(include_str!("../examples/tables/v3.json")).unwrap();
+    let mut said = Vec::new();
+    for (at, row) in v3.nodes.iter().enumerate().filter(|(_, row)| row.kind != NodeKind::Event) {
+        for nth in (0..row.goto.len()).filter(|&nth| !row.goto[nth].cancels.is_empty()) {
+            let mut mutant = v3.clone();
+            let cancels = std::mem::take(&mut mutant.nodes[at].goto[nth].cancels).join(", ");
+            let Verdict::Unsound { violations } = check(&Net::new(mutant).unwrap()) else { panic!("nothing is wrong") };
+            said.push(format!("{} → {} without cancels({cancels})", row.name, row.goto[nth].to));
+            said.push(violations[0].to_string());
+        }
+    }
+    expect![[r#"
+        integrate → scaffold without cancels(write_tests, barrier)
+        `scaffold` can go to exit while `write_tests` is still live
+        help: entry → scaffold → fork → children → integrate → scaffold → exit
+        help: let `integrate` clear what it leaves behind: `goto(scaffold, cancels(write_tests, barrier))`; or go back only after a join
+        integrate → exit without cancels(*)
+        `integrate` can go to exit while `write_tests` is still live
+        help: entry → scaffold → fork → children → integrate → exit
+        help: let the branches meet in a join before the exit, or let `integrate` end what is left: `goto(exit, cancels(*))`
+        write_tests → scaffold without cancels(children, integrate, barrier)
+        `scaffold` can go to exit while `children` is still live
+        help: entry → scaffold → fork → write_tests → scaffold → exit
+        help: let `write_tests` clear what it leaves behind: `goto(scaffold, cancels(children, integrate, barrier))`; or go back only after a join
+        barrier → scaffold without cancels(barrier)
+        `barrier` can go to exit while `children` is still live
+        help: entry → scaffold → fork → write_tests → barrier → scaffold → fork → write_tests → barrier → exit
+        help: let `barrier` clear what it leaves behind: `goto(scaffold, cancels(barrier.merges))`; or go back only after a join
+        impl → scaffold without cancels(barrier)
+        `barrier` can go to exit while `children` is still live
+        help: entry → scaffold → fork → write_tests → barrier → impl → scaffold → fork → write_tests → barrier → exit
+        help: let `impl` clear what it leaves behind: `goto(scaffold, cancels(barrier.merges))`; or go back only after a join"#]].assert_eq(&said.join("\n"));
 }
