@@ -10,6 +10,8 @@ mod from_a_macro;
 mod in_a_function;
 #[path = "derived/llm.rs"]
 mod llm;
+#[path = "derived/mended.rs"]
+mod mended;
 #[path = "derived/names.rs"]
 mod names;
 #[path = "derived/sound.rs"]

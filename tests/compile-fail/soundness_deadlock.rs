@@ -8,9 +8,9 @@ use interlocking::prelude::*;
 struct Trade {
     #[node(entry, input = String, fork(offer.goods, demand.money))]
     open: LogicNode<Todo>,
-    #[node(join(goods: String from(open), paid: String from(demand)), goto(demand.delivered, exit), visits = 3)]
+    #[node(join(goods: String from(open), paid: String from(demand)), goto(demand.delivered))]
     offer: JoinNode<Todo>,
-    #[node(join(money: String from(open), delivered: String from(offer)), goto(offer.paid, exit))]
+    #[node(join(money: String from(open), delivered: String from(offer)), goto(offer.paid, exit), visits = 2)]
     demand: JoinNode<Todo>,
 }
 

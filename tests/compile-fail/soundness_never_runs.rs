@@ -8,16 +8,16 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, goto(spelling, facts))]
     write: LogicNode<Todo>,
-    #[node(input = String, goto(exit, cancels(*)), fork(print, desk.spelling))]
+    #[node(input = String, fork(print, desk.spelling))]
     spelling: LogicNode<Todo>,
-    #[node(input = String, goto(exit, cancels(*)), fork(print, desk.facts))]
+    #[node(input = String, fork(print, desk.facts))]
     facts: LogicNode<Todo>,
     #[node(input = String, goto(exit, cancels(*)))]
     print: LogicNode<Todo>,
-    #[node(join(spelling: String, facts: String), goto(corrections))]
+    #[node(join(spelling: String, facts: String), goto(correct))]
     desk: JoinNode<Todo>,
     #[node(input = String, goto(exit, cancels(*)))]
-    corrections: LogicNode<Todo>,
+    correct: LogicNode<Todo>,
 }
 
 struct Todo;

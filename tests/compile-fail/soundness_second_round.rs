@@ -10,35 +10,13 @@ struct V3 {
     scaffold: LogicNode<Todo>,
     #[node(input = String, fork(write_tests, children | barrier.merges))]
     fork: LogicNode<Todo>,
-    #[node(input = String, goto(integrate), visits = 5)]
+    #[node(input = String, goto(barrier.merges), goto(exit, cancels(*)))]
     children: LogicNode<Todo>,
-    #[node(
-        input = String,
-        goto(barrier.merges, children),
-        goto(scaffold, cancels(write_tests, barrier)),
-        goto(exit, cancels(*)),
-    )]
-    integrate: LogicNode<Todo>,
-    #[node(
-        input = String,
-        goto(barrier.tests),
-        goto(scaffold, cancels(children, integrate, barrier)),
-        visits = 12,
-    )]
+    #[node(input = String, goto(barrier.tests), goto(scaffold, cancels(children, barrier)), visits = 12)]
     write_tests: LogicNode<Todo>,
-    #[node(
-        join(tests: String from(write_tests), merges: String from(integrate, fork)),
-        goto(implement, exit),
-        goto(scaffold, cancels(barrier)),
-    )]
+    #[node(join(tests: String from(write_tests), merges: String from(children, fork)), goto(implement))]
     barrier: JoinNode<Todo>,
-    #[node(
-        input = String,
-        goto(implement, review, exit),
-        goto(scaffold, cancels(barrier)),
-        attempts = 5,
-        visits = 12,
-    )]
+    #[node(input = String, goto(implement, review, exit), goto(scaffold, cancels(barrier)), attempts = 5, visits = 12)]
     implement: LogicNode<Todo>,
     #[node(input = String, goto(write_tests, exit), visits = 12)]
     review: LogicNode<Todo>,

@@ -3,6 +3,7 @@
 use interlocking::agent_calls::AgentCalls;
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
+use interlocking::soundness::{Verdict, check};
 use interlocking::table::Visits;
 
 /// Polls until there is something, however long that takes.
@@ -25,6 +26,14 @@ async fn an_unbounded_cycle_is_accepted_where_it_says_so() {
     assert_eq!(Watch::net().row(0).visits, Some(Visits::Unbounded));
     let report = Run::new(Watch { poll: LogicNode(Poll) }).start(0).await.expect("it needs nothing");
     assert_eq!(report.outcome.finished(), Some(1_000));
+}
+
+/// The derive asks the same function.
+#[test]
+fn what_compiles_is_sound() {
+    for net in [Watch::net(), Latched::net()] {
+        assert!(matches!(check(net), Verdict::Sound { .. }), "{:?}", check(net));
+    }
 }
 
 /// V3's loop: the tests are written again, the children's merges are kept.

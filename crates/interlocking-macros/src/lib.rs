@@ -43,6 +43,10 @@ use syn::{DeriveInput, parse_macro_input};
 /// }
 /// ```
 ///
+/// A struct that compiles is a sound graph: no run of it hangs, leaves a branch behind or goes on for ever. Where one can,
+/// the error shows how. `docs/soundness.md` in the repository has each rule with a graph that breaks it, and the limits of
+/// what is proved.
+///
 /// On the struct: `#[graph(output = Type)]`, what a run ends with; `module = name`, if the module of the nodes should
 /// not be called like the struct in snake case; `markings = n`, if the check for soundness should look further than
 /// 50,000 markings before it gives up.

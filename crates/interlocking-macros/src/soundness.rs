@@ -32,11 +32,11 @@ pub(crate) fn check(graph: &GraphModel<'_>, net: &Net) -> Result<(), syn::Error>
     errors.check()
 }
 
-/// Those that are not on the way to others: with these mended, the others probably are. Of two that mirror each other, one.
+/// Those that are not on the way to others: with these mended, the others probably are. Of those with one remedy, the first.
 fn roots(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
     let is_root = |(nth, violation): &(usize, &Violation)| {
         !violations.iter().any(|other| violation.follows(other))
-            && !violations[..*nth].iter().any(|other| violation.mirrors(other))
+            && !violations[..*nth].iter().any(|other| violation.has_remedy_of(other))
     };
     violations.iter().enumerate().filter(is_root).map(|(_, violation)| violation)
 }

@@ -26,6 +26,9 @@
 //! # Ok::<(), interlocking_core::net::NetError>(())
 //! ```
 //!
+//! What each rule means to the author of a graph is in `docs/soundness.md` in the repository; tables and verdicts as JSON are
+//! in `docs/table-format.md`, and `examples/soundness.rs` is a command that turns one into the other.
+//!
 //! In reading order:
 //!
 //! - `verdict`: what is found: the rules, and the way to where one is broken.
@@ -33,7 +36,7 @@
 //! - `search`: the search through that; `check`: the searches that make a verdict.
 //! - `together`, `stubborn`, `goal`: why most of it need not be searched.
 //! - `cycles`: cycles without a budget, which need no search.
-//! - `trace`, `remedy`: the way in words, and what to do.
+//! - `trace`, `remedy` with `way_back`: the way in words, and what to do.
 //! - `agent_calls`: how many agent calls a run can make at worst, with `linear` and `witness`.
 
 mod verdict;
@@ -46,6 +49,7 @@ mod goal;
 mod cycles;
 mod trace;
 mod remedy;
+mod way_back;
 mod agent_calls;
 mod linear;
 mod witness;

@@ -2,6 +2,7 @@
 
 use crate::trace::quoted;
 use crate::verdict::{Rule, Step};
+use crate::way_back::{self, WayBack};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::HashSet;
@@ -12,11 +13,7 @@ const LONGEST_LIST: usize = 6;
 pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
     match rule {
         Rule::DoubleToken { from, place } => double_token(net, from, place, path),
-        Rule::LiveAtExit { from, .. } => {
-            format!(
-                "let the branches meet in a join before the exit, or let `{from}` end what is left: `goto(exit, cancels(*))`"
-            )
-        }
+        Rule::LiveAtExit { from, .. } => live_at_exit(net, from, path),
         Rule::StarvedJoin { join, missing } => starved(net, join, missing, path),
         Rule::Deadlock { joins, missing } => deadlock(net, joins, missing),
         Rule::UnboundedCycle { nodes } => unbounded_cycle(net, nodes),
@@ -31,39 +28,47 @@ fn double_token(net: &Net, from: &str, place: &str, path: &[Step]) -> String {
     if last.to.iter().filter(|to| *to == place).count() > 1 {
         return format!("two branches of `{from}` go to `{place}`: give each a place of its own");
     }
-    let mut nodes = HashSet::new();
-    let goes_round = path.iter().any(|step| !nodes.insert(&step.node));
-    let first = before.iter().rev().find(|step| step.to.iter().any(|to| to == place));
-    if let Some(first) = first.filter(|_| !goes_round) {
-        return format!("`{}` and `{from}` both lead there: let them meet in a join before", first.node);
+    if let Some(remedy) = clear_on_the_way_back(net, path) {
+        return remedy;
     }
-    let mut region = region(net, place, from);
+    let first = before.iter().rev().find(|step| step.to.iter().any(|to| to == place));
+    let mut both = [first.map_or("entry", |step| &step.node), from];
+    both.sort_unstable();
+    let [one, other] = both;
+    format!("`{one}` and `{other}` both lead to `{place}`: let them meet in a join before")
+}
+
+fn live_at_exit(net: &Net, from: &str, path: &[Step]) -> String {
+    clear_on_the_way_back(net, path).unwrap_or_else(|| {
+        let exit = path.last().map_or("goto", way);
+        format!(
+            "let the branches meet in a join before the exit, or let `{from}` end what is left: `{exit}(exit, cancels(*))`"
+        )
+    })
+}
+
+fn clear_on_the_way_back(net: &Net, path: &[Step]) -> Option<String> {
+    let WayBack { step, mut region } = way_back::of(net, path)?;
     if region.len() > LONGEST_LIST {
         region.truncate(LONGEST_LIST);
         region.push("…".to_owned());
     }
-    let (region, to) = (region.join(", "), last.to.join(", "));
-    let way = if last.to.len() > 1 { "fork" } else { "goto" };
-    format!(
-        "let `{from}` clear what is left of the round before: `{way}({to}, cancels({region}))`; or go round only after a join"
-    )
+    let (node, way, to, region) = (&step.node, way(step), step.to.join(", "), region.join(", "));
+    let join = if is_event(net, step) { "" } else { "; or go back only after a join" };
+    Some(format!("let `{node}` clear what it leaves behind: `{way}({to}, cancels({region}))`{join}"))
 }
 
-/// What a token of `place` can have come to without passing a join or the node that sends another: nodes in table order.
-fn region(net: &Net, place: &str, from: &str) -> Vec<String> {
-    if place.contains('.') {
-        return vec![place.to_owned()];
+/// How a step is spelled in the table.
+fn way(step: &Step) -> &'static str {
+    match step.to.len() {
+        _ if step.exhausted => "exhausted",
+        0 | 1 => "goto",
+        _ => "fork",
     }
-    let table = net.table();
-    let (mut open, mut seen) = (vec![place.to_owned()], HashSet::new());
-    while let Some(node) = open.pop() {
-        let Some(row) = table.node(&node).filter(|_| seen.insert(node.clone())) else { continue };
-        if row.kind != NodeKind::Join && node != from {
-            open.extend(row.targets().map(|target| target.node.clone()));
-        }
-    }
-    let names = table.nodes.iter().map(|row| &row.name);
-    names.filter(|name| seen.contains(*name) && (*name != from || place == from)).cloned().collect()
+}
+
+fn is_event(net: &Net, step: &Step) -> bool {
+    net.table().node(&step.node).is_some_and(|row| row.kind == NodeKind::Event)
 }
 
 fn deadlock(net: &Net, joins: &[String], missing: &[String]) -> String {
@@ -91,8 +96,7 @@ fn unbounded_cycle(net: &Net, nodes: &[String]) -> String {
 /// A fork that fed all slots once, and a later step that feeds only some of them, should be as wide as the fork. A branch
 /// that filled the slot itself is another matter: who comes later has no value for it.
 fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
-    let is_event = |step: &Step| net.table().node(&step.node).is_some_and(|row| row.kind == NodeKind::Event);
-    for step in path.iter().rev().filter(|step| step.to.len() == 1 && !is_event(step)) {
+    for step in path.iter().rev().filter(|step| step.to.len() == 1 && !is_event(net, step)) {
         for fork in path.iter().filter(|fork| fork.to.len() > 1 && fork.to.contains(&step.to[0])) {
             let mut others = fork.to.iter().filter(|to| **to != step.to[0] && !missing.contains(to));
             if others.any(|other| missing.iter().any(|slot| leads_to(net, other, slot, join))) {
@@ -114,7 +118,7 @@ fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
 }
 
 /// Whether a token in `from` can come to `slot` without passing `join`.
-fn leads_to(net: &Net, from: &str, slot: &str, join: &str) -> bool {
+pub(crate) fn leads_to(net: &Net, from: &str, slot: &str, join: &str) -> bool {
     let (mut open, mut seen) = (vec![from.to_owned()], HashSet::new());
     while let Some(place) = open.pop() {
         if place == slot {
@@ -144,13 +148,17 @@ fn no_way_out(net: &Net, nodes: &[String]) -> String {
 
 fn never_runs(net: &Net, node: &str) -> String {
     let rows = &net.table().nodes;
-    if net.table().node(node).is_some_and(|row| row.kind == NodeKind::Join) {
-        return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
-            .to_owned();
+    match net.table().node(node).map(|row| row.kind) {
+        Some(NodeKind::Join) => {
+            return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
+                .to_owned();
+        }
+        Some(NodeKind::Advisory) => {
+            return "nothing that runs spawns it: let a node do that, or take it out".to_owned();
+        }
+        _ => {}
     }
-    let leads_here = |row: &&NodeRow| {
-        row.spawn.iter().chain(row.targets().map(|to| &to.node)).any(|to| to == node) && row.name != node
-    };
+    let leads_here = |row: &&NodeRow| row.name != node && row.targets().any(|to| to.node == node);
     let sources: Vec<String> = rows.iter().filter(leads_here).map(|row| row.name.clone()).collect();
     match &sources[..] {
         [] => "nothing leads to it: name it in a `goto(…)`, or take it out".to_owned(),

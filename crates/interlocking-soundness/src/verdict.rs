@@ -129,13 +129,11 @@ impl Violation {
         !other.path.is_empty() && other.path.len() < self.path.len() && other.path.iter().all(&mut takes)
     }
 
-    /// Whether this is `other` seen from the other side: the same executions in another order, so that someone else's token
-    /// is the second one.
-    pub fn mirrors(&self, other: &Self) -> bool {
-        let (Rule::DoubleToken { place, .. }, Rule::DoubleToken { place: same, .. }) = (&self.rule, &other.rule) else {
-            return false;
-        };
-        place == same && self.path.len() == other.path.len() && self.path.iter().all(|step| other.path.contains(step))
+    /// Whether what mends `other` mends this too, as far as can be told: both are about tokens that are too many, and the same
+    /// is to be done.
+    pub fn has_remedy_of(&self, other: &Self) -> bool {
+        let too_many = |one: &Self| matches!(one.rule, Rule::DoubleToken { .. } | Rule::LiveAtExit { .. });
+        too_many(self) && too_many(other) && self.remedy == other.remedy
     }
 }
 

@@ -15,6 +15,8 @@
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
+//! | know what a graph that compiles is proved to be | `docs/soundness.md` in the repository |
+//! | check a table made at run time | `soundness::check`, with feature `soundness` |
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
 //! | use worktrees without any graph | [`worktree`] |
 //!
@@ -25,8 +27,9 @@
 //! | `runtime` | the executor, agents, LLM nodes | yes |
 //! | `askama` | askama templates as prompts | yes |
 //! | `worktree` | git worktrees | yes |
+//! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
-//! Without any, this is the derive, the table and the frontier: eleven crates, itself included.
+//! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
 
 pub use interlocking_core::{
     agent_calls, bits, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table,
@@ -37,6 +40,8 @@ pub use interlocking_macros::Graph;
 pub use interlocking_agents as agents;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime as runtime;
+#[cfg(feature = "soundness")]
+pub use interlocking_soundness as soundness;
 #[cfg(feature = "worktree")]
 pub use interlocking_worktree as worktree;
 

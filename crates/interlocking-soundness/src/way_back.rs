@@ -1,0 +1,105 @@
+//! The step of a path that goes back and leaves something behind: most second tokens, and most of what is live at exit, come
+//! from one. A shortest path has no way round that is not needed, so the first such step is the one to look at.
+
+use crate::remedy::leads_to;
+use crate::verdict::Step;
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, Target};
+use std::collections::HashSet;
+
+/// A step that goes back.
+pub(crate) struct WayBack<'p> {
+    pub(crate) step: &'p Step,
+    /// What it should clear: what it clears already, and then what it leaves behind with all that this can come to before
+    /// a join. Spelled as in `cancels(…)`.
+    pub(crate) region: Vec<String>,
+}
+
+/// The first step that goes to a node which was executed before, while something else is live, or while a latched slot
+/// remembers what will come to it again.
+pub(crate) fn of<'p>(net: &Net, path: &'p [Step]) -> Option<WayBack<'p>> {
+    // Where a budget is exhausted, the way round was needed for that.
+    if path.last()?.exhausted {
+        return None;
+    }
+    let (mut live, mut remembered): (HashSet<&str>, HashSet<&str>) = Default::default();
+    let mut executed: HashSet<&str> = HashSet::new();
+    for step in path {
+        let cancels = cancels(net, step);
+        let stays = |place: &str| !cancels.iter().any(|name| names(name, place));
+        remembered.extend(live.iter().filter(|place| names(&step.node, place) && is_latched(net, place)));
+        remembered.retain(|place| stays(place));
+        live.retain(|place| stays(place) && !names(&step.node, place));
+        executed.insert(&step.node);
+        // Another token for a slot is the join's next round, and a node that goes to itself tries again.
+        if step.to.iter().any(|to| executed.contains(to.as_str()) && *to != step.node) {
+            let comes_again = |slot: &&str| step.to.iter().any(|to| leads_to(net, to, slot, node_of(slot)));
+            let left: Vec<&str> =
+                live.iter().chain(remembered.iter().filter(|slot| comes_again(slot))).copied().collect();
+            if !left.is_empty() {
+                return Some(WayBack { step, region: wide_region(net, step, &cancels, &left) });
+            }
+        }
+        live.extend(step.to.iter().map(String::as_str));
+    }
+    None
+}
+
+/// What is cleared already, and then what is left with all that it can come to, in the order of the table.
+fn wide_region(net: &Net, step: &Step, cancels: &[&str], left: &[&str]) -> Vec<String> {
+    let targets: Vec<&str> = step.to.iter().map(|place| node_of(place)).collect();
+    let found: HashSet<String> = left.iter().flat_map(|place| region(net, place, &targets)).collect();
+    let mut wide: Vec<String> = cancels.iter().map(|&name| name.to_owned()).collect();
+    for row in &net.table().nodes {
+        let slots = row.slots.iter().map(|slot| format!("{}.{}", row.name, slot.name));
+        let places = std::iter::once(row.name.clone()).chain(slots);
+        let is_new = |name: &String| found.contains(name) && !cancels.contains(&name.as_str());
+        // A join stands for its slots.
+        let join = is_new(&row.name).then(|| row.name.clone());
+        wide.extend(places.filter(|name| is_new(name) && join.as_ref().is_none_or(|join| join == name)));
+    }
+    wide
+}
+
+fn is_latched(net: &Net, place: &str) -> bool {
+    net.place_named(place).is_some_and(|place| net.place(place).latched)
+}
+
+/// What a token of `place` can have come to, up to the next join and the nodes that will run again anyway.
+fn region(net: &Net, place: &str, targets: &[&str]) -> HashSet<String> {
+    if place.contains('.') {
+        return HashSet::from([place.to_owned()]);
+    }
+    let (mut open, mut seen) = (vec![place], HashSet::new());
+    while let Some(node) = open.pop() {
+        let Some(row) = net.table().node(node) else { continue };
+        if node != place && targets.contains(&node) || !seen.insert(node.to_owned()) {
+            continue;
+        }
+        if row.kind != NodeKind::Join {
+            open.extend(row.targets().map(|target| target.node.as_str()));
+        }
+    }
+    seen
+}
+
+/// What a step clears by the table.
+fn cancels<'n>(net: &'n Net, step: &Step) -> Vec<&'n str> {
+    let Some(row) = net.table().node(&step.node) else { return Vec::new() };
+    let leads = |target: &Target, place: &String| {
+        *place == target.to_string() || (target.slot.is_none() && target.node == node_of(place))
+    };
+    let gotos = row.goto.iter().filter(|_| !step.exhausted).chain(row.exhausted.iter().filter(|_| step.exhausted));
+    let goto = gotos.filter(|goto| matches!(&step.to[..], [place] if leads(&goto.to, place))).map(|goto| &goto.cancels);
+    let fork = row.fork.iter().filter(|_| step.to.len() > 1).map(|fork| &fork.cancels);
+    goto.chain(fork).next().into_iter().flatten().map(String::as_str).collect()
+}
+
+/// Whether a name of a region stands for a place.
+fn names(name: &str, place: &str) -> bool {
+    name == "*" || name == place || name == node_of(place)
+}
+
+fn node_of(place: &str) -> &str {
+    place.split('.').next().unwrap_or_default()
+}

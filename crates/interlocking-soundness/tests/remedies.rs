@@ -1,0 +1,193 @@
+//! What messages say where it depends on the graph; the common cases are compile-fail tests of the workspace.
+
+#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+
+use expect_test::{Expect, expect};
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_soundness::{Verdict, check};
+
+/// Checks what is said of the table with these rows, the first of which is the entry, of what does not follow from others.
+fn says(rows: impl IntoIterator<Item = NodeRow>, expected: Expect) {
+    let mut table = Table::new("Test", "T");
+    for row in rows {
+        let first = table.nodes.is_empty();
+        table = table.with(if first { row.entry() } else { row });
+    }
+    let Verdict::Unsound { violations } = check(&Net::new(table).unwrap()) else { panic!("nothing is wrong") };
+    let roots = violations.iter().filter(|one| !violations.iter().any(|other| one.follows(other)));
+    let said: Vec<String> = roots.map(ToString::to_string).collect();
+    expected.assert_eq(&said.join("\n\n"));
+}
+
+fn logic(name: &str) -> NodeRow {
+    NodeRow::new(name, NodeKind::Logic)
+}
+
+fn join(name: &str, slots: &[(&str, &[&str])]) -> NodeRow {
+    let row = NodeRow::new(name, NodeKind::Join);
+    slots.iter().fold(row, |row, (slot, sources)| row.slot(slot, "T", sources, false))
+}
+
+#[test]
+fn two_branches_of_one_fork_in_one_place() {
+    says(
+        [logic("a").fork(&["b|c", "c"], &[]), logic("b").goto("exit", &["*"]), logic("c").goto("exit", &["*"])],
+        expect![[r#"
+            `a` can send a second token to `c`
+            help: entry → a → c, which holds a token already
+            help: two branches of `a` go to `c`: give each a place of its own"#]],
+    );
+}
+
+#[test]
+fn a_long_region_is_cut_short() {
+    let next = |nth: usize| logic(&format!("b{nth}")).goto(&format!("b{}", nth + 1), &[]);
+    let rows = [logic("a").fork(&["b0", "c"], &[]).visits(3), logic("c").goto("a", &[]).goto("exit", &["*"])];
+    says(
+        rows.into_iter().chain((0..8).map(next)).chain([logic("b8").goto("exit", &["*"])]),
+        expect![[r#"
+            `a` can send a second token to `b0`
+            help: entry → a → c → a → b0, which holds a token already
+            help: let `c` clear what it leaves behind: `goto(a, cancels(b0, b1, b2, b3, b4, b5, …))`; or go back only after a join"#]],
+    );
+}
+
+#[test]
+fn a_slot_that_is_filled_twice() {
+    says(
+        [
+            logic("a").fork(&["meet.one", "b"], &[]).visits(2),
+            logic("b").goto("a", &[]).goto("meet.two", &[]),
+            join("meet", &[("one", &["a"]), ("two", &["b"])]).goto("exit", &[]),
+        ],
+        expect![[r#"
+            `a` can send a second token to `meet.one`
+            help: entry → a → b → a → meet.one, which holds a token already
+            help: let `b` clear what it leaves behind: `goto(a, cancels(meet.one))`; or go back only after a join"#]],
+    );
+}
+
+#[test]
+fn a_slot_that_was_never_filled() {
+    says(
+        [
+            logic("a").goto("meet.one", &[]).fork(&["meet.one", "meet.two"], &[]),
+            join("meet", &[("one", &["a"]), ("two", &["a"])]).goto("exit", &[]),
+        ],
+        expect![[r#"
+            join `meet` can wait for ever
+            help: entry → a → meet, which still needs `two`
+            help: fill `meet.two` on this way too: by a branch of a fork, `fork(a, b | meet.two)`, or by `goto(meet.two)`"#]],
+    );
+}
+
+#[test]
+fn joins_that_wait_beside_each_other() {
+    says(
+        [
+            logic("a").fork(&["left.one", "right.one"], &[]).goto("b", &[]),
+            logic("b").fork(&["left.two", "right.two"], &[]),
+            join("left", &[("one", &["a"]), ("two", &["b"])]).goto("exit", &["*"]),
+            join("right", &[("one", &["a"]), ("two", &["b"])]).goto("exit", &["*"]),
+        ],
+        expect![[r#"
+            joins `left` and `right` can wait for ever
+            help: entry → a → {left, right}, which still need `left.two` and `right.two`
+            help: fill `left.two` and `right.two` on this way too, by branches of a fork or by a `goto(…)`"#]],
+    );
+}
+
+#[test]
+fn a_join_that_goes_round_by_itself() {
+    says(
+        [
+            logic("a").fork(&["meet.one", "meet.two"], &[]),
+            join("meet", &[("one", &["a", "meet"]), ("two", &["a", "meet"])])
+                .fork(&["meet.one", "meet.two"], &[])
+                .goto("exit", &[]),
+        ],
+        expect![[r#"
+            the cycle meet → meet has no budget: it can go on for ever
+            help: bound it: `visits = 3`; or say that it may go on for ever: `visits = unbounded`"#]],
+    );
+}
+
+#[test]
+fn an_exhausted_budget_is_named_in_the_way() {
+    says(
+        [
+            logic("a").fork(&["b", "c"], &[]),
+            logic("b").goto("b", &[]).goto("exit", &["*"]).attempts(3).exhausted("exit", &[]),
+            logic("c").goto("exit", &["*"]),
+        ],
+        expect![[r#"
+            `b` can go to exit while `c` is still live
+            help: entry → a → b → b (exhausted) → exit
+            help: let the branches meet in a join before the exit, or let `b` end what is left: `exhausted(exit, cancels(*))`"#]],
+    );
+}
+
+#[test]
+fn a_message_is_named_in_the_way() {
+    says(
+        [
+            logic("a").goto("b", &[]),
+            logic("b").fork(&["c", "d"], &[]),
+            logic("c").goto("exit", &["*"]),
+            logic("d").goto("exit", &["*"]),
+            NodeRow::new("mail", NodeKind::Event).resume().goto("a", &["d"]).visits(3),
+        ],
+        expect![[r#"
+            `b` can send a second token to `c`
+            help: entry → a → b → mail (message) → a → b → c, which holds a token already
+            help: let `mail` clear what it leaves behind: `goto(a, cancels(d, c))`"#]],
+    );
+}
+
+#[test]
+fn an_advisory_node_that_nobody_starts() {
+    says(
+        [logic("a").goto("exit", &[]), NodeRow::new("advice", NodeKind::Advisory)],
+        expect![[r#"
+            node `advice` can never run
+            help: nothing that runs spawns it: let a node do that, or take it out"#]],
+    );
+}
+
+/// What is taken away is what the remedy asks for: V3 without one of its clearings.
+#[test]
+fn the_remedy_is_what_v3_has() {
+    let v3: Table = serde_json::from_str(include_str!("../examples/tables/v3.json")).unwrap();
+    let mut said = Vec::new();
+    for (at, row) in v3.nodes.iter().enumerate().filter(|(_, row)| row.kind != NodeKind::Event) {
+        for nth in (0..row.goto.len()).filter(|&nth| !row.goto[nth].cancels.is_empty()) {
+            let mut mutant = v3.clone();
+            let cancels = std::mem::take(&mut mutant.nodes[at].goto[nth].cancels).join(", ");
+            let Verdict::Unsound { violations } = check(&Net::new(mutant).unwrap()) else { panic!("nothing is wrong") };
+            said.push(format!("{} → {} without cancels({cancels})", row.name, row.goto[nth].to));
+            said.push(violations[0].to_string());
+        }
+    }
+    expect![[r#"
+        integrate → scaffold without cancels(write_tests, barrier)
+        `scaffold` can go to exit while `write_tests` is still live
+        help: entry → scaffold → fork → children → integrate → scaffold → exit
+        help: let `integrate` clear what it leaves behind: `goto(scaffold, cancels(write_tests, barrier))`; or go back only after a join
+        integrate → exit without cancels(*)
+        `integrate` can go to exit while `write_tests` is still live
+        help: entry → scaffold → fork → children → integrate → exit
+        help: let the branches meet in a join before the exit, or let `integrate` end what is left: `goto(exit, cancels(*))`
+        write_tests → scaffold without cancels(children, integrate, barrier)
+        `scaffold` can go to exit while `children` is still live
+        help: entry → scaffold → fork → write_tests → scaffold → exit
+        help: let `write_tests` clear what it leaves behind: `goto(scaffold, cancels(children, integrate, barrier))`; or go back only after a join
+        barrier → scaffold without cancels(barrier)
+        `barrier` can go to exit while `children` is still live
+        help: entry → scaffold → fork → write_tests → barrier → scaffold → fork → write_tests → barrier → exit
+        help: let `barrier` clear what it leaves behind: `goto(scaffold, cancels(barrier.merges))`; or go back only after a join
+        impl → scaffold without cancels(barrier)
+        `barrier` can go to exit while `children` is still live
+        help: entry → scaffold → fork → write_tests → barrier → impl → scaffold → fork → write_tests → barrier → exit
+        help: let `impl` clear what it leaves behind: `goto(scaffold, cancels(barrier.merges))`; or go back only after a join"#]].assert_eq(&said.join("\n"));
+}
