@@ -172,7 +172,7 @@ impl<G: Graph> Driver<G> {
     /// Why a task ended without an outcome. One that was aborted did too, but the frontier discarded that before.
     #[cold]
     fn lost(&self, execution: Execution) -> Stop {
-        let message = "a value of the handler panicked when it was dropped".to_owned();
+        let message = "in the drop of a value that its handler held".to_owned();
         Stop::Failed(Box::new(failure(&self.shared.services, execution, FailureKind::Panic, message, Vec::new())))
     }
 
