@@ -96,7 +96,7 @@ struct Mined {
     beside: LogicNode<Idle>,
 }
 
-logic!(Start for mined::start, |value: u64, cx| { fork!(cx, (value, value)) });
+logic!(Start for mined::start, |value: u64, cx| fork!(cx, (value, value)));
 logic!(Field for mined::field, |value: u64, cx| {
     let _mine = Mine;
     pass(3_600_000).await;
