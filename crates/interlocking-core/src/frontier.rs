@@ -144,6 +144,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 
     /// The next node execution to start, if one is due. It runs from now on.
+    #[inline]
     pub fn next_due(&mut self) -> Option<Due<P>> {
         let node = self.due.pop_front()?;
         let row = self.net.node(node);
@@ -184,6 +185,14 @@ impl<'n, P: Payload> Frontier<'n, P> {
             return Err(Violation::Stale);
         }
         let net = self.net;
+        let step = match step {
+            Step::One(alternative, token) if net.is_plain(alternative, execution.node, token.place()) => {
+                self.release(execution.node);
+                self.send(execution.node, token)?;
+                return Ok(Completed::default());
+            }
+            step => step,
+        };
         let alternative = net.alternative(step.alternative());
         let Some(alternative) = alternative.filter(|found| found.source == execution.node && found.allows(&step))
         else {
@@ -195,7 +204,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             completed.cancelled = self.clear(&region.places, &region.nodes);
         }
         match step {
-            Step::One(_, token) => self.send(execution, token)?,
+            Step::One(_, token) => self.send(execution.node, token)?,
             Step::All(_, tokens) => {
                 // The exit last: whichever branch it stands in, it is legal only if the others left nothing live.
                 let mut exits = Vec::new();
@@ -203,10 +212,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
                     if token.place() == net.exit() {
                         exits.push(token);
                     } else {
-                        self.send(execution, token)?;
+                        self.send(execution.node, token)?;
                     }
                 }
-                exits.into_iter().try_for_each(|token| self.send(execution, token))?;
+                exits.into_iter().try_for_each(|token| self.send(execution.node, token))?;
             }
         }
         Ok(completed)
@@ -292,30 +301,43 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Some(Violation::Deadlock { filled, missing })
     }
 
-    fn send(&mut self, execution: Execution, token: P) -> Result<(), Violation> {
+    #[inline]
+    fn send(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
         let place = token.place();
-        let from = || self.net.name(execution.node).to_owned();
         if place == self.net.exit() {
-            if !self.marked.is_empty() {
-                let live = self.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
-                return Err(Violation::LiveAtExit { from: from(), live });
-            }
-            if self.ended {
-                return Err(Violation::DoubleToken { from: from(), place: self.net.place(place).name.clone() });
-            }
-            self.exit = Some(token);
-            self.ended = true;
-            return Ok(());
+            return self.leave(from, token);
         }
         if !self.marked.insert(usize::from(place)) {
-            return Err(Violation::DoubleToken { from: from(), place: self.net.place(place).name.clone() });
+            return Err(self.double_token(from, place));
         }
-        self.arrive(usize::from(place), token, Some(execution));
+        self.arrive(usize::from(place), token, Some(from));
         Ok(())
     }
 
+    /// Ends the run with the exit's token.
+    #[inline(never)]
+    fn leave(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
+        if !self.marked.is_empty() {
+            let live = self.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
+            return Err(Violation::LiveAtExit { from: self.net.name(from).to_owned(), live });
+        }
+        if self.ended {
+            return Err(self.double_token(from, token.place()));
+        }
+        self.exit = Some(token);
+        self.ended = true;
+        Ok(())
+    }
+
+    #[cold]
+    fn double_token(&self, from: NodeIndex, place: PlaceIndex) -> Violation {
+        let from = self.net.name(from).to_owned();
+        Violation::DoubleToken { from, place: self.net.place(place).name.clone() }
+    }
+
     /// Puts a token into a marked place, and makes its consumer due if that was all it needed.
-    fn arrive(&mut self, place: usize, token: P, from: Option<Execution>) {
+    #[inline(always)]
+    fn arrive(&mut self, place: usize, token: P, from: Option<NodeIndex>) {
         self.waiting[place] = Some(token);
         let node = self.net.places()[place].node;
         let row = self.net.node(node);
@@ -334,7 +356,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         if state.phase != Phase::Idle {
             return;
         }
-        state.again = row.attempts.is_some() && from.is_some_and(|from| from.node == node);
+        state.again = row.attempts.is_some() && from == Some(node);
         state.phase = Phase::Due;
         self.due.push_back(node);
     }
@@ -344,6 +366,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 
     /// Takes a slot's value; that of a kept slot stays remembered.
+    #[inline]
     fn take(&mut self, place: usize) -> Option<P> {
         if !self.net.places()[place].kept {
             return self.waiting[place].take();
@@ -355,8 +378,17 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 
     /// Consumes the input of a node that has run.
+    #[inline]
     fn release(&mut self, node: NodeIndex) {
-        for place in self.net.node(node).places() {
+        let row = self.net.node(node);
+        self.nodes[usize::from(node)].phase = Phase::Idle;
+        self.running -= 1;
+        if !row.is_join {
+            // Nothing else can have arrived while its place was marked, and nothing remembers what lay there.
+            self.marked.remove(usize::from(row.first_place));
+            return;
+        }
+        for place in row.places() {
             // What has arrived since the join fired belongs to its next round.
             if self.waiting[place].is_none() {
                 self.marked.remove(place);
@@ -365,8 +397,6 @@ impl<'n, P: Payload> Frontier<'n, P> {
                 self.remembered[place] = None;
             }
         }
-        self.nodes[usize::from(node)].phase = Phase::Idle;
-        self.running -= 1;
     }
 
     fn clear(&mut self, places: &Bits, nodes: &Bits) -> Vec<Execution> {
@@ -504,6 +534,7 @@ impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
 
 impl Alternative {
     /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
+    #[inline]
     fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
         // Most lead to one place, and a search of one is longer than a look.
         let leads_to = |allowed: &[PlaceIndex], place| match allowed {

@@ -25,6 +25,8 @@ pub struct Net {
     alternatives: Vec<Alternative>,
     /// By alternative.
     shortcuts: Vec<Shortcut>,
+    /// By alternative: its source and its place, if it is plain.
+    plain: Vec<Option<(NodeIndex, PlaceIndex)>>,
     memory_groups: Vec<String>,
     entry: PlaceIndex,
 }
@@ -211,8 +213,13 @@ impl Net {
         }
         let shortcuts =
             alternatives.iter().map(|alternative| Shortcut::of(alternative, &nodes, &names.places)).collect();
+        let plain = alternatives.iter().map(|alternative| {
+            let place = alternative.branches.first().and_then(|branch| branch.first());
+            place.filter(|_| alternative.plain).map(|&place| (alternative.source, place))
+        });
+        let plain = plain.collect();
         let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
-        Ok(Self { nodes, places: names.places, alternatives, shortcuts, memory_groups, entry, table })
+        Ok(Self { nodes, places: names.places, alternatives, shortcuts, plain, memory_groups, entry, table })
     }
 
     /// The table that this was compiled from.
@@ -287,6 +294,12 @@ impl Net {
     /// The shortcuts, by alternative.
     pub(crate) fn shortcuts(&self) -> &[Shortcut] {
         &self.shortcuts
+    }
+
+    /// Whether `alternative` is `source`'s plain way to `place`: the common case of a legal step, seen at one look.
+    #[inline]
+    pub(crate) fn is_plain(&self, alternative: AlternativeIndex, source: NodeIndex, place: PlaceIndex) -> bool {
+        self.plain.get(usize::from(alternative)) == Some(&Some((source, place)))
     }
 
     /// The names of the memory groups, by index.

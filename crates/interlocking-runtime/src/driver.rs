@@ -125,12 +125,35 @@ impl<G: Graph> Driver<G> {
                     return Err(self.unsound(None, violation));
                 }
             }
-            let Some(landed) = self.flight.next() else {
-                self.wait().await?;
+            if self.journal.is_none() {
+                if !self.absorb_landed()? {
+                    self.wait().await?;
+                }
                 continue;
-            };
-            self.land(landed).await?;
+            }
+            match self.flight.next() {
+                None => self.wait().await?,
+                Some(Landed { execution, result, now, took }) => {
+                    let result = result.unwrap_or_else(|| Err(self.lost(execution)));
+                    self.absorb(execution, result, now, took).await?;
+                }
+            }
         }
+    }
+
+    /// Takes in what has landed already, where there is no journal, until something is due or nothing runs; false if
+    /// nothing has landed.
+    fn absorb_landed(&mut self) -> Result<bool, End> {
+        let mut any = false;
+        while let Some(Landed { execution, result, now, took }) = self.flight.next() {
+            any = true;
+            let result = result.unwrap_or_else(|| Err(self.lost(execution)));
+            self.absorb_unrecorded(execution, result, now, took)?;
+            if self.frontier.has_due() || self.frontier.running() == 0 {
+                break;
+            }
+        }
+        Ok(any)
     }
 
     /// Waits until something lands; an error if the run is cancelled first.
@@ -146,41 +169,35 @@ impl<G: Graph> Driver<G> {
         .await
     }
 
-    /// Takes the outcome of a task in, if it still counts.
-    async fn land(&mut self, landed: Landed<G>) -> Result<(), End> {
-        let Landed { execution, result, now, took } = landed;
-        // The frontier discarded what was aborted, before it was.
-        if !self.frontier.is_current(execution) {
-            return Ok(());
-        }
-        self.flight.forget(execution.node);
-        let result = result.unwrap_or_else(|| {
-            let message = "a value of the handler panicked when it was dropped".to_owned();
-            let services = &self.shared.services;
-            Err(Stop::Failed(Box::new(failure(services, execution, FailureKind::Panic, message, Vec::new()))))
-        });
-        match self.journal {
-            None => self.absorb_unrecorded(execution, result, now, took),
-            Some(_) => self.absorb(execution, result, now, took).await,
-        }
+    /// Why a task ended without an outcome. One that was aborted did too, but the frontier discarded that before.
+    #[cold]
+    fn lost(&self, execution: Execution) -> Stop {
+        let message = "in the drop of a value that its handler held".to_owned();
+        Stop::Failed(Box::new(failure(&self.shared.services, execution, FailureKind::Panic, message, Vec::new())))
     }
 
     /// Starts everything that is due. An execution that is alone runs right here, and so do its successors while they
     /// are alone: a chain of nodes costs no task.
     async fn start_due(&mut self) -> Result<(), End> {
+        // Branches of one fork start at one moment.
+        let mut started = None;
         while let Some(due) = self.frontier.next_due() {
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
             if self.frontier.running() == 1 && !self.frontier.has_due() {
                 self.run_here(execution, input).await?;
+                started = None;
             } else {
-                self.spawn(execution, input);
+                let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
+                self.emit_started(execution, started);
+                self.flight.start(execution, input, started);
             }
         }
         Ok(())
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.
+    #[inline]
     fn take_input(&mut self, due: Due<G::Token>) -> Result<Option<G::Token>, End> {
         let Due { execution, input, exhausted } = due;
         let token = match input {
@@ -235,12 +252,6 @@ impl<G: Graph> Driver<G> {
         self.absorb_unrecorded(execution, result, now, took)
     }
 
-    fn spawn(&mut self, execution: Execution, input: G::Token) {
-        let started = self.shared.services.backstage.now();
-        self.emit_started(execution, started);
-        self.flight.start(execution, input, started);
-    }
-
     /// Takes an outcome in: journal first, then the frontier.
     async fn absorb(
         &mut self,
@@ -271,6 +282,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// The same where there is no journal: then nothing waits, and no future holds the outcome.
+    #[inline]
     fn absorb_unrecorded(
         &mut self,
         execution: Execution,
@@ -285,6 +297,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// The step that an execution takes; `None` if its outcome no longer counts.
+    #[inline]
     fn judge(
         &mut self,
         execution: Execution,
@@ -294,6 +307,7 @@ impl<G: Graph> Driver<G> {
         if !self.frontier.is_current(execution) {
             return Ok(None);
         }
+        self.flight.forget(execution.node);
         let failed = match result {
             Ok(Done { route: Ok(step), effects }) => return Ok(Some((step, effects))),
             Ok(Done { route: Err(error), .. }) => {
@@ -315,7 +329,7 @@ impl<G: Graph> Driver<G> {
 
     /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
     fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
-        let group = G::net().node(execution.node).memory.map(usize::from);
+        let group = self.shared.services.backstage.net.node(execution.node).memory.map(usize::from);
         group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
 

@@ -20,7 +20,7 @@ const LARGE: usize = 1_024;
 /// What came of an execution.
 pub(crate) struct Landed<G: Graph> {
     pub(crate) execution: Execution,
-    /// `None` where its task ended without an outcome: it was aborted, or a value of it panicked when it was dropped.
+    /// `None` where its task ended without an outcome: it was aborted, or the drop of a value in it panicked.
     pub(crate) result: Option<Result<Done<G>, Stop>>,
     pub(crate) now: Elapsed,
     pub(crate) took: Elapsed,

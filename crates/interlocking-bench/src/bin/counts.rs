@@ -33,7 +33,6 @@ fn main() -> ExitCode {
                 let verdict = if found <= limit { "ok" } else { "OVER THE LIMIT" };
                 println!("{what:<62} {found:>8.2}   limit {limit:>7.2}   {verdict}");
             }
-            println!("The goal is {GOAL} instructions a transition; the limit holds what was reached.");
             println!("The bytes that the derive writes a node (at most 850) are a test of interlocking-macros.");
             if counts.iter().all(|count| count.found <= count.limit) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
@@ -46,13 +45,13 @@ fn counts() -> Result<Vec<Count>, String> {
     let [ring, matched] = [instructions("ring")?, instructions("match")?];
     let count = |what, found, limit| Count { what, found, limit };
     Ok(vec![
-        count("instructions a transition", graph, INSTRUCTIONS),
+        count("instructions a transition", graph, 140.0),
         count("instructions a transition, times the hand-written loop's", graph / by_hand, 1.25),
         count("the same where the listener takes each event by itself", heard / heard_by_hand, 1.25),
         count("instructions a transition of 100 nodes, times a match's", ring / matched, 1.2),
         count("allocations in 1,000 transitions", allocations::of_a_thousand_transitions(measure) as f64, 0.0),
         // The vectors of the fork and of the join, a few dozen for a thousand branches, are the rest.
-        count("allocations a forked branch", allocations::of_a_fork(measure) as f64 / f64::from(fan::BRANCHES), 2.1),
+        count("allocations a forked branch", allocations::of_a_fork(measure) as f64 / f64::from(fan::BRANCHES), 2.0),
         count("crates of interlocking without its features, itself included", crates()?, 12.0),
     ])
 }
@@ -60,12 +59,6 @@ fn counts() -> Result<Vec<Count>, String> {
 fn measure(work: &dyn Fn()) -> u64 {
     allocation_counter::measure(work).count_total
 }
-
-/// What is aimed at.
-const GOAL: u32 = 140;
-
-/// What was reached, and must not be lost.
-const INSTRUCTIONS: f64 = 200.0;
 
 /// Instructions of one transition: what many take beyond few.
 fn instructions(what: &str) -> Result<f64, String> {

@@ -84,3 +84,45 @@ async fn a_timeout_beside_another_branch_stops_that_too() {
         assert_eq!(log.line("cancelled beside 1.1"), "3602000 cancelled beside 1.1");
     }
 }
+
+#[derive(Graph)]
+#[graph(output = u64)]
+struct Mined {
+    #[node(entry, input = u64, fork(field, beside))]
+    start: LogicNode<Start>,
+    #[node(input = u64, goto(exit, cancels(beside)), timeout = "2s")]
+    field: LogicNode<Field>,
+    #[node(input = u64, goto(exit, cancels(field)))]
+    beside: LogicNode<Idle>,
+}
+
+logic!(Start for mined::start, |value: u64, cx| fork!(cx, (value, value)));
+logic!(Field for mined::field, |value: u64, cx| {
+    let _mine = Mine;
+    pass(3_600_000).await;
+    goto!(cx, mined::exit, value)
+});
+logic!(Idle for mined::beside, |value: u64, cx| {
+    pass(7_200_000).await;
+    goto!(cx, mined::exit, value)
+});
+
+/// Goes off when it is dropped, which is outside its handler.
+struct Mine;
+
+impl Drop for Mine {
+    fn drop(&mut self) {
+        panic!("stepped on");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_that_panics_while_it_is_stopped_fails_the_run() {
+    for run in both_ways(|| Mined { start: LogicNode(Start), field: LogicNode(Field), beside: LogicNode(Idle) }) {
+        let report = run.start(1).await.unwrap();
+        assert_eq!(report.took.as_millis(), 2_000);
+        let failure = failed(report);
+        assert_eq!(failure.kind, FailureKind::Panic);
+        assert_eq!(failure.to_string(), "node `field` panicked: in the drop of a value that its handler held");
+    }
+}
