@@ -137,7 +137,8 @@ macro_rules! sixteen {
                         // In each arm the token is gone before anything is awaited, so that no future has to keep it.
                         let route = match arm {
                             $($index if $node::EXISTS => {
-                                let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+                                let Visit { entered, effects, .. } = &mut visit;
+                                let mut cx = Cx { entered, effects, node: PhantomData };
                                 leave(call::<$node>(graph, input, &mut cx).await)
                             })*
                             _ => {
@@ -146,7 +147,9 @@ macro_rules! sixteen {
                             }
                         };
                         match route {
-                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => next = ManuallyDrop::new(token),
+                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => {
+                                next = ManuallyDrop::new(token);
+                            }
                             route => return visit.done(route),
                         }
                     }
@@ -187,7 +190,9 @@ macro_rules! sixteen {
                             }
                         };
                         match visit.after(done) {
-                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => next = ManuallyDrop::new(token),
+                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => {
+                                next = ManuallyDrop::new(token);
+                            }
                             route => return visit.done(route),
                         }
                     }
