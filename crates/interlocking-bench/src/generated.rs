@@ -11,29 +11,72 @@ pub fn manifest(name: &str, interlocking: &str) -> String {
     )
 }
 
-/// The payload alone, for what the compiler costs whatever is compiled.
-pub fn empty() -> String {
-    PAYLOAD.to_owned()
+/// What the nodes take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payloads {
+    /// All the same type.
+    One,
+    /// Each a type of its own.
+    Each,
+}
+
+impl Payloads {
+    /// What `node` takes.
+    fn of(self, node: usize) -> String {
+        match self {
+            Self::One => "Ball".to_owned(),
+            Self::Each => format!("Ball{node}"),
+        }
+    }
+
+    /// The payload of `node` from the last one's.
+    fn made_for(self, node: usize) -> String {
+        match self {
+            Self::One => "ball".to_owned(),
+            Self::Each => format!("Ball{node} {{ hits: ball.hits, text: ball.text }}"),
+        }
+    }
+
+    /// The output from the last payload.
+    fn made_for_exit(self) -> &'static str {
+        match self {
+            Self::One => "ball",
+            Self::Each => "Ball { hits: ball.hits, text: ball.text }",
+        }
+    }
+}
+
+/// The payloads alone, for what the compiler costs whatever is compiled.
+pub fn empty(size: usize, payloads: Payloads) -> String {
+    let mut text = PAYLOAD.to_owned();
+    if payloads == Payloads::Each {
+        for node in 0..size {
+            text.push_str(&PAYLOAD.replace("Ball", &payloads.of(node)));
+        }
+    }
+    text
 }
 
 /// A ring of `size` nodes with the derive, its codec, and one handler a node.
-pub fn derived(size: usize) -> String {
-    let mut text = format!("{PAYLOAD}{DERIVED}");
+pub fn derived(size: usize, payloads: Payloads) -> String {
+    let mut text = format!("{}{DERIVED}", empty(size, payloads));
     text.push_str("#[derive(Graph)]\n#[graph(output = Ball)]\npub struct Ring {\n");
     for node in 0..size {
         let (entry, next) = (if node == 0 { "entry, " } else { "" }, (node + 1) % size);
-        let _ = writeln!(text, "    #[node({entry}input = Ball, goto(n{next}, exit), visits = unbounded)]");
+        let ball = payloads.of(node);
+        let _ = writeln!(text, "    #[node({entry}input = {ball}, goto(n{next}, exit), visits = unbounded)]");
         let _ = writeln!(text, "    pub n{node}: LogicNode<Pass>,");
     }
     text.push_str("}\n");
     for node in 0..size {
         let next = (node + 1) % size;
+        let (ball, passed, out) = (payloads.of(node), payloads.made_for(next), payloads.made_for_exit());
         let _ = write!(
             text,
             "impl LogicHandler<ring::n{node}> for Pass {{
-    async fn run(&self, mut ball: Ball, cx: &mut Cx<'_, ring::n{node}>) -> Route<ring::n{node}> {{
+    async fn run(&self, mut ball: {ball}, cx: &mut Cx<'_, ring::n{node}>) -> Route<ring::n{node}> {{
         ball.hits += 1;
-        if ball.hits > 9 {{ goto!(cx, ring::exit, ball) }} else {{ goto!(cx, ring::n{next}, ball) }}
+        if ball.hits > 9 {{ goto!(cx, ring::exit, {out}) }} else {{ goto!(cx, ring::n{next}, {passed}) }}
     }}
 }}
 "
@@ -43,11 +86,17 @@ pub fn derived(size: usize) -> String {
 }
 
 /// The same ring as a trait, an enum and a `match`, with the same codec.
-pub fn by_hand(size: usize) -> String {
-    let mut text = format!("{PAYLOAD}{BY_HAND}");
+pub fn by_hand(size: usize, payloads: Payloads) -> String {
+    let mut text = format!("{}{BY_HAND}", empty(size, payloads));
+    text.push_str(match payloads {
+        Payloads::One => {
+            "pub trait Handler {\n    fn run(&self, ball: Ball) -> impl Future<Output = Token> + Send;\n}\n"
+        }
+        Payloads::Each => HANDLER_OF_EACH,
+    });
     text.push_str("pub enum Token {\n");
     for node in 0..size {
-        let _ = writeln!(text, "    N{node}(Ball),");
+        let _ = writeln!(text, "    N{node}({}),", payloads.of(node));
     }
     text.push_str("    Exit(Ball),\n}\npub struct Ring {\n");
     for node in 0..size {
@@ -56,13 +105,15 @@ pub fn by_hand(size: usize) -> String {
     text.push_str("}\n");
     for node in 0..size {
         let next = (node + 1) % size;
+        let (ball, passed, out) = (payloads.of(node), payloads.made_for(next), payloads.made_for_exit());
+        let input = if payloads == Payloads::Each { format!("    type Input = {ball};\n") } else { String::new() };
         let _ = write!(
             text,
             "pub struct N{node};
 impl Handler for N{node} {{
-    async fn run(&self, mut ball: Ball) -> Token {{
+{input}    async fn run(&self, mut ball: {ball}) -> Token {{
         ball.hits += 1;
-        if ball.hits > 9 {{ Token::Exit(ball) }} else {{ Token::N{next}(ball) }}
+        if ball.hits > 9 {{ Token::Exit({out}) }} else {{ Token::N{next}({passed}) }}
     }}
 }}
 "
@@ -130,12 +181,15 @@ pub fn step<'r>(ring: &'r Ring, token: Token, at: Entered<'r, Ring>) -> Pin<Box<
 
 ";
 
+const HANDLER_OF_EACH: &str = "
+pub trait Handler {
+    type Input;
+    fn run(&self, ball: Self::Input) -> impl Future<Output = Token> + Send;
+}
+";
+
 const BY_HAND: &str = "
 use std::pin::Pin;
-
-pub trait Handler {
-    fn run(&self, ball: Ball) -> impl Future<Output = Token> + Send;
-}
 
 pub fn store(token: &Token) -> String {
     let mut json = Vec::new();

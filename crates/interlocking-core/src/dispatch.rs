@@ -82,6 +82,9 @@ impl<G: Graph> Nodes<G> for Nobody<G> {
 }
 
 /// Which arm a token takes. The token goes through by value: what is borrowed stays in the future for good.
+///
+/// It is wrapped because it is always moved on at once: without that, the future would keep a flag, set and cleared in
+/// every transition, that says whether there is a token to drop. Nothing between can fail, so nothing is leaked.
 #[inline]
 fn arm<T: Addressed>(token: ManuallyDrop<T>, first: NodeIndex, each: NodeIndex) -> (NodeIndex, ManuallyDrop<T>) {
     (token.node().wrapping_sub(first) / each, token)
@@ -127,14 +130,15 @@ macro_rules! sixteen {
             ) -> impl Future<Output = Done<G>> + Send + 'run {
                 let mut visit = Visit::new(entered, relay);
                 async move {
-                    // What is captured or borrowed stays in the future for good, so these are neither.
+                    // What is captured stays in the future for good, so this is a variable of its own.
                     let mut next = ManuallyDrop::new(input);
                     loop {
                         let (arm, input) = arm(next, FIRST, 1);
                         // In each arm the token is gone before anything is awaited, so that no future has to keep it.
                         let route = match arm {
                             $($index if $node::EXISTS => {
-                                let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+                                let Visit { entered, effects, .. } = &mut visit;
+                                let mut cx = Cx { entered, effects, node: PhantomData };
                                 leave(call::<$node>(graph, input, &mut cx).await)
                             })*
                             _ => {
@@ -143,7 +147,9 @@ macro_rules! sixteen {
                             }
                         };
                         match route {
-                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => next = ManuallyDrop::new(token),
+                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => {
+                                next = ManuallyDrop::new(token);
+                            }
                             route => return visit.done(route),
                         }
                     }
@@ -171,7 +177,7 @@ macro_rules! sixteen {
             ) -> impl Future<Output = Done<G>> + Send + 'run {
                 let mut visit = Visit::new(entered, relay);
                 async move {
-                    // What is captured or borrowed stays in the future for good, so these are neither.
+                    // What is captured stays in the future for good, so this is a variable of its own.
                     let mut next = ManuallyDrop::new(input);
                     loop {
                         let (arm, input) = arm(next, FIRST, EACH);
@@ -184,7 +190,9 @@ macro_rules! sixteen {
                             }
                         };
                         match visit.after(done) {
-                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => next = ManuallyDrop::new(token),
+                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => {
+                                next = ManuallyDrop::new(token);
+                            }
                             route => return visit.done(route),
                         }
                     }
