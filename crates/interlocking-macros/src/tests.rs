@@ -311,6 +311,10 @@ fn a_small_graph_expands_to_this() {
                 type Token = __T;
                 const NODES: __p::usize = 3;
                 const EDGES: __p::usize = 7;
+                const AGENT_CALLS: __p::AgentCalls = __p::AgentCalls {
+                    at_most: __Y(0),
+                    exact: true,
+                };
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(

@@ -7,7 +7,7 @@ use crate::mutate;
 use crate::replay;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, Table};
-use interlocking_soundness::{Rule, Step, Verdict, check};
+use interlocking_soundness::{DEFAULT_LIMIT, Rule, Step, Verdict, Violation, check, decide};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was compared.
@@ -26,6 +26,8 @@ pub(crate) struct Compared {
     pub(crate) paths: usize,
     pub(crate) event_paths: usize,
     pub(crate) frontier_paths: usize,
+    /// Paths that were found by searching towards what is broken, and not everywhere.
+    pub(crate) directed: usize,
 }
 
 impl Compared {
@@ -74,12 +76,41 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
             compared.frontier_paths += usize::from(replay::on_the_frontier(&net, path, rule));
         }
     }
+    compared.directed += directed(&net, &explored)?;
     compared.tables += 1;
     compared.states += explored.states;
     compared.sound += usize::from(explored.broken.is_empty());
     let names: BTreeSet<&str> = explored.broken.keys().map(name).collect();
     names.into_iter().for_each(|name| *compared.broken.entry(name).or_default() += 1);
     Ok(Some(explored))
+}
+
+/// What is left where nothing is searched without reductions: at least one broken rule, if there is one of tokens, and to
+/// each that is found as short a way as there is.
+fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
+    let found = match decide(net, DEFAULT_LIMIT, 0) {
+        Verdict::Unsound { mut violations } => {
+            // A shortest way to where no way leads out takes a search everywhere.
+            violations.retain(|violation| !matches!(violation.rule, Rule::NoWayOut { .. }));
+            by_rule(net, violations)?
+        }
+        Verdict::Sound { .. } => BTreeMap::new(),
+        Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings")),
+    };
+    let found: Vec<_> = found.into_iter().filter(|(rule, _)| rule.ends_the_run()).collect();
+    if found.is_empty() && explored.broken.keys().any(Broken::ends_the_run) {
+        return Err(format!("the reduced search finds nothing, the brute force {:?}", explored.broken));
+    }
+    for (rule, path) in &found {
+        let steps = explored.broken.get(rule).copied();
+        if steps != Some(path.len() as u32) {
+            return Err(format!(
+                "directed to {rule:?} it takes {} steps, the brute force {steps:?}: {path:?}",
+                path.len()
+            ));
+        }
+    }
+    Ok(found.len())
 }
 
 /// Whether some node's handler could only fail. The derive refuses such nodes, and the rules do not say what they are.
@@ -96,6 +127,10 @@ fn found(net: &Net) -> Result<BTreeMap<Broken, Vec<Step>>, String> {
         Verdict::Unsound { violations } => violations,
         Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings")),
     };
+    by_rule(net, violations)
+}
+
+fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec<Step>>, String> {
     let mut found: BTreeMap<Broken, Vec<Step>> = BTreeMap::new();
     for violation in violations {
         if !violation.shortest {
