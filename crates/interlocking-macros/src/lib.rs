@@ -49,7 +49,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// On the struct: `#[graph(output = Type)]`, what a run ends with; `module = name`, if the module of the nodes should
 /// not be called like the struct in snake case; `markings = n`, if the check for soundness should look further than
-/// 50,000 markings before it gives up.
+/// 20,000 markings before it gives up.
 ///
 /// On a field, whose type is an `LLMNode<H>`, `LogicNode<H>`, `ForkNode<H>` or `JoinNode<H>`:
 ///

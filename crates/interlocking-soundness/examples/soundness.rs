@@ -21,7 +21,7 @@ const USAGE: &str = "usage: soundness [--limit N] TABLE.json
 
 Decides whether the graph of a table is sound, and prints the verdict as JSON. `-` reads the table from standard input.
 
-  --limit N   how many markings to look at before giving up (50000)
+  --limit N   how many markings to look at before giving up (20000)
 
 exit code: 0 sound, 1 not sound, 2 not decided within the limit, 3 bad input";
 

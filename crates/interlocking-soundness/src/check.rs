@@ -12,10 +12,10 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 
 /// How many markings [`check`] looks at before it gives up.
-pub const DEFAULT_LIMIT: usize = 50_000;
+pub const DEFAULT_LIMIT: usize = 20_000;
 
 /// How many of them it looks at without reductions, to find all that is wrong and the shortest ways to it.
-const EXPLAIN_LIMIT: usize = 10_000;
+const EXPLAIN_LIMIT: usize = 5_000;
 
 /// Decides whether every run of a graph ends well, looking at no more than [`DEFAULT_LIMIT`] markings.
 pub fn check(net: &Net) -> Verdict {
@@ -55,6 +55,7 @@ pub fn decide(net: &Net, limit: usize, explain: usize) -> Verdict {
 
 struct Check<'n> {
     model: Model<'n>,
+    together: Together,
     dependencies: Dependencies,
     limit: usize,
     explain: usize,
@@ -65,8 +66,8 @@ impl<'n> Check<'n> {
         let mut model = Model::new(net, every_budget);
         let together = Together::of(&model);
         mark_total(&mut model, &together);
-        let dependencies = Dependencies::of(&model, &together);
-        Self { model, dependencies, limit, explain }
+        let dependencies = Dependencies::of(&model, &together, true);
+        Self { model, together, dependencies, limit, explain }
     }
 
     fn search(&self, order: Order<'_>, limit: usize) -> Search<'_, 'n> {
@@ -81,15 +82,24 @@ impl<'n> Check<'n> {
             list.push((self.token_rule(&full, found, true), full.path(found.state).len()));
         }
         let missed = |found: &&Found| !full.complete && !full.found.iter().any(|known| known.broken == found.broken);
+        // Every order that can change the length of a way.
+        let exact = Dependencies::of(&self.model, &self.together, false);
+        let mut left = self.limit.min(EXPLAIN_LIMIT);
         for found in reduced.found.iter().filter(missed).filter(|found| minimal(found, &reduced.found)) {
             let goal = Goal::new(found.broken.clone());
-            let directed = self.search(Order::Towards(&goal), self.limit);
-            let shortest = directed.found.iter().find(|found| goal.is(&found.broken));
-            let (search, found, is_shortest) = match shortest {
-                Some(shortest) => (&directed, shortest, true),
-                None => (reduced, found, false),
-            };
-            list.push((self.token_rule(search, found, is_shortest), search.path(found.state).len()));
+            let mut explained = None;
+            for (dependencies, is_shortest) in [(&exact, true), (&self.dependencies, false)] {
+                let search = Search::run(&self.model, dependencies, Order::Towards(&goal), left / 4);
+                left = left.saturating_sub(search.states());
+                if let Some(found) = search.found.iter().find(|found| goal.is(&found.broken)) {
+                    let length = search.path(found.state).len();
+                    explained = Some((self.token_rule(&search, found, is_shortest), length));
+                    break;
+                }
+            }
+            list.push(
+                explained.unwrap_or_else(|| (self.token_rule(reduced, found, false), reduced.path(found.state).len())),
+            );
         }
         list.sort_by_key(|(_, length)| *length);
         list.into_iter().map(|(violation, _)| violation).collect()

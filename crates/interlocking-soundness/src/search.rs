@@ -80,6 +80,8 @@ pub(crate) struct Search<'m, 'n> {
     seen: Vec<Seen>,
     index: HashMap<Bits, Vec<u32>>,
     depth_first: bool,
+    /// How many states are enough, now that a rule is broken.
+    enough: Option<usize>,
     turns: VecDeque<Turn>,
     pub(crate) found: Vec<Found>,
     /// Nodes whose handler some run starts.
@@ -99,6 +101,7 @@ impl<'m, 'n> Search<'m, 'n> {
             seen: Vec::new(),
             index: HashMap::new(),
             depth_first: matches!(order, Order::Stubborn),
+            enough: None,
             turns: VecDeque::new(),
             found: Vec::new(),
             ran: vec![false; model.nodes.len()],
@@ -116,7 +119,9 @@ impl<'m, 'n> Search<'m, 'n> {
                     continue;
                 }
             };
-            if search.seen.len() > limit {
+            // Once a rule is broken, reductions bear less, and little more is worth knowing.
+            let patience = if search.depth_first { search.enough.unwrap_or(limit) } else { limit };
+            if search.seen.len() > limit.min(patience) {
                 return search;
             }
             if std::mem::replace(&mut search.seen[at as usize].expanded, true) {
@@ -273,6 +278,7 @@ impl<'m, 'n> Search<'m, 'n> {
     fn report(&mut self, found: Found) {
         if !self.found.iter().any(|known| known.broken == found.broken) {
             self.found.push(found);
+            self.enough.get_or_insert(self.seen.len() * 2 + 200);
         }
     }
 

@@ -19,13 +19,15 @@ use interlocking_core::bits::Bits;
 
 pub(crate) struct Dependencies {
     /// By node: those whose order with it can matter.
-    dependent: Vec<Vec<usize>>,
+    dependent: Vec<Bits>,
     /// By place: the nodes that send to it.
     producers: Vec<Vec<usize>>,
 }
 
 impl Dependencies {
-    pub(crate) fn of(model: &Model<'_>, together: &Together) -> Self {
+    /// With `totals_wait` a total firing depends on nothing, which makes small sets, but does not keep the length of ways: what
+    /// comes before it is undone, and may have been left out.
+    pub(crate) fn of(model: &Model<'_>, together: &Together, totals_wait: bool) -> Self {
         let count = model.nodes.len();
         let mut producers = vec![Vec::new(); model.places];
         for (index, node) in model.nodes.iter().enumerate() {
@@ -35,8 +37,9 @@ impl Dependencies {
                 }
             }
         }
-        let effects: Vec<Option<Effects>> = model.nodes.iter().map(|node| Effects::of(model, together, node)).collect();
-        let mut dependent = vec![Vec::new(); count];
+        let effects: Vec<Option<Effects>> =
+            model.nodes.iter().map(|node| Effects::of(model, together, node, totals_wait)).collect();
+        let mut dependent = vec![Bits::new(count); count];
         for (one, mine) in effects.iter().enumerate() {
             let Some(mine) = mine else { continue };
             for (other, theirs) in effects.iter().enumerate().skip(one + 1) {
@@ -49,8 +52,8 @@ impl Dependencies {
                         || mine.holds_up(theirs)
                         || theirs.holds_up(mine))
                 {
-                    dependent[one].push(other);
-                    dependent[other].push(one);
+                    dependent[one].insert(other);
+                    dependent[other].insert(one);
                 }
             }
         }
@@ -90,28 +93,28 @@ impl Dependencies {
         &self,
         model: &Model<'_>,
         state: &State,
-        is_enabled: &[bool],
+        is_enabled: &Bits,
         seeds: impl IntoIterator<Item = usize>,
     ) -> Vec<usize> {
-        let mut members = vec![false; model.nodes.len()];
-        let mut open: Vec<usize> = Vec::new();
-        let add = |index: usize, members: &mut Vec<bool>, open: &mut Vec<usize>| {
-            if !members[index] {
-                members[index] = true;
-                open.push(index);
-            }
-        };
-        seeds.into_iter().for_each(|seed| add(seed, &mut members, &mut open));
+        let mut members = Bits::new(model.nodes.len());
+        let mut open: Vec<usize> = seeds.into_iter().collect();
+        open.iter().for_each(|&seed| {
+            members.insert(seed);
+        });
         while let Some(index) = open.pop() {
-            if is_enabled[index] {
-                self.dependent[index].iter().for_each(|&other| add(other, &mut members, &mut open));
+            if is_enabled.contains(index) {
+                let mut more = self.dependent[index].clone();
+                more.subtract(&members);
+                members.unite(&more);
+                open.extend(more.iter());
             }
             // What an event may do depends on where tokens are, also if it can do something already.
-            if !is_enabled[index] || model.is_event(index) {
-                self.enablers(model, state, index).for_each(|other| add(other, &mut members, &mut open));
+            if !is_enabled.contains(index) || model.is_event(index) {
+                open.extend(self.enablers(model, state, index).filter(|&other| members.insert(other)));
             }
         }
-        (0..members.len()).filter(|&index| members[index] && is_enabled[index]).collect()
+        members.intersect(is_enabled);
+        members.iter().collect()
     }
 
     /// Nodes of which one must fire before a node that is not enabled can be.
@@ -132,9 +135,11 @@ impl Dependencies {
     }
 }
 
-fn flags(model: &Model<'_>, enabled: &[usize]) -> Vec<bool> {
-    let mut flags = vec![false; model.nodes.len()];
-    enabled.iter().for_each(|&index| flags[index] = true);
+fn flags(model: &Model<'_>, enabled: &[usize]) -> Bits {
+    let mut flags = Bits::new(model.nodes.len());
+    enabled.iter().for_each(|&index| {
+        flags.insert(index);
+    });
     flags
 }
 
@@ -158,7 +163,7 @@ struct Effects {
 
 impl Effects {
     /// `None` for a node that never fires.
-    fn of(model: &Model<'_>, together: &Together, node: &Node) -> Option<Self> {
+    fn of(model: &Model<'_>, together: &Together, node: &Node, totals_wait: bool) -> Option<Self> {
         if node.role == Role::Aside {
             return None;
         }
@@ -185,7 +190,7 @@ impl Effects {
                 |place: usize| model.nodes[model.consumer(place)].latched.iter().any(|slot| slot.place == place);
             effects.leaves_traces |= firing.produces.iter().any(has_budget)
                 || firing.clears.as_ref().is_some_and(|clears| clears.places.iter().any(is_latched));
-            if firing.total {
+            if firing.total && (totals_wait || firing.exits > 0) {
                 effects.is_total = true;
                 continue;
             }
@@ -214,6 +219,8 @@ impl Effects {
         self.sends.intersects(&other.takes)
             || self.clears.intersects(&other.takes)
             || self.clears.intersects(&other.sends)
+            // A message can redirect only from where a token is.
+            || (other.is_partial_event && self.clears.intersects(&other.clears))
             || (self.is_total && other.leaves_traces)
     }
 }

@@ -17,9 +17,7 @@ fn verdict(table: &Table) -> Verdict {
 #[test]
 fn the_protocols_are_sound() {
     for table in [protocols::hybrid(), protocols::v3(), protocols::scout_and_wave()] {
-        let started = std::time::Instant::now();
         let found = verdict(&table);
-        eprintln!("{}: {found:?} {:?}", table.graph, started.elapsed());
         assert!(matches!(found, Verdict::Sound { .. }), "{}: {found:#?}", table.graph);
     }
 }
@@ -48,9 +46,7 @@ fn every_cancel_and_latch_is_needed() {
     for (name, mutant) in mutants {
         let found = verdict(&mutant);
         let Verdict::Unsound { violations } = found else { panic!("{name}: {found:?}") };
-        for violation in violations {
-            eprintln!("{name}: {violation}");
-        }
+        assert!(!violations.is_empty(), "{name}");
     }
 }
 
@@ -88,15 +84,8 @@ fn block() -> Table {
 fn independent_branches_do_not_multiply() {
     let table = block();
     let net = Net::new(table).unwrap();
-    let started = std::time::Instant::now();
     let found = check(&net);
-    eprintln!("{found:?} in {:?}", started.elapsed());
-    assert!(matches!(found, Verdict::Sound { .. }));
-    let mut table = net.table().clone();
-    table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Logic).for_each(|row| row.kind = NodeKind::Llm);
-    let net = Net::new(table).unwrap();
-    let started = std::time::Instant::now();
-    eprintln!("{:?} {:?}", interlocking_soundness::agent_calls(&net), started.elapsed());
+    assert!(matches!(found, Verdict::Sound { markings } if markings < 200), "{found:?}");
 }
 
 #[test]
@@ -125,11 +114,11 @@ fn branches_that_choose_do_not_multiply() {
     expect![[r#"
         `work19` can send a second token to `meet.slot18`
         help: entry → split → work19 → meet.slot18, which holds a token already
-        help: `split` and `work19` both lead there: let them meet in a join before
+        help: `split` and `work19` both lead to `meet.slot18`: let them meet in a join before
 
         `work18` can send a second token to `meet.slot18`
         help: entry → split → {work19, work18} → meet.slot18, which holds a token already
-        help: `work19` and `work18` both lead there: let them meet in a join before"#]]
+        help: `work18` and `work19` both lead to `meet.slot18`: let them meet in a join before"#]]
     .assert_eq(&shortest.join("\n\n"));
 }
 
@@ -147,6 +136,16 @@ fn budgets_do_not_multiply() {
         table = table.with(again.visits(3).exhausted(&next, &[]));
     }
     let found = verdict(&table);
-    eprintln!("{found:?}");
     assert!(matches!(found, Verdict::Sound { markings } if markings < 2_000), "{found:?}");
+}
+
+/// One branch of the block goes back to its start and forgets to clear the others.
+#[test]
+fn a_wide_graph_is_explained_too() {
+    let mut table = block();
+    let going_back = table.nodes.iter().position(|row| row.name == "b5_4").unwrap();
+    table.nodes[going_back].goto[1].cancels.clear();
+    let Verdict::Unsound { violations } = verdict(&table) else { panic!("tokens are doubled") };
+    let way = "entry → start → split → b5_0 → b5_1 → b5_2 → b5_3 → b5_4 → split → b0_0, which holds a token already";
+    assert!(violations.iter().any(|violation| violation.trace == way && violation.shortest), "{violations:?}");
 }
