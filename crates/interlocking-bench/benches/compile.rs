@@ -1,10 +1,12 @@
 //! What a hundred derived nodes cost the compiler beside a hundred by hand, in CPU seconds beyond an empty crate:
-//! `cargo bench -p interlocking-bench --bench compile`; with `-- each`, where each node has a payload type of its own.
+//! `cargo bench -p interlocking-bench --bench compile`; with `-- each`, where each node has a payload type of its own;
+//! with `-- clap`, beside a hundred arguments of clap's derive; with `-- branches`, what it takes to prove ten parallel
+//! branches sound, beside the ring.
 //! Reads the time of its children from `/proc`, so on Linux only.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
-use interlocking_bench::generated::{Payloads, by_hand, derived, empty, manifest};
+use interlocking_bench::generated::{Payloads, arguments, branches, by_hand, derived, empty, manifest};
 use interlocking_bench::rounds::compare_by;
 use std::path::Path;
 use std::process::Command;
@@ -63,8 +65,30 @@ fn children() -> Duration {
 }
 
 fn main() {
-    let each = std::env::args().any(|argument| argument == "each");
-    let payloads = if each { Payloads::Each } else { Payloads::One };
+    let asked = |what: &str| std::env::args().any(|argument| argument == what);
+    if asked("clap") {
+        beside(derived(NODES, Payloads::One), arguments(NODES), "check, beside clap's derive");
+    } else if asked("branches") {
+        beside(branches(), derived(NODES, Payloads::One), "check, ten branches beside a ring");
+    } else {
+        by_hand_and_derived(if asked("each") { Payloads::Each } else { Payloads::One });
+    }
+}
+
+/// Both beyond an empty crate.
+fn beside(subject: String, baseline: String, line: &str) {
+    let mut nothing = Package::new("nothing", String::new());
+    let (mut subject, mut baseline) = (Package::new("subject", subject), Package::new("baseline", baseline));
+    let floor = (0..ROUNDS).map(|_| nothing.compile("check")).min().unwrap_or_default();
+    let comparison = compare_by(
+        ROUNDS,
+        || subject.compile("check").saturating_sub(floor),
+        || baseline.compile("check").saturating_sub(floor),
+    );
+    println!("{}", comparison.line(line, 1, None));
+}
+
+fn by_hand_and_derived(payloads: Payloads) {
     let mut nothing = Package::new("nothing", empty(NODES, payloads));
     let mut with_derive = Package::new("derived", derived(NODES, payloads));
     let mut without = Package::new("by_hand", by_hand(NODES, payloads));
@@ -76,7 +100,7 @@ fn main() {
             || without.compile(command).saturating_sub(floor),
         );
         // The payloads' own derives take so much longer that little can be told of what lies beyond them.
-        let goal = (!each).then_some(goal);
+        let goal = (payloads == Payloads::One).then_some(goal);
         println!("{}", comparison.line(&format!("{command}, {NODES} nodes"), 1, goal));
     }
 }

@@ -7,7 +7,8 @@ pub fn manifest(name: &str, interlocking: &str) -> String {
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
          interlocking = {{ path = {interlocking:?}, default-features = false }}\n\
-         serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n"
+         serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n\
+         clap = {{ version = \"4\", default-features = false, features = [\"std\", \"derive\"] }}\n"
     )
 }
 
@@ -83,6 +84,70 @@ pub fn derived(size: usize, payloads: Payloads) -> String {
         );
     }
     text
+}
+
+/// The ring's struct and handlers with the derive, but as ten branches of nine nodes between a fork and a join: two of them
+/// may clear all ten and start them again. What it takes longer than the ring is the check for soundness.
+pub fn branches() -> String {
+    let mut text = format!("{}{DERIVED}", empty(0, Payloads::One));
+    let list = |prefix: &str| (0..10).map(|branch| format!("{prefix}{branch}")).collect::<Vec<_>>();
+    let all: Vec<String> = list("b").iter().flat_map(|b| (0..9).map(move |nth| format!("{b}_{nth}"))).collect();
+    let (heads, all) = (list("b").iter().map(|b| format!("{b}_0")).collect::<Vec<_>>().join(", "), all.join(", "));
+    let _ = writeln!(
+        text,
+        "#[derive(Graph)]\n#[graph(output = Ball)]\npub struct Ring {{
+    #[node(entry, input = Ball, fork({heads}), visits = 4)]\n    pub split: ForkNode<Split>,"
+    );
+    for branch in 0..10 {
+        for nth in 0..9 {
+            let next = if nth == 8 { "meet".to_owned() } else { format!("b{branch}_{}", nth + 1) };
+            let again = nth == 4 && branch % 5 == 0;
+            let again = if again { format!(", goto(split, cancels({all}, meet))") } else { String::new() };
+            let _ = writeln!(text, "    #[node(input = Ball, goto({next}){again})]");
+            let _ = writeln!(text, "    pub b{branch}_{nth}: LogicNode<Pass>,");
+        }
+    }
+    let slots: Vec<String> = (0..10).map(|branch| format!("s{branch}: Ball from(b{branch}_8)")).collect();
+    let _ = writeln!(text, "    #[node(join({}), goto(exit))]\n    pub meet: JoinNode<Meet>,\n}}", slots.join(", "));
+    let balls = ["Ball { hits: ball.hits, text: String::new() }"; 10].join(", ");
+    let _ = writeln!(
+        text,
+        "pub struct Split;
+impl ForkHandler<ring::split> for Split {{
+    async fn fork(&self, ball: Ball, cx: &mut Cx<'_, ring::split>) -> Route<ring::split> {{ fork!(cx, ({balls})) }}
+}}
+pub struct Meet;
+impl JoinHandler<ring::meet> for Meet {{
+    async fn join(&self, balls: ({}), cx: &mut Cx<'_, ring::meet>) -> Route<ring::meet> {{ goto!(cx, ring::exit, balls.0) }}
+}}",
+        ["Ball"; 10].join(", ")
+    );
+    for branch in 0..10 {
+        for nth in 0..9 {
+            let next = if nth == 8 { "meet".to_owned() } else { format!("b{branch}_{}", nth + 1) };
+            let node = format!("ring::b{branch}_{nth}");
+            let _ = writeln!(
+                text,
+                "impl LogicHandler<{node}> for Pass {{
+    async fn run(&self, mut ball: Ball, cx: &mut Cx<'_, {node}>) -> Route<{node}> {{
+        ball.hits += 1;
+        goto!(cx, ring::{next}, ball)
+    }}
+}}"
+            );
+        }
+    }
+    text
+}
+
+/// A command line of `size` arguments with clap's derive.
+pub fn arguments(size: usize) -> String {
+    let mut text = "#[derive(clap::Parser)]\npub struct Arguments {\n".to_owned();
+    for argument in 0..size {
+        let _ =
+            writeln!(text, "    /// What it is for.\n    #[arg(long)]\n    pub argument{argument}: Option<String>,");
+    }
+    text + "}\n"
 }
 
 /// The same ring as a trait, an enum and a `match`, with the same codec.
