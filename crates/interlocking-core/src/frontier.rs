@@ -147,13 +147,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
     #[inline]
     pub fn next_due(&mut self) -> Option<Due<P>> {
         let node = self.due.pop_front()?;
-        let row = self.net.node(node);
+        let row = self.net.intake(node);
         let state = &mut self.nodes[usize::from(node)];
         let mut exhausted = None;
         let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
         if std::mem::take(&mut state.again) {
             state.counts = Counts::new(visits, attempt.saturating_add(1));
-            exhausted = row.attempts.filter(|&limit| state.counts.attempt() > limit).map(Limit::Attempts);
+            if state.counts.attempt() > row.attempts {
+                exhausted = Some(Limit::Attempts(row.attempts));
+            }
         } else {
             state.counts = Counts::new(visits.saturating_add(1), 1);
             if state.counts.visits() > row.visits {
@@ -162,12 +164,13 @@ impl<'n, P: Payload> Frontier<'n, P> {
         }
         state.phase = Phase::Running;
         let execution = state.execution(node);
-        let first = usize::from(row.first_place);
         state.filled = 0;
         let input = if row.is_join {
-            Input::Slots(row.places().filter_map(|place| self.take(place)).collect())
+            let mut slots = Vec::with_capacity(row.places().len());
+            slots.extend(row.places().filter_map(|place| self.take(place)));
+            Input::Slots(slots)
         } else {
-            Input::One(self.waiting[first].take()?)
+            Input::One(self.waiting[usize::from(row.first_place)].take()?)
         };
         self.running += 1;
         Some(Due { execution, input, exhausted })
@@ -339,8 +342,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
     #[inline(always)]
     fn arrive(&mut self, place: usize, token: P, from: Option<NodeIndex>) {
         self.waiting[place] = Some(token);
-        let node = self.net.places()[place].node;
-        let row = self.net.node(node);
+        let node = self.net.consumer(place).node;
+        let row = self.net.intake(node);
         if row.is_join {
             let mut filled = usize::from(self.nodes[usize::from(node)].filled);
             while filled < row.places().len() && self.has_value(row.places().start + filled) {
@@ -356,19 +359,19 @@ impl<'n, P: Payload> Frontier<'n, P> {
         if state.phase != Phase::Idle {
             return;
         }
-        state.again = row.attempts.is_some() && from == Some(node);
+        state.again = row.tries && from == Some(node);
         state.phase = Phase::Due;
         self.due.push_back(node);
     }
 
     fn has_value(&self, place: usize) -> bool {
-        self.waiting[place].is_some() || (self.net.places()[place].latched && self.remembered[place].is_some())
+        self.waiting[place].is_some() || (self.net.consumer(place).latched && self.remembered[place].is_some())
     }
 
     /// Takes a slot's value; that of a kept slot stays remembered.
     #[inline]
     fn take(&mut self, place: usize) -> Option<P> {
-        if !self.net.places()[place].kept {
+        if !self.net.consumer(place).kept {
             return self.waiting[place].take();
         }
         if let Some(arrived) = self.waiting[place].take() {
@@ -380,7 +383,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Consumes the input of a node that has run.
     #[inline]
     fn release(&mut self, node: NodeIndex) {
-        let row = self.net.node(node);
+        let row = self.net.intake(node);
         self.nodes[usize::from(node)].phase = Phase::Idle;
         self.running -= 1;
         if !row.is_join {
@@ -393,7 +396,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
             if self.waiting[place].is_none() {
                 self.marked.remove(place);
             }
-            if !self.net.places()[place].latched {
+            let consumer = self.net.consumer(place);
+            // Of a place that is not kept, nothing is remembered.
+            if consumer.kept && !consumer.latched {
                 self.remembered[place] = None;
             }
         }
@@ -536,17 +541,14 @@ impl Alternative {
     /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
     #[inline]
     fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
-        // Most lead to one place, and a search of one is longer than a look.
-        let leads_to = |allowed: &[PlaceIndex], place| match allowed {
-            [only] => *only == place,
-            several => several.contains(&place),
-        };
         match (step, &self.branches[..]) {
-            (Step::One(_, token), [allowed]) => leads_to(allowed, token.place()),
-            (Step::All(_, tokens), branches) => {
+            (Step::One(_, token), [allowed]) => allowed.contains(&token.place()),
+            (Step::All(_, tokens), branches) if self.only.is_empty() => {
                 tokens.len() == branches.len()
-                    && tokens.iter().zip(branches).all(|(token, allowed)| leads_to(allowed, token.place()))
+                    && tokens.iter().zip(branches).all(|(token, allowed)| allowed.contains(&token.place()))
             }
+            // Most branches lead to one place, and then all of them are one list.
+            (Step::All(_, tokens), _) => tokens.iter().map(P::place).eq(self.only.iter().copied()),
             (Step::One(..), _) => false,
         }
     }

@@ -9,6 +9,7 @@ use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOu
 use crate::outcome::Outcome;
 use crate::perform::{Stop, failure, is_watched, kind_of, perform};
 use crate::services::RunServices;
+use crate::stops::Stops;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Payload, Violation};
@@ -38,6 +39,7 @@ pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     pub(crate) cancel: Cancel,
     pub(crate) landings: Landings<G>,
+    pub(crate) stops: Stops,
 }
 
 /// What an execution that counts asks for.
@@ -59,11 +61,12 @@ impl<G: Graph> Driver<G> {
     ) -> Self {
         let net = G::net();
         let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
-        let shared = Arc::new(Shared { graph, services, cancel, landings: Landings::new() });
+        let relays = journal.is_none() && !services.backstage.has_read_only;
+        let shared = Arc::new(Shared { graph, services, cancel, landings: Landings::new(), stops: Stops::default() });
         Self {
             flight: Flight::new(shared.clone()),
             shared,
-            relays: journal.is_none() && !net.nodes().iter().any(|node| node.read_only),
+            relays,
             frontier: Frontier::new(net, token),
             journal,
             sequence: 0,
@@ -133,7 +136,8 @@ impl<G: Graph> Driver<G> {
             }
             match self.flight.next() {
                 None => self.wait().await?,
-                Some(Landed { execution, result, now, took }) => {
+                Some(Landed { execution, result, now }) => {
+                    let took = now.since(self.flight.started(execution.node));
                     let result = result.unwrap_or_else(|| Err(self.lost(execution)));
                     self.absorb(execution, result, now, took).await?;
                 }
@@ -145,8 +149,9 @@ impl<G: Graph> Driver<G> {
     /// nothing has landed.
     fn absorb_landed(&mut self) -> Result<bool, End> {
         let mut any = false;
-        while let Some(Landed { execution, result, now, took }) = self.flight.next() {
+        while let Some(Landed { execution, result, now }) = self.flight.next() {
             any = true;
+            let took = now.since(self.flight.started(execution.node));
             let result = result.unwrap_or_else(|| Err(self.lost(execution)));
             self.absorb_unrecorded(execution, result, now, took)?;
             if self.frontier.has_due() || self.frontier.running() == 0 {
@@ -169,7 +174,7 @@ impl<G: Graph> Driver<G> {
         .await
     }
 
-    /// Why a task ended without an outcome. One that was aborted did too, but the frontier discarded that before.
+    /// Why a task ended without an outcome. One that was stopped may too, but the frontier discarded that before.
     #[cold]
     fn lost(&self, execution: Execution) -> Stop {
         let message = "in the drop of a value that its handler held".to_owned();
@@ -305,9 +310,9 @@ impl<G: Graph> Driver<G> {
         took: Elapsed,
     ) -> Result<Option<Accepted<G>>, End> {
         if !self.frontier.is_current(execution) {
+            self.flight.forget(execution);
             return Ok(None);
         }
-        self.flight.forget(execution.node);
         let failed = match result {
             Ok(Done { route: Ok(step), effects }) => return Ok(Some((step, effects))),
             Ok(Done { route: Err(error), .. }) => {
@@ -329,6 +334,9 @@ impl<G: Graph> Driver<G> {
 
     /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
     fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
+        if effects.is_empty() {
+            return None;
+        }
         let group = self.shared.services.backstage.net.node(execution.node).memory.map(usize::from);
         group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
@@ -337,7 +345,7 @@ impl<G: Graph> Driver<G> {
         match self.frontier.complete(execution, step) {
             Ok(completed) => {
                 for cancelled in completed.cancelled {
-                    self.flight.abort(cancelled.node);
+                    self.flight.stop(cancelled);
                     let node = self.shared.services.backstage.node(cancelled);
                     self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
                 }

@@ -6,13 +6,13 @@
 use crate::clock::Elapsed;
 use crate::driver::Shared;
 use crate::perform::{Performed, Stop, perform};
+use crate::stops::Stops;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use tokio::task::JoinHandle;
 
 /// From how many bytes on an allocation costs less than moving a task several times.
 const LARGE: usize = 1_024;
@@ -20,10 +20,9 @@ const LARGE: usize = 1_024;
 /// What came of an execution.
 pub(crate) struct Landed<G: Graph> {
     pub(crate) execution: Execution,
-    /// `None` where its task ended without an outcome: it was aborted, or the drop of a value in it panicked.
+    /// `None` where its task ended without an outcome: its runtime ended, or the drop of a value in it panicked.
     pub(crate) result: Option<Result<Done<G>, Stop>>,
     pub(crate) now: Elapsed,
-    pub(crate) took: Elapsed,
 }
 
 /// Where tasks leave what came of them.
@@ -35,21 +34,20 @@ struct Queue<G: Graph> {
     waker: Option<Waker>,
 }
 
-/// The tasks that are under way. Aborts them when it is dropped.
+/// The tasks that are under way. Stops them when it is dropped.
 pub(crate) struct Flight<G: Graph> {
     shared: Arc<Shared<G>>,
-    /// How many tasks have not been seen landing, the aborted ones included.
+    /// How many tasks have not been seen landing, the stopped ones included.
     aloft: usize,
     /// What was taken from the queue last.
     landed: VecDeque<Landed<G>>,
-    /// By node: its task, until that has landed or is stopped.
-    tasks: Vec<Option<JoinHandle<()>>>,
+    /// By node: when its latest task started.
+    started: Vec<Elapsed>,
 }
 
 /// What a task holds: it lands when this does.
 struct Aloft<G: Graph> {
     shared: Arc<Shared<G>>,
-    started: Elapsed,
     execution: Execution,
     landed: bool,
 }
@@ -83,17 +81,18 @@ impl<G: Graph> Landings<G> {
 
 impl<G: Graph> Flight<G> {
     pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
-        let tasks = std::iter::repeat_with(|| None).take(G::net().nodes().len()).collect();
-        Self { shared, aloft: 0, landed: VecDeque::new(), tasks }
+        let started = vec![Elapsed::default(); G::net().nodes().len()];
+        Self { shared, aloft: 0, landed: VecDeque::new(), started }
     }
 
     /// Runs `execution` in a task of its own.
     pub(crate) fn start(&mut self, execution: Execution, input: G::Token, started: Elapsed) {
-        let aloft = Aloft { shared: self.shared.clone(), started, execution, landed: false };
+        let aloft = Aloft { shared: self.shared.clone(), execution, landed: false };
         let task = perform(aloft, input, Aloft::land);
         // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
         let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
-        self.tasks[usize::from(execution.node)] = Some(task);
+        drop(task);
+        self.started[usize::from(execution.node)] = started;
         self.aloft += 1;
     }
 
@@ -109,36 +108,35 @@ impl<G: Graph> Flight<G> {
         self.shared.landings.poll_take(&mut self.landed, context)
     }
 
-    /// Forgets the task of a node whose outcome was taken.
-    pub(crate) fn forget(&mut self, node: NodeIndex) {
-        self.tasks[usize::from(node)] = None;
+    /// When the latest task of a node started.
+    pub(crate) fn started(&self, node: NodeIndex) -> Elapsed {
+        self.started[usize::from(node)]
     }
 
-    /// Stops the task of a node. It still lands.
-    pub(crate) fn abort(&mut self, node: NodeIndex) {
-        if let Some(task) = self.tasks[usize::from(node)].take() {
-            task.abort();
-        }
+    /// Forgets a task that was stopped and has landed.
+    pub(crate) fn forget(&self, execution: Execution) {
+        self.shared.stops.forget(execution);
+    }
+
+    /// Stops a task. It still lands.
+    pub(crate) fn stop(&self, execution: Execution) {
+        self.shared.stops.stop(execution);
     }
 
     /// Stops all tasks, and waits until they have stopped.
     pub(crate) async fn shutdown(&mut self) {
-        self.abort_all();
+        self.shared.stops.stop_all();
         while self.aloft > 0 {
             if self.next().is_none() {
                 std::future::poll_fn(|context| self.poll_landed(context)).await;
             }
         }
     }
-
-    fn abort_all(&mut self) {
-        self.tasks.iter_mut().filter_map(Option::take).for_each(|task| task.abort());
-    }
 }
 
 impl<G: Graph> Drop for Flight<G> {
     fn drop(&mut self) {
-        self.abort_all();
+        self.shared.stops.stop_all();
     }
 }
 
@@ -150,7 +148,7 @@ impl<G: Graph> Aloft<G> {
 
     fn leave(&self, result: Option<Result<Done<G>, Stop>>) {
         let now = self.shared.services.backstage.now();
-        self.shared.landings.push(Landed { execution: self.execution, result, now, took: now.since(self.started) });
+        self.shared.landings.push(Landed { execution: self.execution, result, now });
     }
 }
 
@@ -161,6 +159,10 @@ impl<G: Graph> Performed<G> for Aloft<G> {
 
     fn shared(&self) -> &Shared<G> {
         &self.shared
+    }
+
+    fn stops(&self) -> Option<&Stops> {
+        Some(&self.shared.stops)
     }
 }
 

@@ -1,18 +1,18 @@
 //! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
 
-use crate::cancel::Cancel;
 use crate::driver::Shared;
 use crate::services::RunServices;
+use crate::stops::Stops;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Entered};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -28,6 +28,17 @@ pub(crate) enum Stop {
 pub(crate) trait Performed<G: Graph>: Send + Sync {
     fn execution(&self) -> Execution;
     fn shared(&self) -> &Shared<G>;
+
+    /// What may stop this execution alone; `None` where it can only end with its run.
+    fn stops(&self) -> Option<&Stops> {
+        None
+    }
+
+    /// Whether it need not begin.
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        self.shared().cancel.is_requested() || self.stops().is_some_and(|stops| stops.is_stopped(self.execution()))
+    }
 }
 
 impl<G: Graph> Performed<G> for (&Shared<G>, Execution) {
@@ -52,7 +63,7 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
     finish: impl FnOnce(P, Result<Done<G>, Stop>) -> R + Send,
 ) -> impl Future<Output = R> + Send {
     async move {
-        let done = if performed.shared().cancel.is_requested() {
+        let done = if performed.is_stopped() {
             Err(Interruption::Cancelled)
         } else {
             // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
@@ -73,7 +84,8 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
 /// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
-    services.backstage.net.node(execution.node).read_only || tracing::enabled!(tracing::Level::INFO)
+    (services.backstage.has_read_only && services.backstage.net.node(execution.node).read_only)
+        || tracing::enabled!(tracing::Level::INFO)
 }
 
 /// Whether somebody may be tracing; quicker to ask than whether anybody is.
@@ -97,10 +109,16 @@ fn watched<'run, G: Graph>(
     );
     let guarded = guard(performed, step).instrument(span);
     Box::pin(async move {
-        match net.node(execution.node).read_only {
-            true => read_only(services, execution, guarded).await,
-            false => guarded.await,
+        if !net.node(execution.node).read_only {
+            return guarded.await;
         }
+        // The comparisons before and after can be stopped too.
+        let (mut compared, mut stopped) = (pin!(read_only(services, execution, guarded)), pin!(stopped(performed)));
+        poll_fn(|context| match compared.as_mut().poll(context) {
+            Poll::Pending => stopped.as_mut().poll(context).map(|()| Err(Interruption::Cancelled)),
+            ready => ready,
+        })
+        .await
     })
 }
 
@@ -112,60 +130,50 @@ pub(crate) enum Interruption {
     Workspace(WorkspaceError),
 }
 
-/// What an execution waits with: a timer and the cancellation.
-pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
-
-/// Runs `step` until it is ready, panics, takes longer than its node may, or the run is cancelled.
+/// Runs `step` until it is ready, panics, takes longer than its node may, or it or its run is stopped.
+///
+/// What it waits with is made only if it is not ready at once: a node that does not wait costs no timer and no allocation.
 fn guard<'run, G: Graph>(
     performed: &'run impl Performed<G>,
     mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
 ) -> impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run {
     let mut waiting = None;
-    std::future::poll_fn(move |context| {
-        let Shared { services, cancel, .. } = performed.shared();
-        let limit = || services.backstage.net.node(performed.execution().node).timeout;
-        poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
+    poll_fn(move |context| {
+        match catch_unwind(AssertUnwindSafe(|| step.as_mut().poll(context))) {
+            Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
+            Ok(Poll::Pending) => {}
+            Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+        }
+        let waiting = waiting.get_or_insert_with(|| {
+            let limit = performed.shared().services.backstage.net.node(performed.execution().node).timeout;
+            Box::pin(interruption(limit, stopped(performed)))
+        });
+        waiting.as_mut().poll(context).map(Err)
     })
 }
 
-/// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs
-/// no timer and no allocation.
-#[inline]
-fn poll_guarded<'run, T>(
-    step: Pin<&mut impl Future<Output = T>>,
-    waiting: &mut Waiting<'run>,
-    limit: impl FnOnce() -> Option<Duration>,
-    cancel: &'run Cancel,
-    context: &mut Context<'_>,
-) -> Poll<Result<T, Interruption>> {
-    let polled = match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
-        Ok(polled) => polled,
-        Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
-    };
-    if let Poll::Ready(value) = polled {
-        return Poll::Ready(Ok(value));
-    }
-    wait(waiting, limit, cancel, context).map(Err)
+/// Waits until an execution, or its run, is stopped.
+async fn stopped<G: Graph>(performed: &impl Performed<G>) {
+    let mut cancelled = pin!(performed.shared().cancel.requested());
+    let mut stopped = performed.stops().map(|stops| stops.stopped(performed.execution()));
+    poll_fn(|context| {
+        if let Some(stopped) = &mut stopped
+            && Pin::new(stopped).poll(context).is_ready()
+        {
+            return Poll::Ready(());
+        }
+        cancelled.as_mut().poll(context)
+    })
+    .await
 }
 
-/// Waits for what may interrupt an execution that is not ready.
-pub(crate) fn wait<'run>(
-    waiting: &mut Waiting<'run>,
-    limit: impl FnOnce() -> Option<Duration>,
-    cancel: &'run Cancel,
-    context: &mut Context<'_>,
-) -> Poll<Interruption> {
-    let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit(), cancel)));
-    waiting.as_mut().poll(context)
-}
-
-async fn interruption(limit: Option<Duration>, cancel: &Cancel) -> Interruption {
-    let cancelled = cancel.requested();
+/// Resolves when an execution has taken as long as it may, or is `stopped`.
+pub(crate) async fn interruption(limit: Option<Duration>, stopped: impl Future<Output = ()>) -> Interruption {
     let Some(limit) = limit else {
-        cancelled.await;
+        stopped.await;
         return Interruption::Cancelled;
     };
-    match tokio::time::timeout(limit, cancelled).await {
+    match tokio::time::timeout(limit, stopped).await {
         Ok(()) => Interruption::Cancelled,
         Err(_) => Interruption::TimedOut(limit),
     }
