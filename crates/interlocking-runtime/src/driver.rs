@@ -4,10 +4,10 @@ use crate::cancel::Cancel;
 use crate::chain::{Chained, chain};
 use crate::clock::Elapsed;
 use crate::event::{EventKind, Onward};
-use crate::flight::{Flight, Landed, Landings};
+use crate::flight::{Boarding, Flight, Landed, Landings};
 use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
 use crate::outcome::Outcome;
-use crate::perform::{Stop, failure, is_watched, kind_of, perform};
+use crate::perform::{Here, Stop, failure, is_watched, kind_of, perform};
 use crate::services::RunServices;
 use crate::stops::Stops;
 use interlocking_core::context::Effects;
@@ -40,6 +40,7 @@ pub(crate) struct Shared<G: Graph> {
     pub(crate) cancel: Cancel,
     pub(crate) landings: Landings<G>,
     pub(crate) stops: Stops,
+    pub(crate) boarding: Boarding<G>,
 }
 
 /// What an execution that counts asks for.
@@ -62,7 +63,14 @@ impl<G: Graph> Driver<G> {
         let net = G::net();
         let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
         let relays = journal.is_none() && !services.backstage.has_read_only;
-        let shared = Arc::new(Shared { graph, services, cancel, landings: Landings::new(), stops: Stops::default() });
+        let shared = Arc::new(Shared {
+            graph,
+            services,
+            cancel,
+            landings: Landings::new(),
+            boarding: Boarding::new(),
+            stops: Stops::default(),
+        });
         Self {
             flight: Flight::new(shared.clone()),
             shared,
@@ -152,8 +160,10 @@ impl<G: Graph> Driver<G> {
         while let Some(Landed { execution, result, now }) = self.flight.next() {
             any = true;
             let took = now.since(self.flight.started(execution.node));
-            let result = result.unwrap_or_else(|| Err(self.lost(execution)));
-            self.absorb_unrecorded(execution, result, now, took)?;
+            match result {
+                Some(result) => self.absorb_unrecorded(execution, result, now, took)?,
+                None => self.absorb_unrecorded(execution, Err(self.lost(execution)), now, took)?,
+            }
             if self.frontier.has_due() || self.frontier.running() == 0 {
                 break;
             }
@@ -186,7 +196,18 @@ impl<G: Graph> Driver<G> {
     async fn start_due(&mut self) -> Result<(), End> {
         // Branches of one fork start at one moment.
         let mut started = None;
-        while let Some(due) = self.frontier.next_due() {
+        loop {
+            let beside_others = self.frontier.running() + self.frontier.due() > 1;
+            if beside_others && let Some((execution, waiting)) = self.frontier.next_plain() {
+                if self.journal.is_some() {
+                    self.shared.services.keep_input(execution.node, &self.arrived);
+                }
+                let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
+                self.shared.services.backstage.emit_started(execution, started);
+                self.flight.start(execution, waiting, started);
+                continue;
+            }
+            let Some(due) = self.frontier.next_due() else { return Ok(()) };
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
             if self.frontier.running() == 1 && !self.frontier.has_due() {
@@ -194,11 +215,10 @@ impl<G: Graph> Driver<G> {
                 started = None;
             } else {
                 let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-                self.emit_started(execution, started);
-                self.flight.start(execution, input, started);
+                self.shared.services.backstage.emit_started(execution, started);
+                self.flight.start(execution, &mut Some(input), started);
             }
         }
-        Ok(())
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.
@@ -248,8 +268,8 @@ impl<G: Graph> Driver<G> {
         let started = services.backstage.now();
         let chains = self.relays && !is_watched(services, execution);
         let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
-            self.emit_started(execution, started);
-            let result = perform((&*shared, execution), input, |_, result| result).await;
+            services.backstage.emit_started(execution, started);
+            let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
             let now = services.backstage.now();
             return self.absorb(execution, result, now, now.since(started)).await;
         };
@@ -295,7 +315,14 @@ impl<G: Graph> Driver<G> {
         now: Elapsed,
         took: Elapsed,
     ) -> Result<(), End> {
-        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
+        // Looked at here and not only in `judge`: it would be moved there and back, as a part of something larger each time.
+        let (step, effects) = match result {
+            Ok(Done { route: Ok(step), effects }) if self.frontier.is_current(execution) => (step, effects),
+            result => match self.judge(execution, result, took)? {
+                Some(accepted) => accepted,
+                None => return Ok(()),
+            },
+        };
         self.apply(execution, &effects);
         self.emit_finished(execution, &step, now, took);
         self.complete(execution, step)
@@ -453,14 +480,6 @@ impl<G: Graph> Driver<G> {
                 End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
             }
         }
-    }
-
-    #[inline]
-    fn emit_started(&self, execution: Execution, started: Elapsed) {
-        self.shared
-            .services
-            .backstage
-            .emit_at(started, || EventKind::NodeStarted(self.shared.services.backstage.node(execution)));
     }
 
     #[inline]

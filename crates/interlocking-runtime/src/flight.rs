@@ -11,7 +11,7 @@ use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// From how many bytes on an allocation costs less than moving a task several times.
@@ -32,6 +32,15 @@ struct Queue<G: Graph> {
     landed: VecDeque<Landed<G>>,
     /// Who waits for them.
     waker: Option<Waker>,
+}
+
+/// By node: the input of the task that is about to begin.
+pub(crate) struct Boarding<G: Graph>(Box<[Mutex<Boarder<G>>]>);
+
+/// An input, and for whom it is.
+struct Boarder<G: Graph> {
+    execution: Execution,
+    input: Option<G::Token>,
 }
 
 /// The tasks that are under way. Stops them when it is dropped.
@@ -79,16 +88,32 @@ impl<G: Graph> Landings<G> {
     }
 }
 
+impl<G: Graph> Boarding<G> {
+    pub(crate) fn new() -> Self {
+        let nobody = |node| Mutex::new(Boarder { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
+        Self((0..G::net().nodes().len() as NodeIndex).map(nobody).collect())
+    }
+
+    #[inline]
+    fn of(&self, node: NodeIndex) -> MutexGuard<'_, Boarder<G>> {
+        self.0[usize::from(node)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl<G: Graph> Flight<G> {
     pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
         let started = vec![Elapsed::default(); G::net().nodes().len()];
         Self { shared, aloft: 0, landed: VecDeque::new(), started }
     }
 
-    /// Runs `execution` in a task of its own.
-    pub(crate) fn start(&mut self, execution: Execution, input: G::Token, started: Elapsed) {
+    /// Runs `execution` in a task of its own. Takes the input.
+    pub(crate) fn start(&mut self, execution: Execution, input: &mut Option<G::Token>, started: Elapsed) {
         let aloft = Aloft { shared: self.shared.clone(), execution, landed: false };
-        let task = perform(aloft, input, Aloft::land);
+        let mut boarder = self.shared.boarding.of(execution.node);
+        boarder.execution = execution;
+        std::mem::swap(&mut boarder.input, input);
+        drop(boarder);
+        let task = perform(aloft, Aloft::land);
         // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
         let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
         drop(task);
@@ -121,6 +146,9 @@ impl<G: Graph> Flight<G> {
     /// Stops a task. It still lands.
     pub(crate) fn stop(&self, execution: Execution) {
         self.shared.stops.stop(execution);
+        // What it has not taken it need not take.
+        let input = self.shared.boarding.of(execution.node).input.take();
+        drop(input);
     }
 
     /// Stops all tasks, and waits until they have stopped.
@@ -159,6 +187,12 @@ impl<G: Graph> Performed<G> for Aloft<G> {
 
     fn shared(&self) -> &Shared<G> {
         &self.shared
+    }
+
+    fn take_input(&mut self) -> Option<G::Token> {
+        let mut boarder = self.shared.boarding.of(self.execution.node);
+        // A task that was stopped may come late, and find what its successor is to take.
+        if boarder.execution == self.execution { boarder.input.take() } else { None }
     }
 
     fn stops(&self) -> Option<&Stops> {

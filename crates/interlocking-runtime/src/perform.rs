@@ -12,7 +12,7 @@ use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -29,6 +29,9 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     fn execution(&self) -> Execution;
     fn shared(&self) -> &Shared<G>;
 
+    /// The input, once; `None` too where it was stopped meanwhile.
+    fn take_input(&mut self) -> Option<G::Token>;
+
     /// What may stop this execution alone; `None` where it can only end with its run.
     fn stops(&self) -> Option<&Stops> {
         None
@@ -41,39 +44,57 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     }
 }
 
-impl<G: Graph> Performed<G> for (&Shared<G>, Execution) {
+/// An execution that its driver waits for.
+pub(crate) struct Here<'run, G: Graph> {
+    pub(crate) shared: &'run Shared<G>,
+    pub(crate) execution: Execution,
+    pub(crate) input: Option<G::Token>,
+}
+
+impl<G: Graph> Performed<G> for Here<'_, G> {
     fn execution(&self) -> Execution {
-        self.1
+        self.execution
     }
 
     fn shared(&self) -> &Shared<G> {
-        self.0
+        self.shared
+    }
+
+    fn take_input(&mut self) -> Option<G::Token> {
+        self.input.take()
     }
 }
 
 /// Performs an execution, and gives what `finish` makes of the outcome. One future, and not one in another, because every
 /// branch holds one: nothing is in it twice that need not be.
+///
+/// Nor is the input: the handler's future takes it from where it lies, and this one never holds it. A runtime copies a
+/// task five times over; up to a hundred bytes or so these copies are a few registers, and beyond they are calls.
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
 )]
 pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
-    performed: P,
-    input: G::Token,
+    mut performed: P,
     finish: impl FnOnce(P, Result<Done<G>, Stop>) -> R + Send,
 ) -> impl Future<Output = R> + Send {
     async move {
-        let done = if performed.is_stopped() {
-            Err(Interruption::Cancelled)
-        } else {
+        let done = 'done: {
+            // Moved as a whole from here on: what is matched on further down would stay in the future.
+            let input = match if performed.is_stopped() { None } else { performed.take_input() } {
+                Some(input) => input,
+                None => break 'done Err(Interruption::Cancelled),
+            };
             // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
             let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
-            let step = pin!(performed.shared().graph.step(input, entered));
+            let mut step = pin!(performed.shared().graph.step(input, entered));
             if is_watched(&performed.shared().services, performed.execution()) {
-                watched(&performed, step).await
-            } else {
-                guard(&performed, step).await
+                break 'done watched(&performed, step).await;
             }
+            if let Poll::Ready(done) = begin(&mut step).await {
+                break 'done done;
+            }
+            go_on(&performed, step).await
         };
         let (services, execution) = (&performed.shared().services, performed.execution());
         let result = done.map_err(|interruption| interruption.into_stop(services, execution));
@@ -131,25 +152,51 @@ pub(crate) enum Interruption {
 }
 
 /// Runs `step` until it is ready, panics, takes longer than its node may, or it or its run is stopped.
-///
-/// What it waits with is made only if it is not ready at once: a node that does not wait costs no timer and no allocation.
-fn guard<'run, G: Graph>(
+async fn guard<G: Graph>(
+    performed: &impl Performed<G>,
+    mut step: Pin<&mut (impl Future<Output = Done<G>> + Send)>,
+) -> Result<Done<G>, Interruption> {
+    match begin(&mut step).await {
+        Poll::Ready(done) => done,
+        Poll::Pending => go_on(performed, step).await,
+    }
+}
+
+/// Polls `step` for the first time. Most nodes that do not wait are ready then, and cost no timer and no allocation.
+fn begin<T>(
+    step: &mut Pin<&mut (impl Future<Output = T> + Send)>,
+) -> impl Future<Output = Poll<Result<T, Interruption>>> + Send {
+    poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context)))
+}
+
+/// Goes on with a `step` that has begun and was not ready.
+fn go_on<'run, G: Graph>(
     performed: &'run impl Performed<G>,
     mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
-) -> impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run {
-    let mut waiting = None;
-    poll_fn(move |context| {
-        match catch_unwind(AssertUnwindSafe(|| step.as_mut().poll(context))) {
-            Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
-            Ok(Poll::Pending) => {}
-            Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
-        }
-        let waiting = waiting.get_or_insert_with(|| {
-            let limit = performed.shared().services.backstage.net.node(performed.execution().node).timeout;
-            Box::pin(interruption(limit, stopped(performed)))
-        });
-        waiting.as_mut().poll(context).map(Err)
+) -> Pin<Box<impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
+    Box::pin(async move {
+        let limit = performed.shared().services.backstage.net.node(performed.execution().node).timeout;
+        let mut interrupted = pin!(interruption(limit, stopped(performed)));
+        let mut has_been_polled = true;
+        poll_fn(|context| {
+            if !std::mem::take(&mut has_been_polled)
+                && let Poll::Ready(done) = poll_caught(step.as_mut(), context)
+            {
+                return Poll::Ready(done);
+            }
+            interrupted.as_mut().poll(context).map(Err)
+        })
+        .await
     })
+}
+
+/// Polls `step`, and catches its panic.
+#[inline]
+fn poll_caught<T>(step: Pin<&mut impl Future<Output = T>>, context: &mut Context<'_>) -> Poll<Result<T, Interruption>> {
+    match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(Interruption::Panicked(panic))),
+    }
 }
 
 /// Waits until an execution, or its run, is stopped.

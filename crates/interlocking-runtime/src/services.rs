@@ -196,6 +196,12 @@ impl Backstage {
         }
     }
 
+    /// Tells the sink that an execution has started.
+    #[inline]
+    pub(crate) fn emit_started(&self, execution: Execution, started: Elapsed) {
+        self.emit_at(started, || EventKind::NodeStarted(self.node(execution)));
+    }
+
     /// Tells the sink what an agent did.
     pub(crate) fn agent_event(&self, node: &'static str, execution: Execution, agent: AgentEvent) {
         let node = NodeRef { node, visit: execution.visit, attempt: execution.attempt };
