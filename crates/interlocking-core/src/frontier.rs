@@ -212,7 +212,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let step = match step {
             Step::One(alternative, token) if net.is_plain(alternative, execution.node, token.place()) => {
                 self.release(execution.node);
-                self.send(execution.node, token)?;
+                self.put(execution.node, token)?;
                 return Ok(Completed::default());
             }
             step => step,
@@ -236,7 +236,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
                     if token.place() == net.exit() {
                         exits.push(token);
                     } else {
-                        self.send(execution.node, token)?;
+                        self.put(execution.node, token)?;
                     }
                 }
                 exits.into_iter().try_for_each(|token| self.send(execution.node, token))?;
@@ -332,10 +332,16 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     #[inline]
     fn send(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
-        let place = token.place();
-        if place == self.net.exit() {
+        if token.place() == self.net.exit() {
             return self.leave(from, token);
         }
+        self.put(from, token)
+    }
+
+    /// The same to any place but the exit.
+    #[inline(always)]
+    fn put(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
+        let place = token.place();
         if !self.marked.insert(usize::from(place)) {
             return Err(self.double_token(from, place));
         }

@@ -161,6 +161,10 @@ impl<G: Graph> Driver<G> {
             any = true;
             let took = now.since(self.flight.started(execution.node));
             match result {
+                // Looked at here already: it would be moved as a part of something larger each time.
+                Some(Ok(Done { route: Ok(step), effects })) if self.frontier.is_current(execution) => {
+                    self.accept(execution, step, &effects, now, took)?;
+                }
                 Some(result) => self.absorb_unrecorded(execution, result, now, took)?,
                 None => self.absorb_unrecorded(execution, Err(self.lost(execution)), now, took)?,
             }
@@ -315,15 +319,21 @@ impl<G: Graph> Driver<G> {
         now: Elapsed,
         took: Elapsed,
     ) -> Result<(), End> {
-        // Looked at here and not only in `judge`: it would be moved there and back, as a part of something larger each time.
-        let (step, effects) = match result {
-            Ok(Done { route: Ok(step), effects }) if self.frontier.is_current(execution) => (step, effects),
-            result => match self.judge(execution, result, took)? {
-                Some(accepted) => accepted,
-                None => return Ok(()),
-            },
-        };
-        self.apply(execution, &effects);
+        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
+        self.accept(execution, step, &effects, now, took)
+    }
+
+    /// Lets an outcome count, where there is no journal.
+    #[inline]
+    fn accept(
+        &mut self,
+        execution: Execution,
+        step: Step<G::Token>,
+        effects: &Effects,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        self.apply(execution, effects);
         self.emit_finished(execution, &step, now, took);
         self.complete(execution, step)
     }
@@ -368,6 +378,7 @@ impl<G: Graph> Driver<G> {
         group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
 
+    #[inline]
     fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
         match self.frontier.complete(execution, step) {
             Ok(completed) => {

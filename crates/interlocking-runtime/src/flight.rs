@@ -107,6 +107,7 @@ impl<G: Graph> Flight<G> {
     }
 
     /// Runs `execution` in a task of its own. Takes the input.
+    #[inline(always)]
     pub(crate) fn start(&mut self, execution: Execution, input: &mut Option<G::Token>, started: Elapsed) {
         let aloft = Aloft { shared: self.shared.clone(), execution, landed: false };
         let mut boarder = self.shared.boarding.of(execution.node);
@@ -122,6 +123,7 @@ impl<G: Graph> Flight<G> {
     }
 
     /// The next one that has landed, if it was taken already.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<Landed<G>> {
         let landed = self.landed.pop_front()?;
         self.aloft -= 1;
@@ -189,6 +191,7 @@ impl<G: Graph> Performed<G> for Aloft<G> {
         &self.shared
     }
 
+    #[inline]
     fn take_input(&mut self) -> Option<G::Token> {
         let mut boarder = self.shared.boarding.of(self.execution.node);
         // A task that was stopped may come late, and find what its successor is to take.
