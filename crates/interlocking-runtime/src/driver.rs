@@ -7,7 +7,7 @@ use crate::event::{EventKind, Onward};
 use crate::flight::{Boarding, Flight, Landed, Landings};
 use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
 use crate::outcome::Outcome;
-use crate::perform::{Here, Stop, failure, is_watched, kind_of, perform};
+use crate::perform::{Here, Interruption, Stop, failure, is_watched, kind_of, perform};
 use crate::services::RunServices;
 use crate::stops::Stops;
 use interlocking_core::context::Effects;
@@ -146,7 +146,7 @@ impl<G: Graph> Driver<G> {
                 None => self.wait().await?,
                 Some(Landed { execution, result, now }) => {
                     let took = now.since(self.flight.started(execution.node));
-                    let result = result.unwrap_or_else(|| Err(self.lost(execution)));
+                    let result = self.settled(execution, result);
                     self.absorb(execution, result, now, took).await?;
                 }
             }
@@ -165,8 +165,10 @@ impl<G: Graph> Driver<G> {
                 Some(Ok(Done { route: Ok(step), effects })) if self.frontier.is_current(execution) => {
                     self.accept(execution, step, &effects, now, took)?;
                 }
-                Some(result) => self.absorb_unrecorded(execution, result, now, took)?,
-                None => self.absorb_unrecorded(execution, Err(self.lost(execution)), now, took)?,
+                result => {
+                    let result = self.settled(execution, result);
+                    self.absorb_unrecorded(execution, result, now, took)?;
+                }
             }
             if self.frontier.has_due() || self.frontier.running() == 0 {
                 break;
@@ -186,6 +188,15 @@ impl<G: Graph> Driver<G> {
             cancelled.as_mut().poll(context).map(|()| Err(End::Cancelled))
         })
         .await
+    }
+
+    /// What came of a task.
+    fn settled(&self, execution: Execution, result: Option<Result<Done<G>, Interruption>>) -> Result<Done<G>, Stop> {
+        match result {
+            Some(Ok(done)) => Ok(done),
+            Some(Err(interruption)) => Err(interruption.into_stop(&self.shared.services, execution)),
+            None => Err(self.lost(execution)),
+        }
     }
 
     /// Why a task ended without an outcome. One that was stopped may too, but the frontier discarded that before.
@@ -274,6 +285,7 @@ impl<G: Graph> Driver<G> {
         let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
             services.backstage.emit_started(execution, started);
             let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
+            let result = result.map_err(|interruption| interruption.into_stop(services, execution));
             let now = services.backstage.now();
             return self.absorb(execution, result, now, now.since(started)).await;
         };

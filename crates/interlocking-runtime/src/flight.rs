@@ -5,7 +5,7 @@
 
 use crate::clock::Elapsed;
 use crate::driver::Shared;
-use crate::perform::{Performed, Stop, perform};
+use crate::perform::{Interruption, Performed, perform};
 use crate::stops::Stops;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
@@ -21,7 +21,7 @@ const LARGE: usize = 1_024;
 pub(crate) struct Landed<G: Graph> {
     pub(crate) execution: Execution,
     /// `None` where its task ended without an outcome: its runtime ended, or the drop of a value in it panicked.
-    pub(crate) result: Option<Result<Done<G>, Stop>>,
+    pub(crate) result: Option<Result<Done<G>, Interruption>>,
     pub(crate) now: Elapsed,
 }
 
@@ -171,12 +171,12 @@ impl<G: Graph> Drop for Flight<G> {
 }
 
 impl<G: Graph> Aloft<G> {
-    fn land(mut self, result: Result<Done<G>, Stop>) {
+    fn land(mut self, result: Result<Done<G>, Interruption>) {
         self.landed = true;
         self.leave(Some(result));
     }
 
-    fn leave(&self, result: Option<Result<Done<G>, Stop>>) {
+    fn leave(&self, result: Option<Result<Done<G>, Interruption>>) {
         let now = self.shared.services.backstage.now();
         self.shared.landings.push(Landed { execution: self.execution, result, now });
     }

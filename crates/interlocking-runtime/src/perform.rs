@@ -76,7 +76,7 @@ impl<G: Graph> Performed<G> for Here<'_, G> {
 )]
 pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
     mut performed: P,
-    finish: impl FnOnce(P, Result<Done<G>, Stop>) -> R + Send,
+    finish: impl FnOnce(P, Result<Done<G>, Interruption>) -> R + Send,
 ) -> impl Future<Output = R> + Send {
     async move {
         let done = 'done: {
@@ -96,9 +96,7 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
             }
             go_on(&performed, step).await
         };
-        let (services, execution) = (&performed.shared().services, performed.execution());
-        let result = done.map_err(|interruption| interruption.into_stop(services, execution));
-        finish(performed, result)
+        finish(performed, done)
     }
 }
 
