@@ -106,3 +106,49 @@ impl Drop for Stopped<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+
+    const ONE: Execution = Execution { node: 1, visit: 1, attempt: 1 };
+    const OTHER: Execution = Execution { node: 1, visit: 2, attempt: 1 };
+
+    fn poll(stopped: Pin<&mut Stopped<'_>>) -> bool {
+        stopped.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    #[test]
+    fn only_what_is_stopped_is_stopped() {
+        let stops = Stops::default();
+        let (mut one, mut other) = (pin!(stops.stopped(ONE)), pin!(stops.stopped(OTHER)));
+        assert!(!poll(one.as_mut()) && !poll(other.as_mut()));
+        stops.stop(ONE);
+        assert!(poll(one.as_mut()) && !poll(other.as_mut()));
+        assert!(stops.is_stopped(ONE) && !stops.is_stopped(OTHER));
+        stops.forget(ONE);
+        assert!(!stops.is_stopped(ONE), "it has landed");
+    }
+
+    #[test]
+    fn a_stop_outlives_whoever_waited_for_it() {
+        let stops = Stops::default();
+        let mut waited = Box::pin(stops.stopped(ONE));
+        assert!(!poll(waited.as_mut()));
+        stops.stop(ONE);
+        drop(waited);
+        assert!(stops.is_stopped(ONE));
+        drop(stops.stopped(OTHER));
+        assert_eq!(stops.lock().executions.len(), 1, "what waits no longer is not listed");
+    }
+
+    #[test]
+    fn stopping_all_stops_what_is_not_known_yet() {
+        let stops = Stops::default();
+        let mut one = pin!(stops.stopped(ONE));
+        assert!(!poll(one.as_mut()));
+        stops.stop_all();
+        assert!(poll(one) && stops.is_stopped(OTHER));
+    }
+}
