@@ -27,6 +27,10 @@ pub struct Net {
     shortcuts: Vec<Shortcut>,
     /// By alternative: its source and its place, if it is plain.
     plain: Vec<Option<(NodeIndex, PlaceIndex)>>,
+    /// By place.
+    consumers: Vec<Consumer>,
+    /// By node.
+    intakes: Vec<Intake>,
     memory_groups: Vec<String>,
     entry: PlaceIndex,
 }
@@ -44,6 +48,30 @@ pub(crate) struct Shortcut {
     pub(crate) visits: u32,
     /// How many attempts there may be, where it is; none, where it is not.
     pub(crate) attempts: u32,
+}
+
+/// What a token that arrives in a place must know, in as few bytes as possible: a fork of a thousand branches looks at
+/// two of these a branch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Consumer {
+    /// As in [`NetPlace`].
+    pub(crate) node: NodeIndex,
+    pub(crate) latched: bool,
+    pub(crate) kept: bool,
+}
+
+/// What a node that takes its input must know, as small for the same reason.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Intake {
+    /// As in [`NetNode`].
+    pub(crate) visits: u32,
+    /// As in [`NetNode`]; `u32::MAX` where nothing bounds them.
+    pub(crate) attempts: u32,
+    pub(crate) first_place: PlaceIndex,
+    pub(crate) place_count: u16,
+    pub(crate) is_join: bool,
+    /// Whether its edge to itself is bounded by attempts.
+    pub(crate) tries: bool,
 }
 
 /// What a run needs to know of a node.
@@ -92,6 +120,8 @@ pub struct Alternative {
     pub source: NodeIndex,
     /// One entry a token that it makes; each lists the places among which the token's sender chooses.
     pub branches: Vec<Vec<PlaceIndex>>,
+    /// The place of each branch, in one list, where no branch chooses; otherwise empty.
+    pub(crate) only: Vec<PlaceIndex>,
     /// What it clears first.
     pub cancels: Option<Region>,
     /// Whether it leads to one place, cancels nothing and stays in the graph: the common case, taken quickly.
@@ -180,7 +210,8 @@ impl Net {
                 });
                 let branches = branches.collect::<Result<Vec<_>, _>>()?;
                 let cancels = names.region(row, &fork.cancels)?;
-                alternatives.push(Alternative { source, branches, cancels, plain: false });
+                let only = only(&branches);
+                alternatives.push(Alternative { source, branches, only, cancels, plain: false });
             }
             let mut exhausted = None;
             if let Some(goto) = &row.exhausted {
@@ -218,8 +249,11 @@ impl Net {
             place.filter(|_| alternative.plain).map(|&place| (alternative.source, place))
         });
         let plain = plain.collect();
+        let consumers = names.places.iter().map(Consumer::of).collect();
+        let intakes = nodes.iter().map(Intake::of).collect();
         let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
-        Ok(Self { nodes, places: names.places, alternatives, shortcuts, plain, memory_groups, entry, table })
+        let places = names.places;
+        Ok(Self { nodes, places, alternatives, shortcuts, plain, consumers, intakes, memory_groups, entry, table })
     }
 
     /// The table that this was compiled from.
@@ -296,6 +330,18 @@ impl Net {
         &self.shortcuts
     }
 
+    /// What a token in `place` must know.
+    #[inline]
+    pub(crate) fn consumer(&self, place: usize) -> Consumer {
+        self.consumers[place]
+    }
+
+    /// What `node` must know when it takes its input.
+    #[inline]
+    pub(crate) fn intake(&self, node: NodeIndex) -> Intake {
+        self.intakes[usize::from(node)]
+    }
+
     /// Whether `alternative` is `source`'s plain way to `place`: the common case of a legal step, seen at one look.
     #[inline]
     pub(crate) fn is_plain(&self, alternative: AlternativeIndex, source: NodeIndex, place: PlaceIndex) -> bool {
@@ -323,6 +369,32 @@ impl Shortcut {
                 Self { source, place, target: target.into(), visits, attempts }
             }
         }
+    }
+}
+
+impl Consumer {
+    fn of(place: &NetPlace) -> Self {
+        Self { node: place.node, latched: place.latched, kept: place.kept }
+    }
+}
+
+impl Intake {
+    fn of(node: &NetNode) -> Self {
+        Self {
+            visits: node.visits,
+            attempts: node.attempts.unwrap_or(u32::MAX),
+            first_place: node.first_place,
+            place_count: node.place_count,
+            is_join: node.is_join,
+            tries: node.attempts.is_some(),
+        }
+    }
+
+    /// The node's places.
+    #[inline]
+    pub(crate) fn places(&self) -> std::ops::Range<usize> {
+        let first = usize::from(self.first_place);
+        first..first + usize::from(self.place_count)
     }
 }
 
@@ -406,7 +478,7 @@ impl Names {
         let place = self.place(table, row, &goto.to)?;
         let cancels = self.region(row, &goto.cancels)?;
         let plain = cancels.is_none() && !goto.to.is_exit();
-        Ok(Alternative { source, branches: vec![vec![place]], cancels, plain })
+        Ok(Alternative { source, branches: vec![vec![place]], only: vec![place], cancels, plain })
     }
 
     fn region(&self, row: &NodeRow, names: &[String]) -> Result<Option<Region>, NetError> {
@@ -432,6 +504,12 @@ impl Names {
         }
         Ok(Some(region))
     }
+}
+
+/// The place of each branch, if none chooses.
+fn only(branches: &[Vec<PlaceIndex>]) -> Vec<PlaceIndex> {
+    let only = |branch: &Vec<PlaceIndex>| if let [place] = branch[..] { Some(place) } else { None };
+    branches.iter().map(only).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// What each kind can do: who takes tokens, who is started beside the graph, who waits for messages.

@@ -7,7 +7,7 @@
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
 use crate::event::{Event, EventKind, EventSink, Hop};
-use crate::perform::{Interruption, Stop, Waiting, may_be_traced, wait};
+use crate::perform::{Interruption, Stop, interruption, may_be_traced};
 use crate::services::RunServices;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
@@ -88,7 +88,7 @@ pub(crate) async fn chain<G: Graph>(
         Err(Interruption::Cancelled)
     } else {
         let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
-        let (mut waiting, mut stands_at): (Waiting<'_>, NodeIndex) = (None, node);
+        let (mut waiting, mut stands_at) = (None, node);
         poll_fn(|context| {
             // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
             match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
@@ -99,8 +99,10 @@ pub(crate) async fn chain<G: Graph>(
             if let Some(node) = place.see() {
                 (waiting, stands_at) = (None, node);
             }
-            let limit = || backstage.net.node(stands_at).timeout;
-            wait(&mut waiting, limit, cancel, context).map(Err)
+            let waiting = waiting.get_or_insert_with(|| {
+                Box::pin(interruption(backstage.net.node(stands_at).timeout, cancel.requested()))
+            });
+            waiting.as_mut().poll(context).map(Err)
         })
         .await
     };

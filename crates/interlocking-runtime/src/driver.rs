@@ -4,11 +4,12 @@ use crate::cancel::Cancel;
 use crate::chain::{Chained, chain};
 use crate::clock::Elapsed;
 use crate::event::{EventKind, Onward};
-use crate::flight::{Flight, Landed, Landings};
+use crate::flight::{Boarding, Flight, Landed, Landings};
 use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
 use crate::outcome::Outcome;
-use crate::perform::{Stop, failure, is_watched, kind_of, perform};
+use crate::perform::{Here, Interruption, Stop, failure, is_watched, kind_of, perform};
 use crate::services::RunServices;
+use crate::stops::Stops;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Payload, Violation};
@@ -38,6 +39,8 @@ pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     pub(crate) cancel: Cancel,
     pub(crate) landings: Landings<G>,
+    pub(crate) stops: Stops,
+    pub(crate) boarding: Boarding<G>,
 }
 
 /// What an execution that counts asks for.
@@ -59,11 +62,19 @@ impl<G: Graph> Driver<G> {
     ) -> Self {
         let net = G::net();
         let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
-        let shared = Arc::new(Shared { graph, services, cancel, landings: Landings::new() });
+        let relays = journal.is_none() && !services.backstage.has_read_only;
+        let shared = Arc::new(Shared {
+            graph,
+            services,
+            cancel,
+            landings: Landings::new(),
+            boarding: Boarding::new(),
+            stops: Stops::default(),
+        });
         Self {
             flight: Flight::new(shared.clone()),
             shared,
-            relays: journal.is_none() && !net.nodes().iter().any(|node| node.read_only),
+            relays,
             frontier: Frontier::new(net, token),
             journal,
             sequence: 0,
@@ -133,8 +144,9 @@ impl<G: Graph> Driver<G> {
             }
             match self.flight.next() {
                 None => self.wait().await?,
-                Some(Landed { execution, result, now, took }) => {
-                    let result = result.unwrap_or_else(|| Err(self.lost(execution)));
+                Some(Landed { execution, result, now }) => {
+                    let took = now.since(self.flight.started(execution.node));
+                    let result = self.settled(execution, result);
                     self.absorb(execution, result, now, took).await?;
                 }
             }
@@ -145,10 +157,19 @@ impl<G: Graph> Driver<G> {
     /// nothing has landed.
     fn absorb_landed(&mut self) -> Result<bool, End> {
         let mut any = false;
-        while let Some(Landed { execution, result, now, took }) = self.flight.next() {
+        while let Some(Landed { execution, result, now }) = self.flight.next() {
             any = true;
-            let result = result.unwrap_or_else(|| Err(self.lost(execution)));
-            self.absorb_unrecorded(execution, result, now, took)?;
+            let took = now.since(self.flight.started(execution.node));
+            match result {
+                // Looked at here already: it would be moved as a part of something larger each time.
+                Some(Ok(Done { route: Ok(step), effects })) if self.frontier.is_current(execution) => {
+                    self.accept(execution, step, &effects, now, took)?;
+                }
+                result => {
+                    let result = self.settled(execution, result);
+                    self.absorb_unrecorded(execution, result, now, took)?;
+                }
+            }
             if self.frontier.has_due() || self.frontier.running() == 0 {
                 break;
             }
@@ -169,7 +190,16 @@ impl<G: Graph> Driver<G> {
         .await
     }
 
-    /// Why a task ended without an outcome. One that was aborted did too, but the frontier discarded that before.
+    /// What came of a task.
+    fn settled(&self, execution: Execution, result: Option<Result<Done<G>, Interruption>>) -> Result<Done<G>, Stop> {
+        match result {
+            Some(Ok(done)) => Ok(done),
+            Some(Err(interruption)) => Err(interruption.into_stop(&self.shared.services, execution)),
+            None => Err(self.lost(execution)),
+        }
+    }
+
+    /// Why a task ended without an outcome. One that was stopped may too, but the frontier discarded that before.
     #[cold]
     fn lost(&self, execution: Execution) -> Stop {
         let message = "in the drop of a value that its handler held".to_owned();
@@ -181,7 +211,18 @@ impl<G: Graph> Driver<G> {
     async fn start_due(&mut self) -> Result<(), End> {
         // Branches of one fork start at one moment.
         let mut started = None;
-        while let Some(due) = self.frontier.next_due() {
+        loop {
+            let beside_others = self.frontier.running() + self.frontier.due() > 1;
+            if beside_others && let Some((execution, waiting)) = self.frontier.next_plain() {
+                if self.journal.is_some() {
+                    self.shared.services.keep_input(execution.node, &self.arrived);
+                }
+                let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
+                self.shared.services.backstage.emit_started(execution, started);
+                self.flight.start(execution, waiting, started);
+                continue;
+            }
+            let Some(due) = self.frontier.next_due() else { return Ok(()) };
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
             if self.frontier.running() == 1 && !self.frontier.has_due() {
@@ -189,11 +230,10 @@ impl<G: Graph> Driver<G> {
                 started = None;
             } else {
                 let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-                self.emit_started(execution, started);
-                self.flight.start(execution, input, started);
+                self.shared.services.backstage.emit_started(execution, started);
+                self.flight.start(execution, &mut Some(input), started);
             }
         }
-        Ok(())
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.
@@ -243,8 +283,9 @@ impl<G: Graph> Driver<G> {
         let started = services.backstage.now();
         let chains = self.relays && !is_watched(services, execution);
         let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
-            self.emit_started(execution, started);
-            let result = perform((&*shared, execution), input, |_, result| result).await;
+            services.backstage.emit_started(execution, started);
+            let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
+            let result = result.map_err(|interruption| interruption.into_stop(services, execution));
             let now = services.backstage.now();
             return self.absorb(execution, result, now, now.since(started)).await;
         };
@@ -291,7 +332,20 @@ impl<G: Graph> Driver<G> {
         took: Elapsed,
     ) -> Result<(), End> {
         let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
-        self.apply(execution, &effects);
+        self.accept(execution, step, &effects, now, took)
+    }
+
+    /// Lets an outcome count, where there is no journal.
+    #[inline]
+    fn accept(
+        &mut self,
+        execution: Execution,
+        step: Step<G::Token>,
+        effects: &Effects,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        self.apply(execution, effects);
         self.emit_finished(execution, &step, now, took);
         self.complete(execution, step)
     }
@@ -305,9 +359,9 @@ impl<G: Graph> Driver<G> {
         took: Elapsed,
     ) -> Result<Option<Accepted<G>>, End> {
         if !self.frontier.is_current(execution) {
+            self.flight.forget(execution);
             return Ok(None);
         }
-        self.flight.forget(execution.node);
         let failed = match result {
             Ok(Done { route: Ok(step), effects }) => return Ok(Some((step, effects))),
             Ok(Done { route: Err(error), .. }) => {
@@ -329,15 +383,19 @@ impl<G: Graph> Driver<G> {
 
     /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
     fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
+        if effects.is_empty() {
+            return None;
+        }
         let group = self.shared.services.backstage.net.node(execution.node).memory.map(usize::from);
         group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
 
+    #[inline]
     fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
         match self.frontier.complete(execution, step) {
             Ok(completed) => {
                 for cancelled in completed.cancelled {
-                    self.flight.abort(cancelled.node);
+                    self.flight.stop(cancelled);
                     let node = self.shared.services.backstage.node(cancelled);
                     self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
                 }
@@ -445,14 +503,6 @@ impl<G: Graph> Driver<G> {
                 End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
             }
         }
-    }
-
-    #[inline]
-    fn emit_started(&self, execution: Execution, started: Elapsed) {
-        self.shared
-            .services
-            .backstage
-            .emit_at(started, || EventKind::NodeStarted(self.shared.services.backstage.node(execution)));
     }
 
     #[inline]

@@ -5,14 +5,14 @@
 
 use crate::clock::Elapsed;
 use crate::driver::Shared;
-use crate::perform::{Performed, Stop, perform};
+use crate::perform::{Interruption, Performed, perform};
+use crate::stops::Stops;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use tokio::task::JoinHandle;
 
 /// From how many bytes on an allocation costs less than moving a task several times.
 const LARGE: usize = 1_024;
@@ -20,10 +20,9 @@ const LARGE: usize = 1_024;
 /// What came of an execution.
 pub(crate) struct Landed<G: Graph> {
     pub(crate) execution: Execution,
-    /// `None` where its task ended without an outcome: it was aborted, or the drop of a value in it panicked.
-    pub(crate) result: Option<Result<Done<G>, Stop>>,
+    /// `None` where its task ended without an outcome: its runtime ended, or the drop of a value in it panicked.
+    pub(crate) result: Option<Result<Done<G>, Interruption>>,
     pub(crate) now: Elapsed,
-    pub(crate) took: Elapsed,
 }
 
 /// Where tasks leave what came of them.
@@ -35,21 +34,29 @@ struct Queue<G: Graph> {
     waker: Option<Waker>,
 }
 
-/// The tasks that are under way. Aborts them when it is dropped.
+/// By node: the input of the task that is about to begin.
+pub(crate) struct Boarding<G: Graph>(Box<[Mutex<Boarder<G>>]>);
+
+/// An input, and for whom it is.
+struct Boarder<G: Graph> {
+    execution: Execution,
+    input: Option<G::Token>,
+}
+
+/// The tasks that are under way. Stops them when it is dropped.
 pub(crate) struct Flight<G: Graph> {
     shared: Arc<Shared<G>>,
-    /// How many tasks have not been seen landing, the aborted ones included.
+    /// How many tasks have not been seen landing, the stopped ones included.
     aloft: usize,
     /// What was taken from the queue last.
     landed: VecDeque<Landed<G>>,
-    /// By node: its task, until that has landed or is stopped.
-    tasks: Vec<Option<JoinHandle<()>>>,
+    /// By node: when its latest task started.
+    started: Vec<Elapsed>,
 }
 
 /// What a task holds: it lands when this does.
 struct Aloft<G: Graph> {
     shared: Arc<Shared<G>>,
-    started: Elapsed,
     execution: Execution,
     landed: bool,
 }
@@ -81,23 +88,42 @@ impl<G: Graph> Landings<G> {
     }
 }
 
-impl<G: Graph> Flight<G> {
-    pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
-        let tasks = std::iter::repeat_with(|| None).take(G::net().nodes().len()).collect();
-        Self { shared, aloft: 0, landed: VecDeque::new(), tasks }
+impl<G: Graph> Boarding<G> {
+    pub(crate) fn new() -> Self {
+        let nobody = |node| Mutex::new(Boarder { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
+        Self((0..G::net().nodes().len() as NodeIndex).map(nobody).collect())
     }
 
-    /// Runs `execution` in a task of its own.
-    pub(crate) fn start(&mut self, execution: Execution, input: G::Token, started: Elapsed) {
-        let aloft = Aloft { shared: self.shared.clone(), started, execution, landed: false };
-        let task = perform(aloft, input, Aloft::land);
+    #[inline]
+    fn of(&self, node: NodeIndex) -> MutexGuard<'_, Boarder<G>> {
+        self.0[usize::from(node)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<G: Graph> Flight<G> {
+    pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
+        let started = vec![Elapsed::default(); G::net().nodes().len()];
+        Self { shared, aloft: 0, landed: VecDeque::new(), started }
+    }
+
+    /// Runs `execution` in a task of its own. Takes the input.
+    #[inline(always)]
+    pub(crate) fn start(&mut self, execution: Execution, input: &mut Option<G::Token>, started: Elapsed) {
+        let aloft = Aloft { shared: self.shared.clone(), execution, landed: false };
+        let mut boarder = self.shared.boarding.of(execution.node);
+        boarder.execution = execution;
+        std::mem::swap(&mut boarder.input, input);
+        drop(boarder);
+        let task = perform(aloft, Aloft::land);
         // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
         let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
-        self.tasks[usize::from(execution.node)] = Some(task);
+        drop(task);
+        self.started[usize::from(execution.node)] = started;
         self.aloft += 1;
     }
 
     /// The next one that has landed, if it was taken already.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<Landed<G>> {
         let landed = self.landed.pop_front()?;
         self.aloft -= 1;
@@ -109,48 +135,50 @@ impl<G: Graph> Flight<G> {
         self.shared.landings.poll_take(&mut self.landed, context)
     }
 
-    /// Forgets the task of a node whose outcome was taken.
-    pub(crate) fn forget(&mut self, node: NodeIndex) {
-        self.tasks[usize::from(node)] = None;
+    /// When the latest task of a node started.
+    pub(crate) fn started(&self, node: NodeIndex) -> Elapsed {
+        self.started[usize::from(node)]
     }
 
-    /// Stops the task of a node. It still lands.
-    pub(crate) fn abort(&mut self, node: NodeIndex) {
-        if let Some(task) = self.tasks[usize::from(node)].take() {
-            task.abort();
-        }
+    /// Forgets a task that was stopped and has landed.
+    pub(crate) fn forget(&self, execution: Execution) {
+        self.shared.stops.forget(execution);
+    }
+
+    /// Stops a task. It still lands.
+    pub(crate) fn stop(&self, execution: Execution) {
+        self.shared.stops.stop(execution);
+        // What it has not taken it need not take.
+        let input = self.shared.boarding.of(execution.node).input.take();
+        drop(input);
     }
 
     /// Stops all tasks, and waits until they have stopped.
     pub(crate) async fn shutdown(&mut self) {
-        self.abort_all();
+        self.shared.stops.stop_all();
         while self.aloft > 0 {
             if self.next().is_none() {
                 std::future::poll_fn(|context| self.poll_landed(context)).await;
             }
         }
     }
-
-    fn abort_all(&mut self) {
-        self.tasks.iter_mut().filter_map(Option::take).for_each(|task| task.abort());
-    }
 }
 
 impl<G: Graph> Drop for Flight<G> {
     fn drop(&mut self) {
-        self.abort_all();
+        self.shared.stops.stop_all();
     }
 }
 
 impl<G: Graph> Aloft<G> {
-    fn land(mut self, result: Result<Done<G>, Stop>) {
+    fn land(mut self, result: Result<Done<G>, Interruption>) {
         self.landed = true;
         self.leave(Some(result));
     }
 
-    fn leave(&self, result: Option<Result<Done<G>, Stop>>) {
+    fn leave(&self, result: Option<Result<Done<G>, Interruption>>) {
         let now = self.shared.services.backstage.now();
-        self.shared.landings.push(Landed { execution: self.execution, result, now, took: now.since(self.started) });
+        self.shared.landings.push(Landed { execution: self.execution, result, now });
     }
 }
 
@@ -161,6 +189,17 @@ impl<G: Graph> Performed<G> for Aloft<G> {
 
     fn shared(&self) -> &Shared<G> {
         &self.shared
+    }
+
+    #[inline]
+    fn take_input(&mut self) -> Option<G::Token> {
+        let mut boarder = self.shared.boarding.of(self.execution.node);
+        // A task that was stopped may come late, and find what its successor is to take.
+        if boarder.execution == self.execution { boarder.input.take() } else { None }
+    }
+
+    fn stops(&self) -> Option<&Stops> {
+        Some(&self.shared.stops)
     }
 }
 

@@ -34,6 +34,7 @@ mod driver;
 mod flight;
 mod perform;
 mod services;
+mod stops;
 
 pub use cancel::Cancel;
 pub use clock::{Clock, Elapsed};

@@ -1,15 +1,15 @@
 //! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
 
-use crate::cancel::Cancel;
 use crate::driver::Shared;
 use crate::services::RunServices;
+use crate::stops::Stops;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Entered};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -28,52 +28,83 @@ pub(crate) enum Stop {
 pub(crate) trait Performed<G: Graph>: Send + Sync {
     fn execution(&self) -> Execution;
     fn shared(&self) -> &Shared<G>;
+
+    /// The input, once; `None` too where it was stopped meanwhile.
+    fn take_input(&mut self) -> Option<G::Token>;
+
+    /// What may stop this execution alone; `None` where it can only end with its run.
+    fn stops(&self) -> Option<&Stops> {
+        None
+    }
+
+    /// Whether it need not begin.
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        self.shared().cancel.is_requested() || self.stops().is_some_and(|stops| stops.is_stopped(self.execution()))
+    }
 }
 
-impl<G: Graph> Performed<G> for (&Shared<G>, Execution) {
+/// An execution that its driver waits for.
+pub(crate) struct Here<'run, G: Graph> {
+    pub(crate) shared: &'run Shared<G>,
+    pub(crate) execution: Execution,
+    pub(crate) input: Option<G::Token>,
+}
+
+impl<G: Graph> Performed<G> for Here<'_, G> {
     fn execution(&self) -> Execution {
-        self.1
+        self.execution
     }
 
     fn shared(&self) -> &Shared<G> {
-        self.0
+        self.shared
+    }
+
+    fn take_input(&mut self) -> Option<G::Token> {
+        self.input.take()
     }
 }
 
 /// Performs an execution, and gives what `finish` makes of the outcome. One future, and not one in another, because every
 /// branch holds one: nothing is in it twice that need not be.
+///
+/// Nor is the input: the handler's future takes it from where it lies, and this one never holds it. A runtime copies a
+/// task five times over; up to a hundred bytes or so these copies are a few registers, and beyond they are calls.
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
 )]
 pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
-    performed: P,
-    input: G::Token,
-    finish: impl FnOnce(P, Result<Done<G>, Stop>) -> R + Send,
+    mut performed: P,
+    finish: impl FnOnce(P, Result<Done<G>, Interruption>) -> R + Send,
 ) -> impl Future<Output = R> + Send {
     async move {
-        let done = if performed.shared().cancel.is_requested() {
-            Err(Interruption::Cancelled)
-        } else {
+        let done = 'done: {
+            // Moved as a whole from here on: what is matched on further down would stay in the future.
+            let input = match if performed.is_stopped() { None } else { performed.take_input() } {
+                Some(input) => input,
+                None => break 'done Err(Interruption::Cancelled),
+            };
             // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
             let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
-            let step = pin!(performed.shared().graph.step(input, entered));
+            let mut step = pin!(performed.shared().graph.step(input, entered));
             if is_watched(&performed.shared().services, performed.execution()) {
-                watched(&performed, step).await
-            } else {
-                guard(&performed, step).await
+                break 'done watched(&performed, step).await;
             }
+            if let Poll::Ready(done) = begin(&mut step).await {
+                break 'done done;
+            }
+            go_on(&performed, step).await
         };
-        let (services, execution) = (&performed.shared().services, performed.execution());
-        let result = done.map_err(|interruption| interruption.into_stop(services, execution));
-        finish(performed, result)
+        finish(performed, done)
     }
 }
 
 /// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
-    services.backstage.net.node(execution.node).read_only || tracing::enabled!(tracing::Level::INFO)
+    (services.backstage.has_read_only && services.backstage.net.node(execution.node).read_only)
+        || tracing::enabled!(tracing::Level::INFO)
 }
 
 /// Whether somebody may be tracing; quicker to ask than whether anybody is.
@@ -97,10 +128,16 @@ fn watched<'run, G: Graph>(
     );
     let guarded = guard(performed, step).instrument(span);
     Box::pin(async move {
-        match net.node(execution.node).read_only {
-            true => read_only(services, execution, guarded).await,
-            false => guarded.await,
+        if !net.node(execution.node).read_only {
+            return guarded.await;
         }
+        // The comparisons before and after can be stopped too.
+        let (mut compared, mut stopped) = (pin!(read_only(services, execution, guarded)), pin!(stopped(performed)));
+        poll_fn(|context| match compared.as_mut().poll(context) {
+            Poll::Pending => stopped.as_mut().poll(context).map(|()| Err(Interruption::Cancelled)),
+            ready => ready,
+        })
+        .await
     })
 }
 
@@ -112,60 +149,76 @@ pub(crate) enum Interruption {
     Workspace(WorkspaceError),
 }
 
-/// What an execution waits with: a timer and the cancellation.
-pub(crate) type Waiting<'run> = Option<Pin<Box<dyn Future<Output = Interruption> + Send + 'run>>>;
+/// Runs `step` until it is ready, panics, takes longer than its node may, or it or its run is stopped.
+async fn guard<G: Graph>(
+    performed: &impl Performed<G>,
+    mut step: Pin<&mut (impl Future<Output = Done<G>> + Send)>,
+) -> Result<Done<G>, Interruption> {
+    match begin(&mut step).await {
+        Poll::Ready(done) => done,
+        Poll::Pending => go_on(performed, step).await,
+    }
+}
 
-/// Runs `step` until it is ready, panics, takes longer than its node may, or the run is cancelled.
-fn guard<'run, G: Graph>(
+/// Polls `step` for the first time. Most nodes that do not wait are ready then, and cost no timer and no allocation.
+fn begin<T>(
+    step: &mut Pin<&mut (impl Future<Output = T> + Send)>,
+) -> impl Future<Output = Poll<Result<T, Interruption>>> + Send {
+    poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context)))
+}
+
+/// Goes on with a `step` that has begun and was not ready.
+fn go_on<'run, G: Graph>(
     performed: &'run impl Performed<G>,
     mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
-) -> impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run {
-    let mut waiting = None;
-    std::future::poll_fn(move |context| {
-        let Shared { services, cancel, .. } = performed.shared();
-        let limit = || services.backstage.net.node(performed.execution().node).timeout;
-        poll_guarded(step.as_mut(), &mut waiting, limit, cancel, context)
+) -> Pin<Box<impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
+    Box::pin(async move {
+        let limit = performed.shared().services.backstage.net.node(performed.execution().node).timeout;
+        let mut interrupted = pin!(interruption(limit, stopped(performed)));
+        let mut has_been_polled = true;
+        poll_fn(|context| {
+            if !std::mem::take(&mut has_been_polled)
+                && let Poll::Ready(done) = poll_caught(step.as_mut(), context)
+            {
+                return Poll::Ready(done);
+            }
+            interrupted.as_mut().poll(context).map(Err)
+        })
+        .await
     })
 }
 
-/// Polls `step` once, guarded. What it waits with is made only if it is not ready at once: a node that does not wait costs
-/// no timer and no allocation.
+/// Polls `step`, and catches its panic.
 #[inline]
-fn poll_guarded<'run, T>(
-    step: Pin<&mut impl Future<Output = T>>,
-    waiting: &mut Waiting<'run>,
-    limit: impl FnOnce() -> Option<Duration>,
-    cancel: &'run Cancel,
-    context: &mut Context<'_>,
-) -> Poll<Result<T, Interruption>> {
-    let polled = match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
-        Ok(polled) => polled,
-        Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
-    };
-    if let Poll::Ready(value) = polled {
-        return Poll::Ready(Ok(value));
+fn poll_caught<T>(step: Pin<&mut impl Future<Output = T>>, context: &mut Context<'_>) -> Poll<Result<T, Interruption>> {
+    match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(Interruption::Panicked(panic))),
     }
-    wait(waiting, limit, cancel, context).map(Err)
 }
 
-/// Waits for what may interrupt an execution that is not ready.
-pub(crate) fn wait<'run>(
-    waiting: &mut Waiting<'run>,
-    limit: impl FnOnce() -> Option<Duration>,
-    cancel: &'run Cancel,
-    context: &mut Context<'_>,
-) -> Poll<Interruption> {
-    let waiting = waiting.get_or_insert_with(|| Box::pin(interruption(limit(), cancel)));
-    waiting.as_mut().poll(context)
+/// Waits until an execution, or its run, is stopped.
+async fn stopped<G: Graph>(performed: &impl Performed<G>) {
+    let mut cancelled = pin!(performed.shared().cancel.requested());
+    let mut stopped = performed.stops().map(|stops| stops.stopped(performed.execution()));
+    poll_fn(|context| {
+        if let Some(stopped) = &mut stopped
+            && Pin::new(stopped).poll(context).is_ready()
+        {
+            return Poll::Ready(());
+        }
+        cancelled.as_mut().poll(context)
+    })
+    .await
 }
 
-async fn interruption(limit: Option<Duration>, cancel: &Cancel) -> Interruption {
-    let cancelled = cancel.requested();
+/// Resolves when an execution has taken as long as it may, or is `stopped`.
+pub(crate) async fn interruption(limit: Option<Duration>, stopped: impl Future<Output = ()>) -> Interruption {
     let Some(limit) = limit else {
-        cancelled.await;
+        stopped.await;
         return Interruption::Cancelled;
     };
-    match tokio::time::timeout(limit, cancelled).await {
+    match tokio::time::timeout(limit, stopped).await {
         Ok(()) => Interruption::Cancelled,
         Err(_) => Interruption::TimedOut(limit),
     }

@@ -34,6 +34,8 @@ pub(crate) struct Backstage {
     pub(crate) sink: Option<Arc<dyn EventSink>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) started: Elapsed,
+    /// Whether any node must leave its workspace as it found it.
+    pub(crate) has_read_only: bool,
     calls: Mutex<Vec<(Execution, LedgerEntry)>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }
@@ -161,7 +163,9 @@ impl Backstage {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let started = clock.now();
-        Self { run, net, roles, sink, clock, started, calls: Mutex::default(), schemas: Mutex::default() }
+        let has_read_only = net.nodes().iter().any(|node| node.read_only);
+        let (calls, schemas) = Default::default();
+        Self { run, net, roles, sink, clock, started, has_read_only, calls, schemas }
     }
 
     /// The time since the run's start.
@@ -190,6 +194,12 @@ impl Backstage {
         if let Some(sink) = &self.sink {
             sink.emit(Event { at, kind: kind() });
         }
+    }
+
+    /// Tells the sink that an execution has started.
+    #[inline]
+    pub(crate) fn emit_started(&self, execution: Execution, started: Elapsed) {
+        self.emit_at(started, || EventKind::NodeStarted(self.node(execution)));
     }
 
     /// Tells the sink what an agent did.

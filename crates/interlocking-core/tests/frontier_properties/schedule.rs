@@ -150,7 +150,17 @@ impl Run<'_> {
     }
 
     fn start(&mut self, seen: &mut Seen) {
-        let quick = self.quick.next_due().unwrap();
+        let before = format!("{:?}", self.quick);
+        let plain = self.quick.next_plain().map(|(execution, token)| (execution, token.take().unwrap()));
+        let quick = match plain {
+            Some((execution, token)) => Due { execution, input: Input::One(token), exhausted: None },
+            None => {
+                assert_eq!(format!("{:?}", self.quick), before, "not plain, no change");
+                let due = self.quick.next_due().unwrap();
+                assert!(due.exhausted.is_some() || self.net.node(due.execution.node).is_join, "all others are plain");
+                due
+            }
+        };
         let slow = self.slow.next_due().unwrap();
         assert_eq!(self.started(&quick), self.started(&slow));
         let before = self.model.marking();
