@@ -10,7 +10,7 @@ use interlocking_core::net::Net;
 use interlocking_core::table::Table;
 use interlocking_soundness::{Verdict, check};
 
-/// The most states of a mutant that is compared. Only some of V3 have more.
+/// The most states of a mutant that is searched whole. Only some of V3 have more; they are unsound, which their paths show.
 const STATES: usize = 6_000;
 
 /// Compares the verdicts of all mutants; at least this many are sound, this many are not, and this many have too many states.
@@ -55,8 +55,17 @@ fn of_hybrid() {
 }
 
 #[test]
+fn of_derived_graphs() {
+    for (json, sound, unsound) in
+        [(include_str!("tables/hybrid-example.json"), 120, 450), (include_str!("tables/newsroom.json"), 25, 95)]
+    {
+        mutate(&serde_json::from_str(json).unwrap(), sound, unsound, 0);
+    }
+}
+
+#[test]
 fn of_v3() {
-    mutate(&protocols::v3(), 120, 250, 90);
+    mutate(&protocols::v3(), 120, 250, 0);
 }
 
 #[test]

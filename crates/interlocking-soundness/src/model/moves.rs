@@ -1,0 +1,198 @@
+//! What can happen in a state, and what comes of it: the rules of runs.
+
+use super::{Budget, Clears, Firing, Model, Node, Role};
+use interlocking_core::bits::Bits;
+
+/// What a run can come to, as far as the rules of soundness can tell states apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Tokens, remembered values, running joins.
+    pub(crate) marking: Bits,
+    /// Nodes entered before, and tokens whose entry may be exhausted.
+    pub(crate) budgets: Bits,
+}
+
+/// What a firing comes to.
+pub(crate) enum Outcome {
+    /// The run goes on.
+    State(State),
+    /// The run ends, at the exit or by a failure.
+    End {
+        at_exit: bool,
+    },
+    DoubleToken {
+        place: usize,
+    },
+    LiveAtExit {
+        live: Bits,
+    },
+}
+
+impl Model<'_> {
+    /// Where a run starts.
+    pub(crate) fn start(&self) -> State {
+        let mut state = State { marking: Bits::new(self.marking_bits), budgets: Bits::new(self.budget_bits) };
+        self.arrive(&mut state, usize::from(self.net.entry()), None);
+        state
+    }
+
+    /// Whether a node can do its next step.
+    pub(crate) fn is_enabled(&self, index: usize, state: &State) -> bool {
+        let node = &self.nodes[index];
+        match node.role {
+            Role::Plain => state.marking.contains(node.places.start),
+            Role::Join => node.places.clone().all(|place| self.has_value(node, place, state)),
+            Role::Event => {
+                !self.latching.iter().any(|&bit| state.marking.contains(bit))
+                    && (node.firings.iter().any(|way| self.may_redirect(way, state))
+                        || self.counts_resuming(node, state))
+            }
+            Role::Aside => false,
+        }
+    }
+
+    /// Whether a slot has a value, for this round of its join.
+    pub(crate) fn has_value(&self, node: &Node, place: usize, state: &State) -> bool {
+        state.marking.contains(place)
+            || node.latched.iter().any(|slot| slot.place == place && state.marking.contains(slot.remembered))
+    }
+
+    fn may_redirect(&self, firing: &Firing, state: &State) -> bool {
+        firing.clears.as_ref().is_some_and(|clears| clears.places.intersects(&state.marking))
+    }
+
+    /// Starts a join with latched slots, if that is a node's next step: not a firing yet.
+    pub(crate) fn started(&self, index: usize, state: &State) -> Option<State> {
+        let node = &self.nodes[index];
+        let running = node.running.filter(|&bit| !state.marking.contains(bit))?;
+        let mut state = state.clone();
+        state.marking.insert(running);
+        for slot in &node.latched {
+            if state.marking.contains(slot.place) {
+                state.marking.insert(slot.remembered);
+            }
+        }
+        Some(state)
+    }
+
+    /// What an event does that leaves the run as it is: it counts as a visit, if visits count.
+    pub(crate) fn resumed(&self, index: usize, state: &State) -> Option<State> {
+        let node = &self.nodes[index];
+        let entered =
+            node.budget.as_ref().map(|budget| budget.entered).filter(|_| self.counts_resuming(node, state))?;
+        let mut state = state.clone();
+        state.budgets.insert(entered);
+        Some(state)
+    }
+
+    /// Whether a message can be handled by leaving the run as it is, and that is the first visit of an event.
+    fn counts_resuming(&self, node: &Node, state: &State) -> bool {
+        let is_first = |budget: &Budget| !state.budgets.contains(budget.entered);
+        node.role == Role::Event
+            && node.budget.as_ref().is_some_and(is_first)
+            && (node.resumes || node.firings.iter().any(|way| !way.exhausted && !self.may_redirect(way, state)))
+    }
+
+    /// Whether the entry of an enabled node may be exhausted, as far as is kept.
+    pub(crate) fn may_be_exhausted(&self, index: usize, state: &State) -> bool {
+        let node = &self.nodes[index];
+        node.budget.as_ref().is_some_and(|budget| {
+            state.budgets.contains(if node.role == Role::Event { budget.entered } else { budget.tired })
+        })
+    }
+
+    /// Whether an enabled node, which has started if it must, may take a way on.
+    pub(crate) fn may_fire(&self, index: usize, firing: &Firing, state: &State) -> bool {
+        (!firing.exhausted || self.may_be_exhausted(index, state))
+            && (self.nodes[index].role != Role::Event || self.may_redirect(firing, state))
+    }
+
+    /// What a firing does: the input goes, the region is cleared, tokens arrive.
+    pub(crate) fn fire(&self, index: usize, firing: &Firing, before: &State) -> Outcome {
+        let node = &self.nodes[index];
+        let mut state = before.clone();
+        if node.role == Role::Event {
+            if let Some(budget) = &node.budget {
+                state.budgets.insert(budget.entered);
+            }
+            if let Some(clears) = &firing.clears {
+                self.forget_what_never_started(clears, &mut state);
+            }
+        } else {
+            for place in node.places.clone() {
+                let slot = node.latched.iter().find(|slot| slot.place == place);
+                // What arrived while a join ran belongs to its next round.
+                if slot.is_none_or(|slot| !state.marking.remove(slot.next)) {
+                    state.marking.remove(place);
+                }
+            }
+            if let Some(running) = node.running {
+                state.marking.remove(running);
+            }
+            if let Some(budget) = &node.budget {
+                state.budgets.remove(budget.tired);
+            }
+        }
+        if let Some(clears) = &firing.clears {
+            state.marking.subtract(&clears.marking);
+            state.budgets.subtract(&clears.budgets);
+        }
+        for &place in &firing.produces {
+            if state.marking.contains(place) {
+                return Outcome::DoubleToken { place };
+            }
+            self.arrive(&mut state, place, Some(self.table_node(index)));
+        }
+        if firing.exits > 0 {
+            state.marking.intersect(&self.all_places);
+            return match state.marking.is_empty() {
+                false => Outcome::LiveAtExit { live: state.marking },
+                true if firing.exits > 1 => Outcome::DoubleToken { place: self.exit() },
+                true => Outcome::End { at_exit: true },
+            };
+        }
+        Outcome::State(state)
+    }
+
+    /// Puts a token into an empty place.
+    fn arrive(&self, state: &mut State, place: usize, from: Option<usize>) {
+        let index = self.consumer(place);
+        let node = &self.nodes[index];
+        let due_already = node.budget.is_some() && node.role == Role::Join && self.is_enabled(index, state);
+        state.marking.insert(place);
+        if let Some(running) = node.running
+            && state.marking.contains(running)
+        {
+            if let Some(slot) = node.latched.iter().find(|slot| slot.place == place) {
+                state.marking.insert(slot.next);
+            }
+            return;
+        }
+        if let Some(budget) = &node.budget
+            && !due_already
+            && self.is_enabled(index, state)
+        {
+            let again = budget.attempts && from == Some(index);
+            if again || (budget.visits && state.budgets.contains(budget.entered)) {
+                state.budgets.insert(budget.tired);
+            }
+            if !again {
+                state.budgets.insert(budget.entered);
+            }
+        }
+    }
+
+    /// An event is handled while nothing runs: what it clears was never started, and is no entry.
+    fn forget_what_never_started(&self, clears: &Clears, state: &mut State) {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if let Some(budget) = &node.budget
+                && node.role != Role::Event
+                && node.places.clone().any(|place| clears.places.contains(place))
+                && self.is_enabled(index, state)
+                && !state.budgets.contains(budget.tired)
+            {
+                state.budgets.remove(budget.entered);
+            }
+        }
+    }
+}
