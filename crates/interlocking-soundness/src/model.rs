@@ -52,7 +52,10 @@ pub(crate) struct Node {
     /// The bit that says that a join with latched slots runs.
     running: Option<usize>,
     pub(crate) budget: Option<Budget>,
+    /// In the order of the table.
     pub(crate) firings: Vec<Firing>,
+    /// Their positions, those that lead back last.
+    pub(crate) back_last: Vec<usize>,
     /// Whether an event may leave the run as it is.
     resumes: bool,
 }
@@ -165,6 +168,7 @@ impl<'n> Model<'n> {
                 budget: None,
                 firings: choice.targets.iter().map(firing).collect(),
                 resumes: false,
+                back_last: Vec::new(),
             });
         }
         let mut all_places = Bits::new(model.marking_bits);
@@ -205,9 +209,12 @@ impl<'n> Model<'n> {
         }
         let consumers: Vec<usize> = (0..self.places).map(|place| self.consumer(place)).collect();
         for node in &mut self.nodes {
-            node.firings.sort_by_key(|firing| {
-                firing.produces.iter().map(|&place| order[consumers[place]].unwrap_or_default()).max()
+            let firings = &node.firings;
+            let mut back_last: Vec<usize> = (0..firings.len()).collect();
+            back_last.sort_by_key(|&at| {
+                firings[at].produces.iter().map(|&place| order[consumers[place]].unwrap_or_default()).max()
             });
+            node.back_last = back_last;
         }
     }
 
@@ -239,7 +246,16 @@ impl<'n> Model<'n> {
             NodeKind::Advisory | NodeKind::Observer => Role::Aside,
             _ => Role::Plain,
         };
-        Node { role, places: node.places(), latched, running, budget, firings: Vec::new(), resumes: row.resume }
+        Node {
+            role,
+            places: node.places(),
+            latched,
+            running,
+            budget,
+            firings: Vec::new(),
+            back_last: Vec::new(),
+            resumes: row.resume,
+        }
     }
 
     /// Whether an alternative ends the run and clears everything.

@@ -226,7 +226,10 @@ impl<'m, 'n> Search<'m, 'n> {
                 self.see(resumed, at, None, depth);
             }
             self.end_by_failure(at, index, state);
-            for (firing, way) in self.model.nodes[index].firings.iter().enumerate() {
+            let node = &self.model.nodes[index];
+            for nth in 0..node.firings.len() {
+                let firing = if self.depth_first { node.back_last[nth] } else { nth };
+                let way = &node.firings[firing];
                 if self.model.may_fire(index, way, state) {
                     let taken = Taken { node: index as u32, firing: firing as u32 };
                     self.fire(at, state, taken, way);
