@@ -2,7 +2,8 @@
 //!
 //! Every way from a state to the goal has a firing of one of the nodes that [`Goal::needs`] names. The first of these on the
 //! way, or of a stubborn set around them, can come first of all, and the way is as long as before. So a search that tries
-//! only such sets finds a shortest way, and what does not matter to the goal never moves.
+//! only such sets finds a shortest way, and what does not matter to the goal never moves. That holds where total firings
+//! depend on what they undo; where they wait, it finds a way.
 
 use crate::model::Model;
 use crate::search::Broken;
