@@ -109,17 +109,19 @@ impl<G: Graph> Driver<G> {
         if let Some(input) = entry {
             self.arrived[usize::from(net.entry())] = Some(input.clone());
             let table = Box::new(net.table().clone());
-            self.append(Entry::Started { table, input }).await.map_err(|error| {
-                let node = net.name(net.place(net.entry()).node).to_owned();
-                End::failed(Failure {
-                    node,
-                    visit: 0,
-                    attempt: 0,
-                    kind: FailureKind::Journal,
-                    message: error.to_string(),
-                    causes: Vec::new(),
-                })
-            })?;
+            self.append(Entry::Started { table, input: input.into(), origin: None, workspaces: Vec::new() })
+                .await
+                .map_err(|error| {
+                    let node = net.name(net.place(net.entry()).node).to_owned();
+                    End::failed(Failure {
+                        node,
+                        visit: 0,
+                        attempt: 0,
+                        kind: FailureKind::Journal,
+                        message: error.to_string(),
+                        causes: Vec::new(),
+                    })
+                })?;
         }
         Ok(())
     }
@@ -416,7 +418,7 @@ impl<G: Graph> Driver<G> {
                 reason: error.to_string(),
             })?;
             self.arrived[usize::from(token.place())] = Some(payload.clone());
-            tokens.push(TokenRecord { place: place.to_owned(), payload });
+            tokens.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
         }
         Ok(tokens)
     }
@@ -435,7 +437,7 @@ impl<G: Graph> Driver<G> {
         let memory = updated.map(|group| {
             let name = net.memory_groups()[group].clone();
             match self.shared.services.memories[group].encode() {
-                Ok(value) => Ok(MemoryRecord { group: name, value }),
+                Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
                 Err(error) => {
                     Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() })
                 }
@@ -445,8 +447,10 @@ impl<G: Graph> Driver<G> {
             node: net.name(execution.node).to_owned(),
             visit: execution.visit,
             attempt: execution.attempt,
-            alternative: step.alternative(),
+            alternative: Some(step.alternative()),
             tokens,
+            spawned: Vec::new(),
+            label: None,
             memory: memory.transpose()?,
             calls: self.shared.services.backstage.calls_of(execution),
             commits: effects.commits().to_vec(),

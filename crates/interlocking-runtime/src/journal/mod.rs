@@ -1,0 +1,120 @@
+//! The record of a run: one entry a node outcome, appended before any successor starts.
+//!
+//! What the record holds is enough to rebuild the run's state: replay the entries through a fresh
+//! [`Frontier`](interlocking_core::frontier::Frontier) in order, which is what [`Run::resume`](crate::Run::resume) does.
+//!
+//! - [`record`]: the entries, and [`payload`]: what they carry, by value or by name.
+//! - [`letter`]: what others send to a run, before the run has taken it up.
+//! - [`error`]: how a journal refuses.
+//! - [`MemoryJournal`]: one that lives as long as the process.
+
+pub mod record;
+pub mod payload;
+pub mod letter;
+pub mod error;
+mod memory;
+
+use async_trait::async_trait;
+use interlocking_core::run_id::RunId;
+
+pub use error::JournalError;
+pub use letter::{Letter, LetterBody, Posted};
+pub use memory::MemoryJournal;
+pub use payload::{Digest, Encoded, Payload};
+pub use record::{By, Entry, Label, MemoryRecord, NodeOutcome, Origin, Record, RunSummary, Severity, TokenRecord};
+
+/// Where records go.
+///
+/// Records of one run come from one executor at a time: the one that holds the run's [`Claim`]. Letters come from anybody.
+#[async_trait]
+pub trait Journal: Send + Sync {
+    /// Makes the caller the one executor of `run`, until the claim is dropped or its process ends, however it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Held`] while another executor lives that holds it.
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError>;
+
+    /// Appends a record, atomically and durably: when this returns, the record survives.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`]; the run then fails, and no successor starts.
+    async fn append(&self, record: Record) -> Result<(), JournalError>;
+
+    /// The records of a run, in order; empty if there are none. Payloads may be given by name: see
+    /// [`fetch`](Self::fetch).
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`] where they cannot be read.
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError>;
+
+    /// The payloads that records of `run` name, in the order of `digests`.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::PayloadMissing`] and [`JournalError::PayloadTampered`], of the first that cannot be had.
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError>;
+
+    /// What is known of each run, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`] where that cannot be read.
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError>;
+
+    /// Sends a letter to a run, which takes it up when it can; needs no claim. Letters are numbered in the order in which
+    /// they came, from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::NoRun`] where there is no such run, and [`JournalError::AlreadyPosted`] where the run has had a
+    /// letter with the same key.
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError>;
+
+    /// The first letter to `run` whose number is above `after`; waits until there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`] where the letters cannot be read.
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError>;
+
+    /// The letters to `run` whose numbers are above `after`, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`] where the letters cannot be read.
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError>;
+
+    /// Removes a run with its letters, and the payloads that no other run names.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Held`] while an executor works on it.
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError>;
+}
+
+/// The right to append to a run. Given back when it is dropped.
+pub struct Claim(Option<Box<dyn FnOnce() + Send + Sync>>);
+
+impl Claim {
+    /// A claim that calls `release` when it is dropped; that must not block.
+    pub fn new(release: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(release)))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(release) = self.0.take() {
+            release();
+        }
+    }
+}
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Claim")
+    }
+}

@@ -1,0 +1,270 @@
+//! The entries of a run's journal.
+
+use crate::journal::payload::Payload;
+use interlocking_agents::{LedgerEntry, SessionId};
+use interlocking_core::context::Commit;
+use interlocking_core::failure::Failure;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::Table;
+use serde::{Deserialize, Serialize};
+
+/// One entry of a run's journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The run.
+    pub run: RunId,
+    /// The entry's position, counted from 0 without gaps.
+    pub sequence: u64,
+    /// What happened.
+    pub entry: Entry,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// The run started. Always the first entry, and only the first.
+    Started {
+        /// The table it runs under: a resume under another one is refused with the difference.
+        table: Box<Table>,
+        /// The entry value.
+        input: Payload,
+        /// Which run it comes from, if it comes from one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<Origin>,
+        /// The commits that the workspaces stood at.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        workspaces: Vec<Commit>,
+    },
+    /// An executor took the run up again: what is due here has been begun once more than before.
+    Resumed {
+        /// How many letters had been taken up.
+        #[serde(default)]
+        letters: u64,
+    },
+    /// An agent began a session for an execution: if that is cut off, it is this session that goes on.
+    Session {
+        /// The execution.
+        by: By,
+        /// The agent's name.
+        agent: String,
+        /// The session.
+        session: SessionId,
+    },
+    /// A side effect was done, with this result.
+    Once {
+        /// The execution that did it.
+        by: By,
+        /// The name that it gave it.
+        name: String,
+        /// The result.
+        value: Payload,
+    },
+    /// A person was asked.
+    Asked {
+        /// The execution that asked.
+        by: By,
+        /// The question.
+        question: Payload,
+        /// The JSON schema of an answer.
+        schema: Payload,
+    },
+    /// A person's answer was taken up.
+    Answered {
+        /// The execution that asked.
+        by: By,
+        /// The letter's number.
+        letter: u64,
+        /// The answer.
+        answer: Payload,
+    },
+    /// A message for an event node was taken up; it waits for its turn from now on.
+    Received {
+        /// The event node.
+        node: String,
+        /// The letter's number.
+        letter: u64,
+        /// The message.
+        message: Payload,
+    },
+    /// A node execution's outcome was accepted: all of it, or nothing.
+    Outcome(NodeOutcome),
+    /// An advisory execution came to its end beside the graph.
+    Report {
+        /// The execution.
+        by: By,
+        /// What it reported; absent where it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        report: Option<Payload>,
+        /// Why it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+        /// The agent calls it made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<LedgerEntry>,
+    },
+    /// What executions without an outcome used up: they failed, or were cancelled.
+    Spent {
+        /// The execution.
+        by: By,
+        /// The agent calls it made.
+        calls: Vec<LedgerEntry>,
+    },
+    /// The run ended.
+    Ended {
+        /// Why it failed; absent when it finished or was cancelled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+        /// Whether it was cancelled.
+        cancelled: bool,
+    },
+}
+
+/// One execution of one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct By {
+    /// The node.
+    pub node: String,
+    /// Its visit, 1-based.
+    pub visit: u32,
+    /// Its attempt within the visit, 1-based.
+    pub attempt: u32,
+}
+
+/// Which run a run comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "origin", rename_all = "snake_case")]
+pub enum Origin {
+    /// It is the child of a map node, for one of its items.
+    Child {
+        /// The run that the node belongs to.
+        parent: RunId,
+        /// The node.
+        node: String,
+        /// How the node tells its items apart.
+        key: String,
+    },
+    /// It has another run's history up to one of its records.
+    Fork {
+        /// The other run.
+        of: RunId,
+        /// How many of its records it has taken over.
+        records: u64,
+    },
+}
+
+/// Everything that one node execution did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeOutcome {
+    /// The node.
+    pub node: String,
+    /// Its visit, 1-based.
+    pub visit: u32,
+    /// Its attempt within the visit, 1-based.
+    pub attempt: u32,
+    /// Which of the table's alternatives it took; absent where an event node left the run as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternative: Option<u16>,
+    /// The tokens it made.
+    pub tokens: Vec<TokenRecord>,
+    /// The advisory nodes that it started: their places and what they got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spawned: Vec<TokenRecord>,
+    /// What sort of message its tokens are, where its handler said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
+    /// Its memory group's value after its updates; absent if it made none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryRecord>,
+    /// The agent calls it made, with their sessions and costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<LedgerEntry>,
+    /// The commits it made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<Commit>,
+    /// How long it ran, in milliseconds.
+    pub took_ms: u64,
+}
+
+/// What sort of message the tokens of an outcome are (V3-143).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// The sort, in capitals: `BLOCKED_DEPENDENCY`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// How bad it is.
+    pub severity: Severity,
+}
+
+/// How bad a message is (CON-39).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Severity {
+    /// All is well.
+    Info,
+    /// Something needs attention.
+    Warn,
+    /// Work cannot go on as it was meant to.
+    Blocker,
+}
+
+/// A token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRecord {
+    /// The place it lies in: `node`, `join.slot` or `exit`.
+    pub place: String,
+    /// What it carries.
+    pub payload: Payload,
+}
+
+/// A memory group's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRecord {
+    /// The group.
+    pub group: String,
+    /// Its value.
+    pub value: Payload,
+}
+
+/// What a journal knows of a run without reading its payloads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// The run.
+    pub run: RunId,
+    /// The graph's name.
+    pub graph: String,
+    /// Which run it comes from, if it comes from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// How many records it has.
+    pub records: u64,
+    /// When its first record was written, in milliseconds since 1970 by the wall clock.
+    pub started_at_ms: u64,
+    /// When its latest record was written.
+    pub updated_at_ms: u64,
+    /// How it ended, as its last entry says: `finished`, `failed`, `cancelled`; absent where it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// Who works on it now: process id and machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+}
+
+impl Entry {
+    /// How the run ended, if this says so: `finished`, `failed` or `cancelled`.
+    pub fn ending(&self) -> Option<&'static str> {
+        match self {
+            Self::Ended { cancelled: true, .. } => Some("cancelled"),
+            Self::Ended { failure: Some(_), .. } => Some("failed"),
+            Self::Ended { .. } => Some("finished"),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for By {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { node, visit, attempt } = self;
+        write!(f, "{node}.{visit}.{attempt}")
+    }
+}
