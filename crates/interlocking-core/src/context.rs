@@ -2,7 +2,7 @@
 
 use crate::failure::NodeError;
 use crate::frontier::{Execution, Payload};
-use crate::graph::{Branch, Done, Edge, Forks, Graph, Memory, Node, Place, Relay, Remembers, Works};
+use crate::graph::{Branch, Done, Edge, Forks, Graph, Memory, Node, Place, Relay, Remembers, Resumes, Spawns, Works};
 use crate::kind::Kind;
 use crate::net::{AlternativeIndex, PlaceIndex};
 use crate::route::{Choice, Next, Route, Step};
@@ -10,7 +10,7 @@ use crate::run_id::RunId;
 use std::any::Any;
 use std::marker::PhantomData;
 
-pub use crate::effects::{Commit, Effects, MemoryCell};
+pub use crate::effects::{Commit, Effects, Label, MemoryCell, Severity};
 pub use crate::services::{ContextError, Services, Workspace};
 
 /// What an execution gets from its executor.
@@ -158,6 +158,41 @@ impl<N: Node> Cx<'_, N> {
         N: Branch<Target>,
     {
         Choice::new(<N as Branch<Target>>::To::put(payload))
+    }
+}
+
+/// Beside the way on.
+impl<N: Node> Cx<'_, N> {
+    /// Leaves the run as it is: what an event node does whose message asks for no redirect.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    pub fn resume(&self) -> Route<N>
+    where
+        N: Resumes,
+    {
+        Ok(Next::stay())
+    }
+
+    /// Starts the advisory node `Target` beside the graph when this execution's outcome is accepted.
+    pub fn spawn<Target>(&mut self, payload: <<N as Spawns<Target>>::To as Place>::Payload)
+    where
+        N: Spawns<Target>,
+    {
+        let token = <N as Spawns<Target>>::To::put(payload);
+        self.effects.list().spawned.push(Box::new(token));
+    }
+
+    /// Says what sort of message this execution's tokens are, for whoever reads the journal: `BLOCKED_DEPENDENCY`.
+    pub fn label(&mut self, ty: impl Into<String>, severity: Severity) {
+        self.effects.list().label = Some(Label { ty: ty.into(), severity });
+    }
+
+    /// Sets what an execution beside the graph reports, for node kinds.
+    #[doc(hidden)]
+    pub fn report(&mut self, json: String) {
+        self.effects.list().report = Some(json);
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Effects(Option<Box<EffectList>>);
 pub(crate) struct EffectList {
     pub(crate) updates: Vec<MemoryUpdate>,
     pub(crate) commits: Vec<Commit>,
+    /// Tokens of the graph for its advisory nodes.
+    pub(crate) spawned: Vec<Box<dyn Any + Send + Sync>>,
+    pub(crate) label: Option<Label>,
+    pub(crate) report: Option<String>,
 }
 
 pub(crate) type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
@@ -24,6 +28,29 @@ pub struct Commit {
     pub workspace: String,
     /// The commit's id.
     pub id: String,
+}
+
+/// What sort of message the tokens of an outcome are (V3-143): what an operator reads, and a journal keeps, without
+/// looking into payloads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// The sort, in capitals: `BLOCKED_DEPENDENCY`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// How bad it is.
+    pub severity: Severity,
+}
+
+/// How bad a message is (CON-39).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Severity {
+    /// All is well.
+    Info,
+    /// Something needs attention.
+    Warn,
+    /// Work cannot go on as it was meant to.
+    Blocker,
 }
 
 /// The shared value of a memory group.
@@ -53,6 +80,22 @@ impl Effects {
     /// The commits that the execution made.
     pub fn commits(&self) -> &[Commit] {
         self.0.as_ref().map_or(&[], |list| &list.commits)
+    }
+
+    /// The tokens for advisory nodes that the execution starts; the second call gives none.
+    pub fn take_spawned<P: 'static>(&mut self) -> Vec<P> {
+        let spawned = self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default();
+        spawned.into_iter().filter_map(|token| token.downcast().ok()).map(|token| *token).collect()
+    }
+
+    /// What sort of message the execution's tokens are, if it said so.
+    pub fn label(&self) -> Option<&Label> {
+        self.0.as_ref()?.label.as_ref()
+    }
+
+    /// What an execution beside the graph reports, as JSON text.
+    pub fn report(&self) -> Option<&str> {
+        self.0.as_ref()?.report.as_deref()
     }
 
     /// The list, made if need be.

@@ -217,7 +217,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             }
             step => step,
         };
-        let alternative = net.alternative(step.alternative());
+        let alternative = step.alternative().and_then(|alternative| net.alternative(alternative));
         let Some(alternative) = alternative.filter(|found| found.source == execution.node && found.allows(&step))
         else {
             return Err(Violation::NotInTable { from: self.net.name(execution.node).to_owned() });
@@ -227,22 +227,60 @@ impl<'n, P: Payload> Frontier<'n, P> {
         if let Some(region) = &alternative.cancels {
             completed.cancelled = self.clear(&region.places, &region.nodes);
         }
+        self.take_step(execution.node, step)?;
+        Ok(completed)
+    }
+
+    /// Counts an entry of a node that takes no token of the run: an event node, an advisory node.
+    pub fn enter_beside(&mut self, node: NodeIndex) -> (Execution, Option<Limit>) {
+        let limit = self.net.intake(node).visits;
+        let state = &mut self.nodes[usize::from(node)];
+        state.counts = Counts::new(state.counts.visits().saturating_add(1), 1);
+        let exhausted = state.counts.visits() > limit;
+        (state.execution(node), exhausted.then_some(Limit::Visits(limit)))
+    }
+
+    /// Absorbs what an event node says. A redirect from where no token is changes nothing, and gives `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`Violation::NotInTable`] where the step is not the node's: nothing changes. Any other violation means that the
+    /// graph is unsound.
+    pub fn redirect(&mut self, node: NodeIndex, step: Step<P>) -> Result<Option<Completed>, Violation> {
+        let net = self.net;
+        let not_in_table = || Violation::NotInTable { from: net.name(node).to_owned() };
+        let Some(alternative) = step.alternative() else {
+            return if net.row(node).resume { Ok(None) } else { Err(not_in_table()) };
+        };
+        let alternative = net.alternative(alternative).filter(|found| found.source == node && found.allows(&step));
+        let region = alternative.ok_or_else(not_in_table)?.cancels.as_ref().ok_or_else(not_in_table)?;
+        if self.ended || !self.marked.iter().any(|place| region.places.contains(place)) {
+            return Ok(None);
+        }
+        let cancelled = self.clear(&region.places, &region.nodes);
+        self.take_step(node, step)?;
+        Ok(Some(Completed { cancelled }))
+    }
+
+    /// Puts the tokens of a step where they go.
+    fn take_step(&mut self, node: NodeIndex, step: Step<P>) -> Result<(), Violation> {
         match step {
-            Step::One(_, token) => self.send(execution.node, token)?,
+            Step::One(_, token) => self.send(node, token)?,
+            Step::Stay => {}
             Step::All(_, tokens) => {
                 // The exit last: whichever branch it stands in, it is legal only if the others left nothing live.
                 let mut exits = Vec::new();
                 for token in tokens {
-                    if token.place() == net.exit() {
+                    if token.place() == self.net.exit() {
                         exits.push(token);
                     } else {
-                        self.put(execution.node, token)?;
+                        self.put(node, token)?;
                     }
                 }
-                exits.into_iter().try_for_each(|token| self.send(execution.node, token))?;
+                exits.into_iter().try_for_each(|token| self.send(node, token))?;
             }
         }
-        Ok(completed)
+        Ok(())
     }
 
     /// The run as a [`Solo`] of `execution`; `None` if that does not run, or anything else runs or is due.
@@ -581,7 +619,7 @@ impl Alternative {
             }
             // Most branches lead to one place, and then all of them are one list.
             (Step::All(_, tokens), _) => tokens.iter().map(P::place).eq(self.only.iter().copied()),
-            (Step::One(..), _) => false,
+            (Step::One(..) | Step::Stay, _) => false,
         }
     }
 }

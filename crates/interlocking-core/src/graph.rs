@@ -3,7 +3,7 @@
 
 use crate::agent_calls::AgentCalls;
 use crate::context::Entered;
-use crate::failure::NodeError;
+use crate::failure::{Failure, NodeError};
 use crate::frontier::{Execution, Limit, Payload};
 use crate::kind::Kind;
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
@@ -82,6 +82,57 @@ pub trait Graph: Sized + Send + Sync + 'static {
 
     /// Calls `visitor` with the type of a memory group; `None` if there is no such group.
     fn visit_memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
+
+    /// Makes the run's output of what came to its exit and what the nodes beside the graph reported: calls
+    /// [`Finish::finish`], where there are such nodes.
+    fn finish<R: ReportSource>(
+        &self,
+        output: Self::Output,
+        reports: R,
+    ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send {
+        drop(reports);
+        std::future::ready(Ok(output))
+    }
+}
+
+/// A graph with nodes beside it, advisory ones and observers, that report at its exit.
+pub trait Reporting: Graph {
+    /// What they reported: a struct with one field a node, a list of [`Reported`] each.
+    type Reports: Send;
+}
+
+/// What becomes of the reports of the nodes beside a graph.
+#[diagnostic::on_unimplemented(
+    message = "nobody takes the reports of graph `{Self}`",
+    label = "nodes of `{Self}` report to its exit",
+    note = "write `impl Finish for {Self}`, which makes the run's output of what came to the exit and of the reports"
+)]
+pub trait Finish: Reporting {
+    /// Makes the run's output of what came to its exit and what the nodes beside the graph reported.
+    fn finish(
+        &self,
+        output: Self::Output,
+        reports: Self::Reports,
+    ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+}
+
+/// What one execution beside the graph reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported<R> {
+    /// The execution's visit, 1-based; an observer has one only.
+    pub visit: u32,
+    /// Its report, or why there is none: it failed, or was not done when the graph's time for it was over.
+    pub result: Result<R, Failure>,
+}
+
+/// Where [`Graph::finish`] reads what was reported.
+pub trait ReportSource: Send {
+    /// The reports of a node, in the order of its visits.
+    ///
+    /// # Errors
+    ///
+    /// That a report cannot be read as `R`.
+    fn read<R: DeserializeOwned>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError>;
 }
 
 /// What came of one node execution.
@@ -236,3 +287,42 @@ pub trait Remembers: Node {
     note = "declare it on the graph struct: `#[node(workspace = \"name\")]`"
 )]
 pub trait Works: Node {}
+
+/// A node that runs a child graph for each of a list of items.
+pub trait Maps: Node {
+    /// The child graph; it may be the node's own.
+    type Child: Graph;
+}
+
+/// A node that asks a person.
+pub trait Asks: Node {
+    /// What the person is asked.
+    type Question: Value;
+    /// What the person answers.
+    type Answer: Value;
+}
+
+/// A node beside the graph that reports at its exit.
+pub trait Reports: Node {
+    /// What it reports.
+    type Report: Value;
+}
+
+/// A node that may start advisory node `Target`.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` does not spawn `{Target}`",
+    label = "`{Target}` is not among the advisory nodes that `{Self}` may start",
+    note = "declare it on the graph struct: `#[node(spawn({Target}))]`"
+)]
+pub trait Spawns<Target>: Node {
+    /// The advisory node's place.
+    type To: Place<Graph = Self::Graph>;
+}
+
+/// An event node that may leave the run as it is.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` may not leave the run as it is",
+    label = "`resume` is not in the routing table of `{Self}`",
+    note = "declare it on the graph struct: `#[node(on(Message), resume)]`, which only an `EventNode` has"
+)]
+pub trait Resumes: Node {}

@@ -27,6 +27,10 @@ pub struct ForkNode<H>(pub H);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JoinNode<H>(pub H);
 
+/// A node that handles a message from outside while the rest of the graph is paused.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EventNode<H>(pub H);
+
 /// The handler of a [`LogicNode`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle logic node `{N}`",
@@ -57,6 +61,16 @@ pub trait JoinHandler<N: Node>: Send + Sync {
     fn join(&self, slots: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
 }
 
+/// The handler of an [`EventNode`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle event node `{N}`",
+    label = "missing `impl EventHandler<{N}> for {Self}`"
+)]
+pub trait EventHandler<N: Node>: Send + Sync {
+    /// Handles one message: leaves the run as it is, `cx.resume()`, or redirects it with `goto!`.
+    fn handle(&self, message: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
+}
+
 impl<N: Node, H: LogicHandler<N>> Kind<N> for LogicNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
         self.0.run(input, cx)
@@ -72,6 +86,12 @@ impl<N: Forks, H: ForkHandler<N>> Kind<N> for ForkNode<H> {
 impl<N: Node, H: JoinHandler<N>> Kind<N> for JoinNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
         self.0.join(input, cx)
+    }
+}
+
+impl<N: Node, H: EventHandler<N>> Kind<N> for EventNode<H> {
+    fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
+        self.0.handle(input, cx)
     }
 }
 

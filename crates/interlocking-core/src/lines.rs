@@ -48,6 +48,21 @@ pub fn write(row: &NodeRow) -> String {
     if row.read_only {
         lines.add("read_only", &[]);
     }
+    if !row.spawn.is_empty() {
+        lines.add("spawn", &[&row.spawn.join(",")]);
+    }
+    if row.resume {
+        lines.add("resume", &[]);
+    }
+    lines.add_text("map", row.map.as_deref());
+    lines.add_text("concurrency", row.concurrency.map(|limit| limit.to_string()).as_deref());
+    lines.add_text("depth", row.depth.map(|limit| limit.to_string()).as_deref());
+    lines.add_text("question", row.question.as_deref());
+    lines.add_text("answer", row.answer.as_deref());
+    lines.add_text("report", row.report.as_deref());
+    if !row.observes.is_empty() {
+        lines.add("observes", &[&row.observes.join(",")]);
+    }
     if let Some(MemoryRow { group, ty }) = &row.memory {
         lines.add("memory", &[group, &escaped(ty)]);
     }
@@ -87,6 +102,15 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "agent" => row.agent = Some(unescaped(rest)),
             "workspace" => row.workspace = Some(unescaped(rest)),
             "read_only" => row.read_only = true,
+            "spawn" => row.spawn = names(rest),
+            "resume" => row.resume = true,
+            "map" => row.map = Some(unescaped(rest)),
+            "concurrency" => row.concurrency = Some(rest.parse().ok()?),
+            "depth" => row.depth = Some(rest.parse().ok()?),
+            "question" => row.question = Some(unescaped(rest)),
+            "answer" => row.answer = Some(unescaped(rest)),
+            "report" => row.report = Some(unescaped(rest)),
+            "observes" => row.observes = names(rest),
             "memory" => {
                 let (group, ty) = rest.split_once(' ')?;
                 row.memory = Some(MemoryRow { group: group.to_owned(), ty: unescaped(ty) });

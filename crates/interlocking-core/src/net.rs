@@ -547,6 +547,19 @@ fn kinds(table: &Table) -> Result<(), NetError> {
             }
             _ => {}
         }
+        let is_beside = matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
+        if row.report.is_some() && !is_beside {
+            return wrong("only an advisory node or an observer reports at the exit: take the report away".into());
+        }
+        if row.kind != NodeKind::Observer && !row.observes.is_empty() {
+            return wrong("only an observer sees what other nodes do".into());
+        }
+        if row.depth == Some(0) || row.concurrency == Some(0) {
+            return wrong("with a bound of 0 none of its children would run: the least is 1".into());
+        }
+        if let Some(name) = row.observes.iter().find(|name| table.node(name).is_none()) {
+            return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
+        }
         for target in row.targets().filter_map(|target| table.node(&target.node)) {
             if !takes_tokens(target.kind) {
                 return wrong(format!("`{}` is no target: it takes no token of the run", target.name));

@@ -26,6 +26,8 @@ pub enum Step<P> {
     One(AlternativeIndex, P),
     /// To all branches of a fork.
     All(AlternativeIndex, Vec<P>),
+    /// Nowhere: the run stays as it is. Only nodes that take no token of the run do this.
+    Stay,
 }
 
 /// A branch of a fork that chose among its targets. Made by [`Cx::branch`](crate::context::Cx::branch).
@@ -40,6 +42,12 @@ pub enum Nth<const BRANCH: usize> {}
 impl<N: Node> Next<N> {
     pub(crate) fn new(step: Step<<N::Graph as Graph>::Token>) -> Self {
         Self { step, node: PhantomData }
+    }
+
+    /// Leaves the run as it is, for node kinds whose nodes take no token of it.
+    #[doc(hidden)]
+    pub fn stay() -> Self {
+        Self::new(Step::Stay)
     }
 
     /// The step itself.
@@ -60,11 +68,12 @@ impl<N: Node, B> Choice<N, B> {
 }
 
 impl<P> Step<P> {
-    /// The alternative that the step takes.
+    /// The alternative that the step takes; `None` if it stays.
     #[inline]
-    pub fn alternative(&self) -> AlternativeIndex {
+    pub fn alternative(&self) -> Option<AlternativeIndex> {
         match self {
-            Self::One(alternative, _) | Self::All(alternative, _) => *alternative,
+            Self::One(alternative, _) | Self::All(alternative, _) => Some(*alternative),
+            Self::Stay => None,
         }
     }
 
@@ -73,6 +82,7 @@ impl<P> Step<P> {
         match self {
             Self::One(_, token) => std::slice::from_ref(token),
             Self::All(_, tokens) => tokens,
+            Self::Stay => &[],
         }
     }
 }

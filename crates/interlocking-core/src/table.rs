@@ -55,6 +55,27 @@ pub struct NodeRow {
     /// Whether an event node may leave the run as it is, instead of redirecting it to one of its targets.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resume: bool,
+    /// The graph that runs once an item (map nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<String>,
+    /// How many children may run at once (map nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+    /// How many runs deep children may nest: 1 where they have none of their own (map nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// The type of what a person is asked (human nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The type of a person's answer (human nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The type of what the node reports at the exit (advisory nodes, observers).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
+    /// The nodes whose outcomes the node sees (observers).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observes: Vec<String>,
     /// Where an entry beyond `visits` or `attempts` goes; without it the run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<Goto>,
@@ -234,6 +255,13 @@ impl NodeRow {
             fork: None,
             spawn: Vec::new(),
             resume: false,
+            map: None,
+            concurrency: None,
+            depth: None,
+            question: None,
+            answer: None,
+            report: None,
+            observes: Vec::new(),
             exhausted: None,
             visits: None,
             attempts: None,

@@ -447,7 +447,7 @@ impl<G: Graph> Driver<G> {
             node: net.name(execution.node).to_owned(),
             visit: execution.visit,
             attempt: execution.attempt,
-            alternative: Some(step.alternative()),
+            alternative: step.alternative(),
             tokens,
             spawned: Vec::new(),
             label: None,
@@ -514,6 +514,7 @@ impl<G: Graph> Driver<G> {
         self.shared.services.backstage.emit_at(now, || {
             let to = match step {
                 Step::One(_, token) => Onward::One(self.shared.services.place_name(token)),
+                Step::Stay => Onward::All(Box::default()),
                 Step::All(_, tokens) => {
                     Onward::All(tokens.iter().map(|t| self.shared.services.place_name(t)).collect())
                 }

@@ -2,7 +2,7 @@
 
 use crate::journal::payload::Payload;
 use interlocking_agents::{LedgerEntry, SessionId};
-use interlocking_core::context::Commit;
+use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -184,28 +184,6 @@ pub struct NodeOutcome {
     pub commits: Vec<Commit>,
     /// How long it ran, in milliseconds.
     pub took_ms: u64,
-}
-
-/// What sort of message the tokens of an outcome are (V3-143).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Label {
-    /// The sort, in capitals: `BLOCKED_DEPENDENCY`.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// How bad it is.
-    pub severity: Severity,
-}
-
-/// How bad a message is (CON-39).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Severity {
-    /// All is well.
-    Info,
-    /// Something needs attention.
-    Warn,
-    /// Work cannot go on as it was meant to.
-    Blocker,
 }
 
 /// A token.
