@@ -10,7 +10,7 @@ use crate::run_id::RunId;
 use std::any::Any;
 use std::marker::PhantomData;
 
-pub use crate::effects::{Commit, Effects, Label, MemoryCell, Severity};
+pub use crate::effects::{Commit, Effects, Label, MemoryCell, Message, Severity};
 pub use crate::services::{ContextError, Services, Workspace};
 
 /// What an execution gets from its executor.
@@ -189,6 +189,12 @@ impl<N: Node> Cx<'_, N> {
         self.effects.list().label = Some(Label { ty: ty.into(), severity });
     }
 
+    /// Sends a message, for executors.
+    #[doc(hidden)]
+    pub fn post(&mut self, to: RunId, node: &str, json: String) {
+        self.effects.list().posted.push(Message { to, node: node.to_owned(), json });
+    }
+
     /// Sets what an execution beside the graph reports, for node kinds.
     #[doc(hidden)]
     pub fn report(&mut self, json: String) {
@@ -276,12 +282,6 @@ impl<N: Node> Cx<'_, N> {
         self.effects.list().commits.push(Commit { workspace: workspace.into(), id: id.into() });
     }
 
-    /// The executor's further services.
-    #[doc(hidden)]
-    pub fn extension(&self) -> &(dyn Any + Send + Sync) {
-        self.entered.services.extension()
-    }
-
     /// The node's workspace, for node kinds, which know their row but not its type.
     #[doc(hidden)]
     pub fn workspace_if_any(&self) -> Result<Option<Workspace>, ContextError> {
@@ -289,6 +289,15 @@ impl<N: Node> Cx<'_, N> {
             Some(_) => self.entered.services.workspace(N::INDEX).map(Some),
             None => Ok(None),
         }
+    }
+}
+
+/// The executor.
+impl<'run, N: Node> Cx<'run, N> {
+    /// The executor's further services.
+    #[doc(hidden)]
+    pub fn extension(&self) -> &'run (dyn Any + Send + Sync) {
+        self.entered.services.extension()
     }
 }
 

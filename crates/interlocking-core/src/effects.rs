@@ -1,5 +1,6 @@
 //! What a handler asks for beside its route: memory updates and commits, which take effect with the outcome.
 
+use crate::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
@@ -17,6 +18,7 @@ pub(crate) struct EffectList {
     pub(crate) spawned: Vec<Box<dyn Any + Send + Sync>>,
     pub(crate) label: Option<Label>,
     pub(crate) report: Option<String>,
+    pub(crate) posted: Vec<Message>,
 }
 
 pub(crate) type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
@@ -39,6 +41,17 @@ pub struct Label {
     pub ty: String,
     /// How bad it is.
     pub severity: Severity,
+}
+
+/// A message for an event node of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The run.
+    pub to: RunId,
+    /// The event node.
+    pub node: String,
+    /// The message, as JSON text.
+    pub json: String,
 }
 
 /// How bad a message is (CON-39).
@@ -91,6 +104,11 @@ impl Effects {
     /// What sort of message the execution's tokens are, if it said so.
     pub fn label(&self) -> Option<&Label> {
         self.0.as_ref()?.label.as_ref()
+    }
+
+    /// The messages that the execution sends to other runs, in order.
+    pub fn posted(&self) -> &[Message] {
+        self.0.as_ref().map_or(&[], |list| &list.posted)
     }
 
     /// What an execution beside the graph reports, as JSON text.

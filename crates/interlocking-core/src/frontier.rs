@@ -303,6 +303,28 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.solo(execution)?.relay(*alternative, token.place())
     }
 
+    /// The same run with other payloads, each in the place of the one it is made from.
+    ///
+    /// # Errors
+    ///
+    /// The first that `change` gives.
+    pub fn try_map<Q: Payload, E>(self, mut change: impl FnMut(P) -> Result<Q, E>) -> Result<Frontier<'n, Q>, E> {
+        let mut all = |payloads: Box<[Option<P>]>| {
+            payloads.into_iter().map(|payload| payload.map(&mut change).transpose()).collect::<Result<_, E>>()
+        };
+        Ok(Frontier {
+            net: self.net,
+            marked: self.marked,
+            waiting: all(self.waiting)?,
+            remembered: all(self.remembered)?,
+            exit: self.exit.map(change).transpose()?,
+            nodes: self.nodes,
+            due: self.due,
+            running: self.running,
+            ended: self.ended,
+        })
+    }
+
     /// Whether the outcome of `execution` still counts.
     #[inline]
     pub fn is_current(&self, execution: Execution) -> bool {
@@ -332,6 +354,12 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// How many executions run.
     pub fn running(&self) -> usize {
         self.running
+    }
+
+    /// The executions that run, in table order.
+    pub fn executions(&self) -> impl Iterator<Item = Execution> + '_ {
+        let running = self.nodes.iter().enumerate().filter(|(_, state)| state.phase == Phase::Running);
+        running.map(|(node, state)| state.execution(node as NodeIndex))
     }
 
     /// How many nodes are due.

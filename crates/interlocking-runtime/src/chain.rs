@@ -80,8 +80,8 @@ pub(crate) async fn chain<G: Graph>(
         solo,
         hop: Hop::new(backstage.net, node, visit, attempt, backstage.started, started),
         place: &place,
-        sink: backstage.sink.as_deref().unwrap_or(&Nobody),
-        clock: &*backstage.clock,
+        sink: backstage.settings.sink.as_deref().unwrap_or(&Nobody),
+        clock: &*backstage.settings.clock,
         cancelled: cancel.flag(),
     };
     let result = if cancel.is_requested() {

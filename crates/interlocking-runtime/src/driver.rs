@@ -1,36 +1,83 @@
-//! Drives one run's frontier: starts what is due, absorbs outcomes, journals them, stops what is cancelled.
+//! Drives one run's frontier: starts what is due, waits for what comes of it, and hands that on to be absorbed.
 
+use crate::beside::Beside;
 use crate::cancel::Cancel;
 use crate::chain::{Chained, chain};
-use crate::clock::Elapsed;
-use crate::event::{EventKind, Onward};
+use crate::event::EventKind;
 use crate::flight::{Boarding, Flight, Landed, Landings};
-use crate::journal::{Encoded, Entry, Journal, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
+use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
-use crate::perform::{Here, Interruption, Stop, failure, is_watched, kind_of, perform};
+use crate::perform::{Here, Interruption, Stop, failure, is_watched, perform};
+use crate::scribe::Scribe;
 use crate::services::RunServices;
 use crate::stops::Stops;
+use crate::tree::Halt;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Payload, Violation};
+use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Violation};
 use interlocking_core::graph::{Done, Graph};
+use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Step;
+use interlocking_core::table::EXIT;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
-    shared: Arc<Shared<G>>,
-    frontier: Frontier<'static, G::Token>,
-    journal: Option<Arc<dyn Journal>>,
-    /// How many records the journal has.
-    sequence: u64,
+    pub(crate) shared: Arc<Shared<G>>,
+    pub(crate) frontier: Frontier<'static, G::Token>,
+    /// Writes the run's records; `None` where there is no journal.
+    pub(crate) scribe: Option<Arc<Scribe>>,
     /// By place: the payload that arrived last; empty where there is no journal.
-    arrived: Vec<Option<Encoded>>,
-    /// Executions that run as tasks of their own, because others run beside them.
-    flight: Flight<G>,
-    /// Whether chains may go on by themselves: nothing is recorded, and no node's workspace is watched.
+    pub(crate) arrived: Vec<Option<Encoded>>,
+    /// Executions that run as tasks of their own: others run beside them, or there is a journal.
+    pub(crate) flight: Flight<G>,
+    /// Whether chains may go on by themselves: nothing is recorded, and no node is watched or observed.
     relays: bool,
+    /// Advisory nodes and observers.
+    pub(crate) beside: Beside<G>,
+    /// The messages that wait for a safe point: the event node, and what it gets.
+    pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
+    /// Outcomes of map and human nodes that came while a message waited.
+    pub(crate) held: Vec<Landed<G>>,
+    /// The number of the last letter that was taken up.
+    pub(crate) letters: u64,
+    /// The next letter.
+    next_letter: Option<NextLetter>,
+    /// Whether it was said that only people can take the run further.
+    said_waiting: bool,
+    /// The run is this driver's, and that of what it leaves behind, while this lives.
+    pub(crate) claim: Option<Arc<Claim>>,
+}
+
+type NextLetter = Pin<Box<dyn Future<Output = Result<Posted, JournalError>> + Send>>;
+
+/// Where a run stands before it is driven.
+pub(crate) struct Standing<G: Graph> {
+    pub(crate) frontier: Frontier<'static, G::Token>,
+    pub(crate) arrived: Vec<Option<Encoded>>,
+    /// What has begun, and begins again now.
+    pub(crate) in_flight: Vec<(Execution, G::Token)>,
+    pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
+    pub(crate) letters: u64,
+    /// The advisory executions that have not come to an end.
+    pub(crate) beside: Vec<(Execution, G::Token)>,
+    pub(crate) reports: Vec<StandingReport>,
+    /// What observers have seen.
+    pub(crate) observed: Vec<NodeOutcome>,
+    /// What was sent last to other runs, which may not have got it.
+    pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
+    /// Whether it has run before.
+    pub(crate) is_taken_up: bool,
+}
+
+/// What an execution beside the graph came to.
+pub(crate) struct StandingReport {
+    pub(crate) execution: Execution,
+    pub(crate) report: Result<Encoded, Failure>,
 }
 
 /// What every execution needs: one pointer to clone for each.
@@ -44,25 +91,37 @@ pub(crate) struct Shared<G: Graph> {
 }
 
 /// What an execution that counts asks for.
-type Accepted<G> = (Step<<G as Graph>::Token>, Effects);
+pub(crate) type Accepted<G> = (Step<<G as Graph>::Token>, Effects);
 
 /// What ends a run early.
-enum End {
+pub(crate) enum End {
     Failed(Box<Failure>),
     Cancelled,
+    /// It stops where it stands, and can be taken up again.
+    Halted(Halt),
+}
+
+/// What a driver that waits is woken by.
+enum Woken<G: Graph> {
+    Landed,
+    Beside(crate::beside::Returned<G>),
+    Letter(Result<Posted, JournalError>),
+    Parked,
+    Cancelled,
+    Halted,
 }
 
 impl<G: Graph> Driver<G> {
     pub(crate) fn new(
         graph: Arc<G>,
         services: RunServices<G>,
-        token: G::Token,
-        journal: Option<Arc<dyn Journal>>,
-        cancel: Cancel,
-    ) -> Self {
-        let net = G::net();
-        let arrived = if journal.is_some() { vec![None; net.places().len()] } else { Vec::new() };
-        let relays = journal.is_none() && !services.backstage.has_read_only;
+        standing: Standing<G>,
+        scribe: Option<Arc<Scribe>>,
+        claim: Option<Claim>,
+    ) -> (Self, Begun<G>) {
+        let cancel = services.backstage.settings.cancel.clone();
+        let beside = Beside::new(G::net());
+        let relays = scribe.is_none() && !services.backstage.has_read_only && !beside.observes();
         let shared = Arc::new(Shared {
             graph,
             services,
@@ -71,30 +130,37 @@ impl<G: Graph> Driver<G> {
             boarding: Boarding::new(),
             stops: Stops::default(),
         });
-        Self {
+        let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
+        let Standing { beside: advisory, reports, observed, posted, is_taken_up, .. } = standing;
+        let driver = Self {
             flight: Flight::new(shared.clone()),
             shared,
             relays,
-            frontier: Frontier::new(net, token),
-            journal,
-            sequence: 0,
+            frontier,
+            scribe,
             arrived,
-        }
+            beside,
+            mailbox,
+            held: Vec::new(),
+            letters,
+            next_letter: None,
+            said_waiting: false,
+            claim: claim.map(Arc::new),
+        };
+        (driver, Begun { in_flight, advisory, reports, observed, posted, is_taken_up })
     }
 
     /// Runs to the end.
-    pub(crate) async fn run(mut self, entry: Option<Encoded>) -> (Outcome<G::Output>, Vec<(&'static str, u32)>) {
-        let end = match self.begin(entry).await {
-            Ok(()) => self.drive().await,
+    pub(crate) async fn run(mut self, begun: Begun<G>) -> (Outcome<G::Output>, Vec<(&'static str, u32)>) {
+        let end = match self.begin(begun).await {
+            Ok(()) => match self.drive().await {
+                Ok(output) => self.conclude(output).await,
+                Err(end) => Err(end),
+            },
             Err(end) => Err(end),
         };
         self.flight.shutdown().await;
-        let outcome = match end {
-            Ok(output) => Outcome::Finished(output),
-            Err(End::Failed(failure)) => Outcome::Failed(*failure),
-            Err(End::Cancelled) => Outcome::Cancelled,
-        };
-        let outcome = self.finish(outcome).await;
+        let outcome = self.finish(end).await;
         let net = G::net();
         let visits = (0..net.nodes().len() as u16).map(|node| (net.name(node), self.frontier.visits(node)));
         (outcome, visits.filter(|(_, visits)| *visits > 0).collect())
@@ -104,41 +170,58 @@ impl<G: Graph> Driver<G> {
         self.shared.clone()
     }
 
-    async fn begin(&mut self, entry: Option<Encoded>) -> Result<(), End> {
-        let net = G::net();
-        if let Some(input) = entry {
-            self.arrived[usize::from(net.entry())] = Some(input.clone());
-            let table = Box::new(net.table().clone());
-            self.append(Entry::Started { table, input: input.into(), origin: None, workspaces: Vec::new() })
-                .await
-                .map_err(|error| {
-                    let node = net.name(net.place(net.entry()).node).to_owned();
-                    End::failed(Failure {
-                        node,
-                        visit: 0,
-                        attempt: 0,
-                        kind: FailureKind::Journal,
-                        message: error.to_string(),
-                        causes: Vec::new(),
-                    })
-                })?;
+    /// Begins again what had begun before.
+    async fn begin(&mut self, begun: Begun<G>) -> Result<(), End> {
+        if !begun.is_taken_up {
+            return Ok(());
+        }
+        if let Some((by, messages)) = &begun.posted {
+            self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
+        }
+        for StandingReport { execution, report } in begun.reports {
+            self.beside.reports.add(execution, report);
+        }
+        for outcome in begun.observed {
+            self.beside.observe(&self.shared, outcome);
+        }
+        let started = self.shared.services.backstage.now();
+        for (execution, token) in begun.in_flight {
+            self.shared.services.backstage.emit_started(execution, started);
+            self.flight.start(execution, &mut Some(token), started);
+        }
+        for (execution, token) in begun.advisory {
+            self.beside.start(&self.shared, execution, token);
+        }
+        // What has come meanwhile is taken up before anybody says that the run waits for it.
+        if let Some(scribe) = self.scribe.clone() {
+            let run = self.shared.services.backstage.run.clone();
+            let letters = scribe.journal.letters(&run, self.letters).await;
+            for posted in letters.map_err(|error| self.journal_failed(error))? {
+                self.take_letter(posted).await?;
+            }
         }
         Ok(())
     }
 
     async fn drive(&mut self) -> Result<G::Output, End> {
         loop {
-            self.start_due().await?;
+            self.handle_messages().await?;
+            if self.mailbox.is_empty() {
+                self.start_due().await?;
+            }
             // While something runs, the run neither has come to its exit nor is stuck.
             if self.frontier.running() == 0 {
                 if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
                     return Ok(output);
                 }
+                if !self.mailbox.is_empty() {
+                    continue;
+                }
                 if let Some(violation) = self.frontier.stuck() {
                     return Err(self.unsound(None, violation));
                 }
             }
-            if self.journal.is_none() {
+            if self.scribe.is_none() {
                 if !self.absorb_landed()? {
                     self.wait().await?;
                 }
@@ -146,11 +229,7 @@ impl<G: Graph> Driver<G> {
             }
             match self.flight.next() {
                 None => self.wait().await?,
-                Some(Landed { execution, result, now }) => {
-                    let took = now.since(self.flight.started(execution.node));
-                    let result = self.settled(execution, result);
-                    self.absorb(execution, result, now, took).await?;
-                }
+                Some(landed) => self.absorb_recorded(landed).await?,
             }
         }
     }
@@ -165,7 +244,7 @@ impl<G: Graph> Driver<G> {
             match result {
                 // Looked at here already: it would be moved as a part of something larger each time.
                 Some(Ok(Done { route: Ok(step), effects })) if self.frontier.is_current(execution) => {
-                    self.accept(execution, step, &effects, now, took)?;
+                    self.accept(execution, step, effects, now, took)?;
                 }
                 result => {
                     let result = self.settled(execution, result);
@@ -179,17 +258,107 @@ impl<G: Graph> Driver<G> {
         Ok(any)
     }
 
-    /// Waits until something lands; an error if the run is cancelled first.
+    /// Takes in what has landed, where there is a journal.
+    async fn absorb_recorded(&mut self, landed: Landed<G>) -> Result<(), End> {
+        if !self.mailbox.is_empty() && !self.blocks(landed.execution.node) {
+            self.held.push(landed);
+            return Ok(());
+        }
+        let Landed { execution, result, now } = landed;
+        let took = now.since(self.flight.started(execution.node));
+        let result = self.settled(execution, result);
+        self.absorb(execution, result, now, took).await
+    }
+
+    /// Takes in again what was held while a message waited.
+    pub(crate) async fn absorb_held(&mut self) -> Result<(), End> {
+        for landed in std::mem::take(&mut self.held) {
+            self.absorb_recorded(landed).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until something happens; an error if it is what ends the run.
     async fn wait(&mut self) -> Result<(), End> {
-        let mut cancelled = std::pin::pin!(self.shared.cancel.requested());
-        let flight = &mut self.flight;
-        std::future::poll_fn(|context| {
-            if flight.poll_landed(context).is_ready() {
-                return Poll::Ready(Ok(()));
+        if self.scribe.is_some() {
+            self.look_for_people()?;
+        }
+        self.wait_for_any().await
+    }
+
+    /// Waits for whatever comes next, and takes in what does not land.
+    pub(crate) async fn wait_for_any(&mut self) -> Result<(), End> {
+        let shared = self.shared.clone();
+        let backstage = &shared.services.backstage;
+        if let (Some(scribe), None) = (&self.scribe, &self.next_letter) {
+            let (journal, run, after) = (scribe.journal.clone(), backstage.run.clone(), self.letters);
+            self.next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
+        }
+        let woken = {
+            let mut cancelled = std::pin::pin!(shared.cancel.requested());
+            let mut halted = std::pin::pin!(backstage.settings.tree.halted.requested());
+            let mut parked = std::pin::pin!(backstage.parking.changed.notified());
+            let Self { flight, beside, next_letter, scribe, .. } = self;
+            std::future::poll_fn(|context| {
+                if flight.poll_landed(context).is_ready() {
+                    return Poll::Ready(Woken::Landed);
+                }
+                if let Poll::Ready(returned) = beside.poll_returned(context) {
+                    return Poll::Ready(Woken::Beside(returned));
+                }
+                if let Some(letter) = next_letter
+                    && let Poll::Ready(posted) = letter.as_mut().poll(context)
+                {
+                    return Poll::Ready(Woken::Letter(posted));
+                }
+                if cancelled.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Woken::Cancelled);
+                }
+                if scribe.is_none() {
+                    return Poll::Pending;
+                }
+                if halted.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Woken::Halted);
+                }
+                parked.as_mut().poll(context).map(|()| Woken::Parked)
+            })
+            .await
+        };
+        match woken {
+            Woken::Landed | Woken::Parked => Ok(()),
+            Woken::Beside(returned) => self.take_returned(returned).await,
+            Woken::Letter(posted) => {
+                self.next_letter = None;
+                let posted = posted.map_err(|error| self.journal_failed(error))?;
+                self.take_letter(posted).await
             }
-            cancelled.as_mut().poll(context).map(|()| Err(End::Cancelled))
-        })
-        .await
+            Woken::Cancelled => Err(self.stopped()),
+            Woken::Halted => Err(End::Halted(backstage.settings.tree.halted_by().unwrap_or(Halt::Suspended))),
+        }
+    }
+
+    /// How a run ends whose stop somebody has asked for.
+    pub(crate) fn stopped(&self) -> End {
+        if self.shared.cancel.is_suspended() { End::Halted(Halt::Suspended) } else { End::Cancelled }
+    }
+
+    /// Looks whether only people can take the run further.
+    fn look_for_people(&mut self) -> Result<(), End> {
+        let backstage = &self.shared.services.backstage;
+        let (running, parking) = (self.frontier.running(), &backstage.parking);
+        let waits = running > 0
+            && parking.count() >= running
+            && self.mailbox.is_empty()
+            && !self.beside.is_busy()
+            && self.frontier.executions().all(|execution| parking.is_parked(execution));
+        match &backstage.settings.berth {
+            Some(berth) => berth.set_waiting(waits),
+            None if waits && !backstage.settings.awaits_people => return Err(End::Halted(Halt::Waiting)),
+            None if waits && !self.said_waiting => backstage.emit(|| EventKind::Waiting),
+            None => {}
+        }
+        self.said_waiting = waits;
+        Ok(())
     }
 
     /// What came of a task.
@@ -214,9 +383,9 @@ impl<G: Graph> Driver<G> {
         // Branches of one fork start at one moment.
         let mut started = None;
         loop {
-            let beside_others = self.frontier.running() + self.frontier.due() > 1;
-            if beside_others && let Some((execution, waiting)) = self.frontier.next_plain() {
-                if self.journal.is_some() {
+            let as_task = self.scribe.is_some() || self.frontier.running() + self.frontier.due() > 1;
+            if as_task && let Some((execution, waiting)) = self.frontier.next_plain() {
+                if self.scribe.is_some() {
                     self.shared.services.keep_input(execution.node, &self.arrived);
                 }
                 let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
@@ -227,7 +396,7 @@ impl<G: Graph> Driver<G> {
             let Some(due) = self.frontier.next_due() else { return Ok(()) };
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
-            if self.frontier.running() == 1 && !self.frontier.has_due() {
+            if self.scribe.is_none() && self.frontier.running() == 1 && !self.frontier.has_due() {
                 self.run_here(execution, input).await?;
                 started = None;
             } else {
@@ -254,7 +423,7 @@ impl<G: Graph> Driver<G> {
             self.exhaust(execution, limit, token)?;
             return Ok(None);
         }
-        if self.journal.is_some() {
+        if self.scribe.is_some() {
             self.shared.services.keep_input(execution.node, &self.arrived);
         }
         Ok(Some(token))
@@ -269,7 +438,7 @@ impl<G: Graph> Driver<G> {
             return Err(End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())));
         };
         // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
-        if self.journal.is_some()
+        if self.scribe.is_some()
             && let Err(error) = self.encode_tokens(&step)
         {
             let kind = FailureKind::Journal;
@@ -289,243 +458,30 @@ impl<G: Graph> Driver<G> {
             let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
             let result = result.map_err(|interruption| interruption.into_stop(services, execution));
             let now = services.backstage.now();
-            return self.absorb(execution, result, now, now.since(started)).await;
+            return self.absorb_unrecorded(execution, result, now, now.since(started));
         };
         let Chained { execution, result, now, took } = chain(&**graph, services, cancel, solo, input, started).await;
         self.absorb_unrecorded(execution, result, now, took)
     }
+}
 
-    /// Takes an outcome in: journal first, then the frontier.
-    async fn absorb(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
-        if self.journal.is_none() {
-            return self.absorb_unrecorded(execution, result, now, took);
-        }
-        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
-        let updated = self.apply(execution, &effects);
-        let recorded = match self.record(execution, &step, &effects, updated, took) {
-            Ok(outcome) => self.append(Entry::Outcome(outcome)).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = recorded {
-            let (services, kind) = (&self.shared.services, FailureKind::Journal);
-            return Err(self.failed(
-                execution,
-                failure(services, execution, kind, error.to_string(), Vec::new()),
-                took,
-            ));
-        }
-        self.emit_finished(execution, &step, now, took);
-        self.complete(execution, step)
-    }
-
-    /// The same where there is no journal: then nothing waits, and no future holds the outcome.
-    #[inline]
-    fn absorb_unrecorded(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
-        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
-        self.accept(execution, step, &effects, now, took)
-    }
-
-    /// Lets an outcome count, where there is no journal.
-    #[inline]
-    fn accept(
-        &mut self,
-        execution: Execution,
-        step: Step<G::Token>,
-        effects: &Effects,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
-        self.apply(execution, effects);
-        self.emit_finished(execution, &step, now, took);
-        self.complete(execution, step)
-    }
-
-    /// The step that an execution takes; `None` if its outcome no longer counts.
-    #[inline]
-    fn judge(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        took: Elapsed,
-    ) -> Result<Option<Accepted<G>>, End> {
-        if !self.frontier.is_current(execution) {
-            self.flight.forget(execution);
-            return Ok(None);
-        }
-        let failed = match result {
-            Ok(Done { route: Ok(step), effects }) => return Ok(Some((step, effects))),
-            Ok(Done { route: Err(error), .. }) => {
-                let causes = Failure::causes_of(&*error);
-                failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
-            }
-            Err(Stop::Failed(failure)) => *failure,
-            Err(Stop::Cancelled) => return Err(End::Cancelled),
-        };
-        Err(self.failed(execution, failed, took))
-    }
-
-    /// Says that an execution failed, which ends the run.
-    fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
-        let node = self.shared.services.backstage.node(execution);
-        self.shared.services.backstage.emit(|| EventKind::NodeFailed { node, message: failure.message.clone(), took });
-        End::failed(failure)
-    }
-
-    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
-    fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
-        if effects.is_empty() {
-            return None;
-        }
-        let group = self.shared.services.backstage.net.node(execution.node).memory.map(usize::from);
-        group.filter(|&group| self.shared.services.memories[group].apply(effects))
-    }
-
-    #[inline]
-    fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
-        match self.frontier.complete(execution, step) {
-            Ok(completed) => {
-                for cancelled in completed.cancelled {
-                    self.flight.stop(cancelled);
-                    let node = self.shared.services.backstage.node(cancelled);
-                    self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
-                }
-                Ok(())
-            }
-            Err(Violation::Stale) => Ok(()),
-            Err(violation) => Err(self.unsound(Some(execution), violation)),
-        }
-    }
-
-    /// A step's tokens as the journal has them; also remembers the payloads, for `input_of`.
-    fn encode_tokens(&mut self, step: &Step<G::Token>) -> Result<Vec<TokenRecord>, JournalError> {
-        let mut tokens = Vec::with_capacity(step.tokens().len());
-        for token in step.tokens() {
-            let place = self.shared.services.place_name(token);
-            let payload = RunServices::<G>::encode(token).map_err(|error| JournalError::Encoding {
-                what: format!("the payload for `{place}`"),
-                reason: error.to_string(),
-            })?;
-            self.arrived[usize::from(token.place())] = Some(payload.clone());
-            tokens.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
-        }
-        Ok(tokens)
-    }
-
-    /// The outcome as its journal entry.
-    fn record(
-        &mut self,
-        execution: Execution,
-        step: &Step<G::Token>,
-        effects: &Effects,
-        updated: Option<usize>,
-        took: Elapsed,
-    ) -> Result<NodeOutcome, JournalError> {
-        let net = G::net();
-        let tokens = self.encode_tokens(step)?;
-        let memory = updated.map(|group| {
-            let name = net.memory_groups()[group].clone();
-            match self.shared.services.memories[group].encode() {
-                Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
-                Err(error) => {
-                    Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() })
-                }
-            }
-        });
-        Ok(NodeOutcome {
-            node: net.name(execution.node).to_owned(),
-            visit: execution.visit,
-            attempt: execution.attempt,
-            alternative: step.alternative(),
-            tokens,
-            spawned: Vec::new(),
-            label: None,
-            memory: memory.transpose()?,
-            calls: self.shared.services.backstage.calls_of(execution),
-            commits: effects.commits().to_vec(),
-            took_ms: took.as_millis(),
-        })
-    }
-
-    async fn append(&mut self, entry: Entry) -> Result<(), JournalError> {
-        let Some(journal) = &self.journal else { return Ok(()) };
-        let record = Record { run: self.shared.services.backstage.run.clone(), sequence: self.sequence, entry };
-        journal.append(record).await?;
-        self.sequence += 1;
-        Ok(())
-    }
-
-    /// Records the end. An end that cannot be recorded is a failure, for nobody would find it again.
-    async fn finish(&mut self, outcome: Outcome<G::Output>) -> Outcome<G::Output> {
-        let (failure, cancelled) = match &outcome {
-            Outcome::Failed(failure) => (Some(failure.clone()), false),
-            Outcome::Finished(_) => (None, false),
-            Outcome::Cancelled => (None, true),
-        };
-        for stopped in self.frontier.abandon() {
-            let node = self.shared.services.backstage.node(stopped);
-            // What failed has ended by itself, and said so.
-            if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
-            }
-        }
-        let recorded = self.append(Entry::Ended { failure, cancelled }).await;
-        let outcome = match (recorded, outcome) {
-            (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(Failure {
-                node: interlocking_core::table::EXIT.to_owned(),
-                visit: 0,
-                attempt: 0,
-                kind: FailureKind::Journal,
-                message: error.to_string(),
-                causes: Vec::new(),
-            }),
-            (_, outcome) => outcome,
-        };
-        let usage = self.shared.services.backstage.ledger().total();
-        self.shared.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
-        outcome
-    }
-
-    fn unsound(&self, execution: Option<Execution>, violation: Violation) -> End {
-        let message = violation.to_string();
-        let kind = FailureKind::Unsound(violation);
-        match execution {
-            Some(execution) => End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())),
-            None => {
-                let node = interlocking_core::table::EXIT.to_owned();
-                End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
-            }
-        }
-    }
-
-    #[inline]
-    fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
-        self.shared.services.backstage.emit_at(now, || {
-            let to = match step {
-                Step::One(_, token) => Onward::One(self.shared.services.place_name(token)),
-                Step::Stay => Onward::All(Box::default()),
-                Step::All(_, tokens) => {
-                    Onward::All(tokens.iter().map(|t| self.shared.services.place_name(t)).collect())
-                }
-            };
-            EventKind::NodeFinished { node: self.shared.services.backstage.node(execution), to, took }
-        });
-    }
+/// What had begun before a run was taken up.
+pub(crate) struct Begun<G: Graph> {
+    in_flight: Vec<(Execution, G::Token)>,
+    advisory: Vec<(Execution, G::Token)>,
+    reports: Vec<StandingReport>,
+    observed: Vec<NodeOutcome>,
+    posted: Option<(By, Vec<MessageRecord>)>,
+    is_taken_up: bool,
 }
 
 impl End {
-    fn failed(failure: Failure) -> Self {
+    pub(crate) fn failed(failure: Failure) -> Self {
         Self::Failed(Box::new(failure))
+    }
+
+    /// A failure of the run as a whole.
+    pub(crate) fn at_exit(kind: FailureKind, message: String, causes: Vec<String>) -> Self {
+        Self::failed(Failure { node: EXIT.to_owned(), visit: 0, attempt: 0, kind, message, causes })
     }
 }

@@ -73,9 +73,33 @@ pub enum EventKind {
         /// What.
         text: String,
     },
+    /// A message for an event node was taken up: no node starts until it is handled.
+    Message {
+        /// The event node.
+        node: &'static str,
+    },
+    /// An advisory node has reported, or failed, which changes nothing for the run.
+    Reported {
+        /// The node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// Why it failed, if it did.
+        failure: Option<String>,
+        /// Whether the run had ended without it: an addendum.
+        late: bool,
+    },
+    /// Every live token waits for a person.
+    Waiting,
+    /// Something happened in a child run.
+    Child {
+        /// The child.
+        run: RunId,
+        /// What.
+        what: Box<EventKind>,
+    },
     /// The run ended.
     RunEnded {
-        /// `finished`, `failed` or `cancelled`.
+        /// The outcome's [name](crate::Outcome::name).
         outcome: &'static str,
         /// What all its agents used up.
         usage: Usage,
@@ -254,8 +278,13 @@ impl EventKind {
             Self::NodeFinished { node, .. }
             | Self::NodeFailed { node, .. }
             | Self::Agent { node, .. }
-            | Self::Note { node, .. } => Some(*node),
-            Self::RunStarted { .. } | Self::RunEnded { .. } => None,
+            | Self::Note { node, .. }
+            | Self::Reported { node, .. } => Some(*node),
+            Self::RunStarted { .. }
+            | Self::RunEnded { .. }
+            | Self::Message { .. }
+            | Self::Waiting
+            | Self::Child { .. } => None,
         }
     }
 }

@@ -9,6 +9,8 @@
 //! - [`run`]: a run's settings, and [`Run::start`](run::Run::start).
 //! - [`outcome`]: what came of it.
 //! - [`llm`]: the node kind whose work an agent does, and its handler's four parts.
+//! - [`map`], [`human`], [`advisory`], [`observer`]: the kinds that run child graphs, ask people, or work beside the graph.
+//! - [`run_context`]: what a handler may ask of a run that is recorded.
 //! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
 //! - [`clock`]: the time that both tell.
@@ -22,6 +24,11 @@
 pub mod run;
 pub mod outcome;
 pub mod llm;
+pub mod map;
+pub mod human;
+pub mod advisory;
+pub mod observer;
+pub mod run_context;
 pub mod roles;
 pub mod workspaces;
 pub mod event;
@@ -29,17 +36,33 @@ pub mod cancel;
 pub mod clock;
 pub mod journal;
 
+mod absorb;
+mod beside;
 mod chain;
+mod child;
 mod driver;
 mod flight;
+mod history;
+mod parking;
 mod perform;
+mod post;
+mod replay;
+mod reports;
+mod resume;
+mod scribe;
 mod services;
+mod settings;
 mod stops;
+mod table_change;
+mod tree;
 
 pub use cancel::Cancel;
+pub use child::ChildFailure;
 pub use clock::{Clock, Elapsed};
 pub use event::{Event, EventKind, EventSink};
 pub use journal::{Journal, MemoryJournal};
 pub use outcome::{Outcome, Report};
+pub use replay::ReplayError;
 pub use run::{Run, StartError};
+pub use run_context::RunContext;
 pub use workspaces::{WorkspaceError, Workspaces};

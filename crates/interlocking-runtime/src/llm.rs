@@ -144,6 +144,7 @@ async fn converse<N: LLM>(
     let row = N::Graph::net().row(N::INDEX);
     let role = row.agent.as_deref().unwrap_or(&row.name);
     let player = backstage
+        .settings
         .roles
         .player(role)
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;

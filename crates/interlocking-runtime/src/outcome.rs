@@ -1,6 +1,7 @@
 //! What came of a run.
 
 use crate::clock::Elapsed;
+use crate::human::OpenQuestion;
 use interlocking_agents::{Ledger, Usage};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
@@ -19,6 +20,13 @@ pub enum Outcome<O> {
     Failed(Failure),
     /// The run was stopped from outside.
     Cancelled,
+    /// The run was [suspended](crate::Cancel::suspend) from outside: it can be resumed.
+    Suspended,
+    /// Every live token of the run waits for a person: once one of them has answered, it can be resumed.
+    Waiting {
+        /// What they are asked, that of child runs included.
+        questions: Vec<OpenQuestion>,
+    },
 }
 
 /// What came of a run, and what it took.
@@ -37,12 +45,14 @@ pub struct Report<O> {
 }
 
 impl<O> Outcome<O> {
-    /// `finished`, `failed` or `cancelled`.
+    /// `finished`, `failed`, `cancelled`, `suspended` or `waiting`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Finished(_) => "finished",
             Self::Failed(_) => "failed",
             Self::Cancelled => "cancelled",
+            Self::Suspended => "suspended",
+            Self::Waiting { .. } => "waiting",
         }
     }
 
@@ -50,11 +60,11 @@ impl<O> Outcome<O> {
     pub fn finished(self) -> Option<O> {
         match self {
             Self::Finished(output) => Some(output),
-            Self::Failed(_) | Self::Cancelled => None,
+            _ => None,
         }
     }
 
-    /// The output: the run's own, or the one that its failure becomes; `None` if it was cancelled.
+    /// The output: the run's own, or the one that its failure becomes; `None` if it has neither.
     pub fn into_output(self) -> Option<O>
     where
         O: From<Failure>,
@@ -62,7 +72,7 @@ impl<O> Outcome<O> {
         match self {
             Self::Finished(output) => Some(output),
             Self::Failed(failure) => Some(failure.into()),
-            Self::Cancelled => None,
+            _ => None,
         }
     }
 }

@@ -231,9 +231,9 @@ async fn read_only<G: Graph>(
     guarded: impl Future<Output = Result<Done<G>, Interruption>>,
 ) -> Result<Done<G>, Interruption> {
     let name = services.backstage.net.row(execution.node).workspace.as_deref().unwrap_or_default();
-    let before = services.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let before = services.backstage.settings.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
     let done = guarded.await?;
-    let after = services.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let after = services.backstage.settings.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
     if before == after {
         return Ok(done);
     }

@@ -1,38 +1,44 @@
 //! A run: its settings, and its start.
 
 use crate::cancel::Cancel;
-use crate::clock::{Clock, CoarseClock};
-use crate::driver::Driver;
+use crate::clock::{Clock, Elapsed};
+use crate::driver::{Driver, Standing};
 use crate::event::{EventKind, EventSink};
-use crate::journal::{Journal, JournalError, MemoryJournal};
-use crate::outcome::Report;
+use crate::history::History;
+use crate::journal::{Encoded, Entry, Journal, JournalError, Origin, Record};
+use crate::outcome::{Outcome, Report};
+use crate::replay::ReplayError;
+use crate::resume;
 use crate::roles::{Player, Roles};
+use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories};
-use crate::workspaces::{Directories, Workspaces};
+use crate::settings::Settings;
+use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::Agent;
+use interlocking_core::context::Commit;
+use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
+use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
-use interlocking_core::table::NodeKind;
+use interlocking_core::table::{NodeKind, Table};
 use serde::Deserialize;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 
-/// A run of a graph, to be started.
+/// A run of a graph, to be started or to be taken up again.
 ///
 /// Nothing is required but the graph, and an agent for every role that its table names.
 pub struct Run<G: Graph> {
     graph: Arc<G>,
     id: Option<RunId>,
-    roles: Roles,
-    workspaces: Arc<dyn Workspaces>,
-    journal: Option<Arc<dyn Journal>>,
-    sink: Option<Arc<dyn EventSink>>,
-    cancel: Cancel,
-    clock: Arc<dyn Clock>,
+    settings: Settings,
 }
 
-/// Why a run did not start. Nothing was done.
+/// Why a run did not start, or was not taken up again. Nothing was done.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -45,9 +51,84 @@ pub enum StartError {
         /// The roles, each with the first node that names it.
         unbound: Vec<(String, String)>,
     },
-    /// The entry value cannot be stored.
+    /// The entry value cannot be stored, or the journal refuses the run.
     #[error(transparent)]
     Entry(#[from] JournalError),
+    /// There is nothing to take up.
+    #[error("there is no run `{run}` to resume: start it, or name another")]
+    NoRun {
+        /// The run.
+        run: RunId,
+    },
+    /// There is no journal to take anything up from.
+    #[error("run `{run}` keeps no journal, so there is nothing to resume: give it the journal it was started with")]
+    NoJournal {
+        /// The run.
+        run: RunId,
+    },
+    /// The run was started under another routing table.
+    #[error(
+        "run `{run}` was started under another routing table of `{graph}`:{}\n\
+         finish it with the graph that it was started with, or give a migration, `with_migration`",
+        differences.iter().map(|line| format!("\n  {line}")).collect::<String>()
+    )]
+    TableChanged {
+        /// The run.
+        run: RunId,
+        /// The graph.
+        graph: String,
+        /// What differs, one line each.
+        differences: Vec<String>,
+    },
+    /// The migration refused the run's history.
+    #[error("the migration of run `{run}` failed: {reason}")]
+    Migration {
+        /// The run.
+        run: RunId,
+        /// The migration's words.
+        reason: String,
+    },
+    /// The records are not those of a run of this graph.
+    #[error("the journal of run `{run}` cannot be followed: {error}")]
+    Replay {
+        /// The run.
+        run: RunId,
+        /// Where it breaks off.
+        error: ReplayError,
+    },
+    /// A recorded payload no longer parses as what its place takes.
+    #[error(
+        "run `{run}`, {place}: what is recorded no longer parses: {reason}; \
+         bring the type back, let it take the old form too, or give a migration"
+    )]
+    Payload {
+        /// The run.
+        run: RunId,
+        /// The node, slot or memory group.
+        place: String,
+        /// The parser's words, with the field.
+        reason: String,
+    },
+    /// A workspace cannot be put back to where the journal knows it.
+    #[error("run `{run}`, workspace `{workspace}`: {error}")]
+    Workspace {
+        /// The run.
+        run: RunId,
+        /// The workspace's name in the table.
+        workspace: String,
+        /// Why.
+        error: WorkspaceError,
+    },
+}
+
+/// How a run begins.
+pub(crate) enum Begin<G: Graph> {
+    /// With its entry value.
+    Fresh { entry: G::Entry },
+    /// Where its records end.
+    Again,
+    /// Either, as a child.
+    Child { entry: G::Entry, origin: Origin },
 }
 
 impl<G: Graph> Run<G> {
@@ -58,16 +139,7 @@ impl<G: Graph> Run<G> {
 
     /// The same for a graph that several runs share.
     pub fn shared(graph: Arc<G>) -> Self {
-        Self {
-            graph,
-            id: None,
-            roles: Roles::new(),
-            workspaces: Arc::new(Directories::new()),
-            journal: Some(Arc::new(MemoryJournal::new())),
-            sink: None,
-            cancel: Cancel::new(),
-            clock: Arc::new(CoarseClock),
-        }
+        Self { graph, id: None, settings: Settings::new(default_id()) }
     }
 
     /// Names the run. Without a name it is `run`, which is enough for a journal that holds no other.
@@ -80,117 +152,268 @@ impl<G: Graph> Run<G> {
     /// Lets `agent` play `role`.
     #[must_use]
     pub fn with_agent(mut self, role: impl Into<String>, agent: Arc<dyn Agent>) -> Self {
-        self.roles.bind(role, Player::new(agent));
+        self.settings.roles.bind(role, Player::new(agent));
         self
     }
 
     /// Lets `agent` play every role that nobody else plays.
     #[must_use]
     pub fn with_agent_for_others(mut self, agent: Arc<dyn Agent>) -> Self {
-        self.roles.bind_others(Player::new(agent));
+        self.settings.roles.bind_others(Player::new(agent));
         self
     }
 
     /// Replaces all bindings of roles.
     #[must_use]
     pub fn with_roles(mut self, roles: Roles) -> Self {
-        self.roles = roles;
+        self.settings.roles = roles;
         self
     }
 
     /// Says where the named workspaces are.
     #[must_use]
     pub fn with_workspaces(mut self, workspaces: Arc<dyn Workspaces>) -> Self {
-        self.workspaces = workspaces;
+        self.settings.workspaces = workspaces;
         self
     }
 
     /// Records the run in `journal`.
     #[must_use]
     pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
-        self.journal = Some(journal);
+        self.settings.journal = Some(journal);
         self
     }
 
     /// Records nothing. Handlers then cannot ask for the inputs of other nodes, and the run cannot be resumed.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
-        self.journal = None;
+        self.settings.journal = None;
         self
     }
 
     /// Tells `sink` what happens.
     #[must_use]
     pub fn with_events(mut self, sink: Arc<dyn EventSink>) -> Self {
-        self.sink = Some(sink);
+        self.settings.sink = Some(sink);
         self
     }
 
     /// Stops the run when `cancel` is requested.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
-        self.cancel = cancel;
+        self.settings.cancel = cancel;
         self
     }
 
     /// Tells the time by `clock`; a [`TokioClock`](crate::clock::TokioClock) for tests with paused time.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+        self.settings.clock = clock;
+        self
+    }
+
+    /// Lets the exit wait so long for what works beside the graph, advisory nodes and observers; a minute unless said
+    /// otherwise. What comes later is recorded, and told to whoever watches, as an addendum (HY-257).
+    #[must_use]
+    pub fn with_report_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.report_deadline = deadline;
+        self
+    }
+
+    /// Lets the run stay in this process when only people can take it further, in place of ending as
+    /// [`Outcome::Waiting`]: answers that are posted to its journal are then taken up as they come.
+    #[must_use]
+    pub fn awaiting_people(mut self) -> Self {
+        self.settings.awaits_people = true;
+        self
+    }
+
+    /// Takes a run up under another routing table than the one it was started with: `migrate` is given that table and the
+    /// run's records, and gives the records that the run would have under the present one.
+    ///
+    /// Asked only where the tables differ. The recorded history stays as it is, so the migration is needed for as long as
+    /// the run is.
+    #[must_use]
+    pub fn with_migration(
+        mut self,
+        migrate: impl Fn(&Table, Vec<Record>) -> Result<Vec<Record>, NodeError> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.migration = Some(Arc::new(migrate));
         self
     }
 
     /// Runs the graph from `entry` to its end.
     ///
     /// Dropping the future stops the run where it stands: nodes that wait are dropped, and agents kill what they started.
+    /// With a journal that outlives the process it can then be [resumed](Self::resume).
     ///
     /// # Errors
     ///
-    /// [`StartError`] where the run lacks something that the table names: nothing was done then. What goes wrong later is
-    /// in the report's [`Outcome`](crate::Outcome).
+    /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
+    /// was done then. What goes wrong later is in the report's [`Outcome`](crate::Outcome).
     pub async fn start(self, entry: G::Entry) -> Result<Report<G::Output>, StartError> {
-        self.check_roles()?;
-        let net = G::net();
-        let run = self.id.unwrap_or_else(default_id);
-        let encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?;
-        // One copy goes to the entry node and one is kept for every handler that asks: read back, so that a value which
-        // does not survive its own serialization is found now and not at a resume.
-        let kept = G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded))
-            .map_err(|error| unreadable(&error))?;
-        let inputs = self.journal.is_some().then(|| vec![None; net.places().len()].into());
-        let services = RunServices::<G> {
-            backstage: Backstage::new(run.clone(), net, self.roles, self.sink, self.clock),
-            entry: kept,
-            inputs,
-            memories: memories::<G>(),
-            workspaces: self.workspaces,
-        };
-        let graph = net.table().graph.as_str();
-        services.backstage.emit(|| EventKind::RunStarted { run: run.clone(), graph });
-        let entry_record = self.journal.is_some().then(|| encoded.into());
-        let driver = Driver::new(self.graph, services, G::enter(entry), self.journal, self.cancel);
-        let shared = driver.shared();
-        let (outcome, visits) = driver.run(entry_record).await;
-        let backstage = &shared.services.backstage;
-        Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.now() })
+        self.execute(Begin::Fresh { entry }).await
     }
 
-    fn check_roles(&self) -> Result<(), StartError> {
-        let mut unbound: Vec<(String, String)> = Vec::new();
-        for row in G::net().table().nodes.iter().filter(|row| row.kind == NodeKind::Llm) {
-            let role = row.agent.as_ref().unwrap_or(&row.name);
-            if self.roles.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
-                unbound.push((role.clone(), row.name.clone()));
-            }
-        }
-        if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
+    /// Takes a run up where its journal ends: after a crash, a suspension, or a person's answer.
+    ///
+    /// What has finished is not done again. What was under way is, with its agent's session continued and its workspace put
+    /// back to the commit that the journal knows. Of a run that has ended, gives the outcome again and does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] where there is no such run, another executor works on it, the graph's table is another than the one
+    /// it was started with, or what is recorded cannot be read: nothing was done then.
+    pub async fn resume(self) -> Result<Report<G::Output>, StartError> {
+        self.execute(Begin::Again).await
     }
+
+    async fn execute(self, begin: Begin<G>) -> Result<Report<G::Output>, StartError> {
+        let run = self.id.unwrap_or_else(default_id);
+        let settings = Settings { tree: Arc::new(crate::tree::Tree::new(run.clone())), ..self.settings };
+        execute(self.graph, run, settings, begin).await
+    }
+}
+
+/// Runs a graph to its end, from its beginning or from where its records end.
+pub(crate) async fn execute<G: Graph>(
+    graph: Arc<G>,
+    run: RunId,
+    settings: Settings,
+    begin: Begin<G>,
+) -> Result<Report<G::Output>, StartError> {
+    let net = G::net();
+    check_roles(net, &settings.roles)?;
+    let tree = settings.tree.clone();
+    let depth = settings.depth;
+    let journal = settings.journal.clone();
+    let parent = match &begin {
+        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
+        _ => None,
+    };
+    // Before the claim, so that whoever sees that the run has left finds it free.
+    let _membership = tree.join(run.clone(), parent);
+    let claim = match &journal {
+        Some(journal) => Some(journal.claim(&run).await?),
+        None => None,
+    };
+    let records = match (&begin, &journal) {
+        (Begin::Fresh { .. }, _) => Vec::new(),
+        (Begin::Again, None) => return Err(StartError::NoJournal { run }),
+        (Begin::Child { .. }, None) => Vec::new(),
+        (_, Some(journal)) => journal.load(&run).await?,
+    };
+    let (entry, origin) = match begin {
+        Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
+        Begin::Again => (None, None),
+        Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
+        Begin::Fresh { entry } => (Some(entry), None),
+    };
+    let (standing, services, scribe) = match entry {
+        Some(entry) => fresh(&graph, run.clone(), settings, entry, origin).await?,
+        None => match resume::taken_up(&graph, run.clone(), settings, records).await? {
+            resume::TakenUp::Ended(report) => return Ok(*report),
+            resume::TakenUp::GoesOn(standing, services, scribe) => (standing, services, scribe),
+        },
+    };
+    services.backstage.emit(|| EventKind::RunStarted { run: run.clone(), graph: net.table().graph.as_str() });
+    let (driver, begun) = Driver::new(graph, services, standing, scribe, claim);
+    let shared = driver.shared();
+    let (outcome, visits) = driver.run(begun).await;
+    if depth == 0 {
+        // Children are stopped with their map node, and let go of their runs a moment later.
+        tree.alone(&run).await;
+    }
+    let backstage = &shared.services.backstage;
+    Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.now() })
+}
+
+/// What a run is executed from: where it stands, what its handlers reach, and who writes its records.
+pub(crate) type Executed<G> = (Standing<G>, RunServices<G>, Option<Arc<Scribe>>);
+
+/// A run that starts now.
+async fn fresh<G: Graph>(
+    graph: &Arc<G>,
+    run: RunId,
+    settings: Settings,
+    entry: G::Entry,
+    origin: Option<Origin>,
+) -> Result<Executed<G>, StartError> {
+    let net = G::net();
+    let encoded: Encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?.into();
+    // One copy goes to the entry node and one is kept for every handler that asks: read back, so that a value which
+    // does not survive its own serialization is found now and not at a resume.
+    let kept =
+        G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded)).map_err(|error| unreadable(&error))?;
+    let scribe = settings.journal.clone().map(|journal| Arc::new(Scribe::new(journal, run.clone(), 0)));
+    let services = RunServices::<G> {
+        entry: kept,
+        inputs: scribe.is_some().then(|| vec![None; net.places().len()].into()),
+        memories: memories::<G>(),
+        backstage: Backstage::new(run, settings, graph.clone(), scribe.clone(), History::default()),
+    };
+    let mut arrived = Vec::new();
+    if let Some(scribe) = &scribe {
+        let workspaces = commits(net, &*services.backstage.settings.workspaces, &services.backstage.run).await?;
+        let table = Box::new(net.table().clone());
+        scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+        arrived = vec![None; net.places().len()];
+        arrived[usize::from(net.entry())] = Some(encoded);
+    }
+    let standing = Standing {
+        frontier: Frontier::new(net, G::enter(entry)),
+        arrived,
+        in_flight: Vec::new(),
+        mailbox: VecDeque::new(),
+        letters: 0,
+        beside: Vec::new(),
+        reports: Vec::new(),
+        observed: Vec::new(),
+        posted: None,
+        is_taken_up: false,
+    };
+    Ok((standing, services, scribe))
+}
+
+/// The commits that the table's workspaces stand at.
+async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<Vec<Commit>, StartError> {
+    let names: BTreeSet<&str> = net.table().nodes.iter().filter_map(|row| row.workspace.as_deref()).collect();
+    let mut commits = Vec::new();
+    for name in names {
+        let commit = workspaces.commit(name).await;
+        let commit =
+            commit.map_err(|error| StartError::Workspace { run: run.clone(), workspace: name.to_owned(), error })?;
+        commits.extend(commit.map(|id| Commit { workspace: name.to_owned(), id }));
+    }
+    Ok(commits)
+}
+
+/// The report of a run that has ended before.
+pub(crate) fn recalled<G: Graph>(
+    run: RunId,
+    outcome: Outcome<G::Output>,
+    frontier_visits: Vec<(&'static str, u32)>,
+    ledger: interlocking_agents::Ledger,
+) -> Report<G::Output> {
+    Report { run, outcome, ledger, visits: frontier_visits, took: Elapsed::default() }
+}
+
+fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
+    let mut unbound: Vec<(String, String)> = Vec::new();
+    let uses_agent = |kind, prompted: bool| kind == NodeKind::Llm || prompted;
+    for row in net.table().nodes.iter().filter(|row| uses_agent(row.kind, row.prompt.is_some())) {
+        let role = row.agent.as_ref().unwrap_or(&row.name);
+        if bound.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
+            unbound.push((role.clone(), row.name.clone()));
+        }
+    }
+    if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
 }
 
 impl<G: Graph> fmt::Debug for Run<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let graph = &G::net().table().graph;
-        f.debug_struct("Run").field("graph", graph).field("id", &self.id).field("roles", &self.roles).finish()
+        f.debug_struct("Run").field("graph", graph).field("id", &self.id).field("roles", &self.settings.roles).finish()
     }
 }
 

@@ -1,20 +1,24 @@
 //! What handlers reach through their context.
 
-use crate::clock::{Clock, Elapsed};
-use crate::event::{Event, EventKind, EventSink, NodeRef};
-use crate::journal::Encoded;
-use crate::roles::Roles;
-use crate::workspaces::Workspaces;
+use crate::clock::Elapsed;
+use crate::event::{Event, EventKind, NodeRef};
+use crate::history::History;
+use crate::human::OpenQuestion;
+use crate::journal::{By, Encoded};
+use crate::parking::Parking;
+use crate::scribe::Scribe;
+use crate::settings::Settings;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
-use interlocking_core::context::{ContextError, MemoryCell, Services, Workspace};
+use interlocking_core::context::{ContextError, Cx, MemoryCell, Services, Workspace};
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
-use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Token};
+use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Node, Token};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
 
 /// A run's services, for handlers of graph `G`.
 pub(crate) struct RunServices<G: Graph> {
@@ -23,21 +27,33 @@ pub(crate) struct RunServices<G: Graph> {
     /// The last input of each place, as its node took it; `None` where the run has no journal.
     pub(crate) inputs: Option<Mutex<Vec<Option<Encoded>>>>,
     pub(crate) memories: Vec<Box<dyn MemoryStore>>,
-    pub(crate) workspaces: Arc<dyn Workspaces>,
 }
 
 /// The part of a run's services that depends on no graph type: what node kinds of this crate use.
 pub(crate) struct Backstage {
     pub(crate) run: RunId,
     pub(crate) net: &'static Net,
-    pub(crate) roles: Roles,
-    pub(crate) sink: Option<Arc<dyn EventSink>>,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
     pub(crate) started: Elapsed,
     /// Whether any node must leave its workspace as it found it.
     pub(crate) has_read_only: bool,
-    calls: Mutex<Vec<(Execution, LedgerEntry)>>,
+    /// Writes the run's records; `None` where the run has no journal.
+    pub(crate) scribe: Option<Arc<Scribe>>,
+    pub(crate) history: History,
+    pub(crate) parking: Arc<Parking>,
+    /// Told of every answer that was taken up.
+    pub(crate) answered: Notify,
+    /// The graph, as whoever knows its type may have it.
+    pub(crate) graph: Arc<dyn Any + Send + Sync>,
+    calls: Mutex<Vec<Call>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
+}
+
+/// An agent call, and whether the journal has it.
+struct Call {
+    by: Execution,
+    entry: LedgerEntry,
+    recorded: bool,
 }
 
 /// A memory group's cell, without its type.
@@ -48,6 +64,8 @@ pub(crate) trait MemoryStore: Send + Sync {
     fn apply(&self, effects: &interlocking_core::context::Effects) -> bool;
     /// The value now.
     fn encode(&self) -> Result<Encoded, serde_json::Error>;
+    /// Sets the value.
+    fn restore(&self, json: &str) -> Result<(), String>;
 }
 
 impl<M: Memory> MemoryStore for MemoryCell<M> {
@@ -62,6 +80,16 @@ impl<M: Memory> MemoryStore for MemoryCell<M> {
     fn encode(&self) -> Result<Encoded, serde_json::Error> {
         serde_json::to_string(&*self.lock()).map(Into::into)
     }
+
+    fn restore(&self, json: &str) -> Result<(), String> {
+        *self.lock() = read(json)?;
+        Ok(())
+    }
+}
+
+/// Reads JSON text; an error says at which field it does not parse.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(|error| error.to_string())
 }
 
 /// Makes the cell of a memory group.
@@ -115,7 +143,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
     fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError> {
         let row = self.backstage.net.row(node);
         let name = row.workspace.clone().unwrap_or_default();
-        match self.workspaces.locate(&name) {
+        match self.backstage.settings.workspaces.locate(&name) {
             Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
             Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
         }
@@ -155,23 +183,54 @@ impl<G: Graph> RunServices<G> {
 }
 
 impl Backstage {
-    pub(crate) fn new(
+    pub(crate) fn new<G: Graph>(
         run: RunId,
-        net: &'static Net,
-        roles: Roles,
-        sink: Option<Arc<dyn EventSink>>,
-        clock: Arc<dyn Clock>,
+        settings: Settings,
+        graph: Arc<G>,
+        scribe: Option<Arc<Scribe>>,
+        history: History,
     ) -> Self {
-        let started = clock.now();
+        let net = G::net();
+        let started = settings.clock.now();
         let has_read_only = net.nodes().iter().any(|node| node.read_only);
-        let (calls, schemas) = Default::default();
-        Self { run, net, roles, sink, clock, started, has_read_only, calls, schemas }
+        let (calls, schemas, parking, answered) = Default::default();
+        Self { run, net, settings, started, has_read_only, scribe, history, parking, answered, graph, calls, schemas }
+    }
+
+    /// The one behind a handler's context.
+    pub(crate) fn of<'run, N: Node>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
+        cx.extension().downcast_ref().ok_or_else(|| ContextError::NoSupport { what: "it is another one".into() })
+    }
+
+    /// How records name an execution.
+    pub(crate) fn by(&self, execution: Execution) -> By {
+        let Execution { node, visit, attempt } = execution;
+        By { node: self.net.name(node).to_owned(), visit, attempt }
+    }
+
+    /// Waits for a person's answer.
+    pub(crate) async fn answer(&self, execution: Execution, by: &By) -> Encoded {
+        if let Some((question, schema)) = self.history.question(by) {
+            let [question, schema] = [question, schema].map(|json| serde_json::from_str(&json).unwrap_or_default());
+            self.settings.tree.asks(OpenQuestion { run: self.run.clone(), by: by.clone(), question, schema });
+        }
+        loop {
+            let mut told = std::pin::pin!(self.answered.notified());
+            // Registered before the answer is looked for, so that none falls between the two.
+            told.as_mut().enable();
+            if let Some(answer) = self.history.answer(by) {
+                self.settings.tree.asks_no_more(&self.run, by);
+                return answer;
+            }
+            let _parked = self.parking.park(execution);
+            told.await;
+        }
     }
 
     /// The time since the run's start.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {
-        self.clock.now().since(self.started)
+        self.settings.clock.now().since(self.started)
     }
 
     /// How events name an execution.
@@ -183,7 +242,7 @@ impl Backstage {
 
     /// Tells the sink, if there is one; the event is made only then.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        if self.sink.is_some() {
+        if self.settings.sink.is_some() {
             self.emit_at(self.now(), kind);
         }
     }
@@ -191,7 +250,7 @@ impl Backstage {
     /// The same of something whose time is known.
     #[inline]
     pub(crate) fn emit_at(&self, at: Elapsed, kind: impl FnOnce() -> EventKind) {
-        if let Some(sink) = &self.sink {
+        if let Some(sink) = &self.settings.sink {
             sink.emit(Event { at, kind: kind() });
         }
     }
@@ -211,18 +270,40 @@ impl Backstage {
     /// Books an agent call.
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
-        lock(&self.calls).push((by, entry));
+        lock(&self.calls).push(Call { by, entry, recorded: false });
     }
 
-    /// The agent calls of one execution.
+    /// Books a call that the journal has.
+    pub(crate) fn had_spent(&self, by: Execution, entry: LedgerEntry) {
+        lock(&self.calls).push(Call { by, entry, recorded: true });
+    }
+
+    /// The agent calls of one execution that the journal has not; from now on it has them.
     pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
-        lock(&self.calls).iter().filter(|(by, _)| *by == execution).map(|(_, entry)| entry.clone()).collect()
+        let mut calls = lock(&self.calls);
+        let new = calls.iter_mut().filter(|call| call.by == execution && !call.recorded);
+        new.map(|call| {
+            call.recorded = true;
+            call.entry.clone()
+        })
+        .collect()
+    }
+
+    /// The executions that made calls which the journal has not.
+    pub(crate) fn unrecorded(&self) -> Vec<Execution> {
+        let mut executions: Vec<Execution> = Vec::new();
+        for call in lock(&self.calls).iter().filter(|call| !call.recorded) {
+            if !executions.contains(&call.by) {
+                executions.push(call.by);
+            }
+        }
+        executions
     }
 
     /// Every agent call so far.
     pub(crate) fn ledger(&self) -> Ledger {
         let mut ledger = Ledger::default();
-        lock(&self.calls).iter().for_each(|(_, entry)| ledger.record(entry.clone()));
+        lock(&self.calls).iter().for_each(|call| ledger.record(call.entry.clone()));
         ledger
     }
 

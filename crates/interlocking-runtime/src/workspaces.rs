@@ -26,6 +26,42 @@ pub trait Workspaces: Send + Sync {
     ///
     /// [`WorkspaceError`] where that cannot be found out.
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError>;
+
+    /// The commit that the place called `name` stands at; `None` where it is under no version control, or is not there yet.
+    ///
+    /// Asked when a run starts, so that the journal knows where to put the place back to before any node has said that it
+    /// [committed](interlocking_core::context::Cx::committed) something.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where that cannot be found out.
+    async fn commit(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Makes the place called `name` known to this process, which takes up a run in which a node has said that it
+    /// [committed](interlocking_core::context::Cx::committed) there; `commit` is the last.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where there is no such place any more.
+    async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        let _ = (name, commit);
+        Ok(())
+    }
+
+    /// The same for a place in which a node was cut off, which is put back to `commit`: what that node has left there is
+    /// removed.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where that is not possible.
+    async fn restore(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        let reason =
+            format!("`{name}` cannot be put back to {commit}: it is under no version control that is known here");
+        Err(WorkspaceError::Unusable { reason })
+    }
 }
 
 /// Why a workspace cannot be used.

@@ -176,6 +176,6 @@ async fn last_memory(journal: &MemoryJournal, run: &RunId) -> HybridMemory {
         Entry::Outcome(outcome) => outcome.memory,
         _ => None,
     });
-    let mut parsed = memories.filter_map(|memory| serde_json::from_str(&memory.value).ok());
+    let mut parsed = memories.filter_map(|memory| serde_json::from_str(memory.value.json()?).ok());
     parsed.next().unwrap_or_default()
 }

@@ -21,7 +21,7 @@ pub use error::JournalError;
 pub use letter::{Letter, LetterBody, Posted};
 pub use memory::MemoryJournal;
 pub use payload::{Digest, Encoded, Payload};
-pub use record::{By, Entry, MemoryRecord, NodeOutcome, Origin, Record, RunSummary, TokenRecord};
+pub use record::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, RunSummary, TokenRecord};
 
 /// Where records go.
 ///

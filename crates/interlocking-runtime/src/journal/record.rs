@@ -36,11 +36,11 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         workspaces: Vec<Commit>,
     },
-    /// An executor took the run up again: what is due here has been begun once more than before.
+    /// An executor took the run up again: whatever was due or ran at this point was begun once more.
     Resumed {
-        /// How many letters had been taken up.
-        #[serde(default)]
-        letters: u64,
+        /// The table from here on, where it is not the one that the run had until then: its history was migrated.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        table: Option<Box<Table>>,
     },
     /// An agent began a session for an execution: if that is cut off, it is this session that goes on.
     Session {
@@ -141,6 +141,8 @@ pub enum Origin {
         parent: RunId,
         /// The node.
         node: String,
+        /// The node's visit that started it, 1-based.
+        visit: u32,
         /// How the node tells its items apart.
         key: String,
     },
@@ -170,6 +172,9 @@ pub struct NodeOutcome {
     /// The advisory nodes that it started: their places and what they got.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spawned: Vec<TokenRecord>,
+    /// The messages that it sent to other runs, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub posted: Vec<MessageRecord>,
     /// What sort of message its tokens are, where its handler said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Label>,
@@ -193,6 +198,17 @@ pub struct TokenRecord {
     pub place: String,
     /// What it carries.
     pub payload: Payload,
+}
+
+/// A message to a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRecord {
+    /// The run.
+    pub to: RunId,
+    /// The event node that takes it.
+    pub node: String,
+    /// The message.
+    pub message: Payload,
 }
 
 /// A memory group's value.

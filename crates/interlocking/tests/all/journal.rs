@@ -7,8 +7,11 @@ use interlocking::frontier::{Due, Frontier, Input};
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::route::Step;
-use interlocking::runtime::journal::{Entry, JournalError, MemoryRecord, NodeOutcome, Record, TokenRecord};
-use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal, Report};
+use interlocking::runtime::journal::{
+    Claim, Digest, Encoded, Entry, JournalError, Letter, MemoryRecord, NodeOutcome, Payload, Posted, Record,
+    RunSummary, TokenRecord,
+};
+use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal, Report, StartError};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
@@ -97,20 +100,20 @@ async fn each_outcome_is_one_record_with_all_that_it_did() {
     let journal = Arc::new(MemoryJournal::new());
     assert_eq!(finished(run_in(journal.clone()).await), Ending("more than 8".into()));
     let records = journal.records(&demo());
-    let Entry::Started { table, input } = &records[0].entry else { panic!("{:?}", records[0]) };
+    let Entry::Started { table, input, .. } = &records[0].entry else { panic!("{:?}", records[0]) };
     assert_eq!(&**table, Project::net().table());
-    assert_eq!(&**input, "\"it\"");
+    assert_eq!(*input, Payload::from("\"it\""));
     for (position, record) in (0..).zip(&records) {
         assert_eq!((record.sequence, &record.run), (position, &demo()), "no gap, one run");
     }
     let lines: String = records[1..].iter().map(|r| serde_json::to_string(&r.entry).unwrap() + "\n").collect();
     expect_test::expect![[r#"
-        {"entry":"outcome","node":"split","visit":1,"attempt":1,"alternative":0,"tokens":[{"place":"work","payload":"\"it\""},{"place":"look","payload":"\"it\""}],"took_ms":0}
-        {"entry":"outcome","node":"look","visit":1,"attempt":1,"alternative":3,"tokens":[{"place":"gate.look","payload":"true"}],"took_ms":5}
-        {"entry":"outcome","node":"work","visit":1,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":"7"}],"memory":{"group":"notes","value":"[\"it 7\"]"},"calls":[{"agent":"recording","role":"work","session":"work-1","usage":{"calls":1,"input_tokens":100,"output_tokens":10,"cost":10000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee1"},{"workspace":"spare","id":"5eed"}],"took_ms":10}
-        {"entry":"outcome","node":"gate","visit":1,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":"\"more than 7\""}],"took_ms":0}
-        {"entry":"outcome","node":"work","visit":2,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":"8"}],"memory":{"group":"notes","value":"[\"it 7\",\"more than 7 8\"]"},"calls":[{"agent":"recording","role":"work","session":"work-2","usage":{"calls":1,"input_tokens":0,"output_tokens":0,"cost":20000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee2"},{"workspace":"spare","id":"5eed"}],"took_ms":20}
-        {"entry":"outcome","node":"gate","visit":2,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":"\"more than 8\""}],"took_ms":0}
+        {"entry":"outcome","node":"split","visit":1,"attempt":1,"alternative":0,"tokens":[{"place":"work","payload":{"json":"\"it\""}},{"place":"look","payload":{"json":"\"it\""}}],"took_ms":0}
+        {"entry":"outcome","node":"look","visit":1,"attempt":1,"alternative":3,"tokens":[{"place":"gate.look","payload":{"json":"true"}}],"took_ms":5}
+        {"entry":"outcome","node":"work","visit":1,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":{"json":"7"}}],"memory":{"group":"notes","value":{"json":"[\"it 7\"]"}},"calls":[{"agent":"recording","role":"work","session":"work-1","usage":{"calls":1,"input_tokens":100,"output_tokens":10,"cost":10000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee1"},{"workspace":"spare","id":"5eed"}],"took_ms":10}
+        {"entry":"outcome","node":"gate","visit":1,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":{"json":"\"more than 7\""}}],"took_ms":0}
+        {"entry":"outcome","node":"work","visit":2,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":{"json":"8"}}],"memory":{"group":"notes","value":{"json":"[\"it 7\",\"more than 7 8\"]"}},"calls":[{"agent":"recording","role":"work","session":"work-2","usage":{"calls":1,"input_tokens":0,"output_tokens":0,"cost":20000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee2"},{"workspace":"spare","id":"5eed"}],"took_ms":20}
+        {"entry":"outcome","node":"gate","visit":2,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":{"json":"\"more than 8\""}}],"took_ms":0}
         {"entry":"ended","cancelled":false}
     "#]].assert_eq(&lines);
 }
@@ -151,9 +154,12 @@ impl Watching {
         Arc::new(Self { inner: MemoryJournal::new(), delay, refuse, events, running })
     }
 
+    async fn start(self: &Arc<Self>) -> Result<Report<Ending>, StartError> {
+        project().with_journal(self.clone()).with_events(self.events.sink()).start("it".to_owned()).await
+    }
+
     async fn run(self: &Arc<Self>) -> Report<Ending> {
-        let run = project().with_journal(self.clone()).with_events(self.events.sink());
-        run.start("it".to_owned()).await.unwrap()
+        self.start().await.unwrap()
     }
 }
 
@@ -168,8 +174,36 @@ impl Journal for Watching {
         self.inner.append(record).await
     }
 
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.inner.claim(run).await
+    }
+
     async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
         self.inner.load(run).await
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        self.inner.fetch(run, digests).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.inner.runs().await
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        self.inner.post(run, letter).await
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        self.inner.next_letter(run, after).await
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        self.inner.letters(run, after).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.inner.remove(run).await
     }
 }
 
@@ -203,17 +237,19 @@ async fn no_successor_starts_before_the_record_is_there() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_record_fails_the_run_and_nothing_follows_from_it() {
-    for (refused, node, follows) in
-        [(0, "split", "started split"), (1, "split", "started work"), (3, "work", "started gate")]
-    {
+    let words = "the journal's storage failed: the disk is full: free some space";
+    let journal = Watching::new(0, Some(0));
+    assert_eq!(journal.start().await.unwrap_err().to_string(), words);
+    assert_eq!(journal.events.lines(), "", "a run that is not recorded does not start");
+    for (refused, node, follows) in [(1, "split", "started work"), (3, "work", "started gate")] {
         let journal = Watching::new(0, Some(refused));
         let failure = failed(journal.run().await);
         assert_eq!((failure.node.as_str(), &failure.kind), (node, &FailureKind::Journal));
-        assert_eq!(failure.message, "the journal's storage failed: the disk is full: free some space");
+        assert_eq!(failure.message, words);
         let lines = journal.events.lines();
         assert!(!lines.contains(follows), "{lines}");
         assert!(!lines.contains("cancelled"), "nothing else was running: {lines}");
-        assert_eq!(lines.matches(" failed ").count(), usize::from(refused > 0), "{lines}");
+        assert_eq!(lines.matches(" failed ").count(), 1, "{lines}");
     }
 }
 
@@ -233,11 +269,9 @@ async fn a_run_id_that_the_journal_knows_is_refused() {
     run_in(journal.clone()).await;
     let before = journal.records(&demo());
     let log = Log::new();
-    let again = project().with_journal(journal.clone()).with_events(log.sink()).start("it".to_owned()).await.unwrap();
-    let failure = failed(again);
-    assert_eq!(failure.kind, FailureKind::Journal);
+    let again = project().with_journal(journal.clone()).with_events(log.sink()).start("it".to_owned()).await;
     assert_eq!(
-        failure.message,
+        again.unwrap_err().to_string(),
         "run `demo` has 8 records already, so record 0 is not its next: start the run under a new id, or resume it"
     );
     assert!(!log.lines().contains("started split"), "{}", log.lines());
@@ -294,10 +328,11 @@ impl Replayed {
         let execution = self.running.remove(found.expect("it runs"));
         let mut tokens: Vec<_> =
             outcome.tokens.iter().map(|TokenRecord { place, payload }| token(place, payload)).collect();
-        let branches = net.alternative(outcome.alternative).unwrap().branches.len();
+        let alternative = outcome.alternative.expect("every node goes somewhere");
+        let branches = net.alternative(alternative).unwrap().branches.len();
         let step = match (branches, tokens.pop()) {
-            (1, Some(token)) => Step::One(outcome.alternative, token),
-            (_, last) => Step::All(outcome.alternative, tokens.into_iter().chain(last).collect()),
+            (1, Some(token)) => Step::One(alternative, token),
+            (_, last) => Step::All(alternative, tokens.into_iter().chain(last).collect()),
         };
         self.frontier.complete(execution, step).unwrap();
     }
@@ -310,9 +345,10 @@ impl Replayed {
     }
 }
 
-fn token(place: &str, payload: &str) -> <Project as interlocking::graph::Graph>::Token {
+fn token(place: &str, payload: &Payload) -> <Project as interlocking::graph::Graph>::Token {
     let place = Project::net().place_named(place).expect("a place");
-    interlocking::graph::Token::deserialize(place, &mut serde_json::Deserializer::from_str(payload)).unwrap()
+    interlocking::graph::Token::deserialize(place, &mut serde_json::Deserializer::from_str(payload.json().unwrap()))
+        .unwrap()
 }
 
 /// The records are enough to rebuild the run at every moment: what ran then, and how it ended.
@@ -338,7 +374,7 @@ async fn the_records_rebuild_the_run_at_every_moment() {
         _ => None,
     });
     assert_eq!(
-        serde_json::from_str::<Notes>(&memory.unwrap()).unwrap(),
+        serde_json::from_str::<Notes>(memory.unwrap().json().unwrap()).unwrap(),
         Notes(vec!["it 7".into(), "more than 7 8".into()])
     );
 }

@@ -216,7 +216,7 @@ async fn updates_of_failed_executions_never_count() {
             Entry::Outcome(outcome) => outcome.memory.clone(),
             _ => None,
         });
-        assert_eq!(&*last.unwrap().value, r#"["split","good"]"#, "{how}");
+        assert_eq!(last.unwrap().value, r#"["split","good"]"#.into(), "{how}");
     }
     let well = timed(graph()).start("well".to_owned()).await.unwrap();
     assert_eq!(finished(well), ["split", "good", "bad"], "and they do when it does not fail");

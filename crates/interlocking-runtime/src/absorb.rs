@@ -1,0 +1,385 @@
+//! Takes outcomes in: journal first, then the frontier, then what else they asked for.
+
+use crate::clock::Elapsed;
+use crate::driver::{Accepted, Driver, End};
+use crate::event::{EventKind, Onward};
+use crate::journal::{By, Encoded, Entry, JournalError, MemoryRecord, MessageRecord, NodeOutcome, TokenRecord};
+use crate::outcome::Outcome;
+use crate::perform::{Stop, failure, kind_of};
+use crate::services::RunServices;
+use crate::tree::Halt;
+use interlocking_core::context::Effects;
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::{Execution, Payload, Violation};
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::route::Step;
+
+impl<G: Graph> Driver<G> {
+    /// Takes an outcome in: journal first, then the frontier.
+    pub(crate) async fn absorb(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        let Some(accepted) = self.judge(execution, result, took)? else {
+            return self.book(execution).await;
+        };
+        let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
+        self.emit_finished(execution, &step, now, took);
+        self.complete(execution, step)?;
+        self.follow(spawned, outcome).await
+    }
+
+    /// Records an accepted outcome; gives its step, its tokens for advisory nodes, and what was recorded.
+    pub(crate) async fn write(
+        &mut self,
+        execution: Execution,
+        (step, mut effects): Accepted<G>,
+        took: Elapsed,
+    ) -> Result<(Step<G::Token>, Vec<G::Token>, NodeOutcome), End> {
+        let updated = self.apply(execution, &effects);
+        let spawned = effects.take_spawned::<G::Token>();
+        let outcome = self.record(execution, &step, &spawned, &effects, updated, took);
+        let written = match (outcome, &self.scribe) {
+            (Ok(outcome), Some(scribe)) => {
+                let written = scribe.write(Entry::Outcome(outcome.clone())).await;
+                written.map(|()| outcome)
+            }
+            (outcome, _) => outcome,
+        };
+        match written {
+            Ok(outcome) => Ok((step, spawned, outcome)),
+            Err(error) => {
+                let (services, kind) = (&self.shared.services, FailureKind::Journal);
+                let failure = failure(services, execution, kind, error.to_string(), Vec::new());
+                Err(self.failed(execution, failure, took))
+            }
+        }
+    }
+
+    /// Does what an outcome that is taken in has asked for beside its tokens.
+    pub(crate) async fn follow(&mut self, spawned: Vec<G::Token>, outcome: NodeOutcome) -> Result<(), End> {
+        for token in spawned {
+            self.spawn_beside(token);
+        }
+        if !outcome.posted.is_empty() {
+            let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
+            self.post(&by, &outcome.posted).await.map_err(|error| self.journal_failed(error))?;
+        }
+        self.beside.observe(&self.shared, outcome);
+        Ok(())
+    }
+
+    /// Records the agent calls of an execution that has no outcome.
+    async fn book(&mut self, execution: Execution) -> Result<(), End> {
+        let backstage = &self.shared.services.backstage;
+        let calls = backstage.calls_of(execution);
+        let Some(scribe) = self.scribe.as_ref().filter(|_| !calls.is_empty()) else { return Ok(()) };
+        let written = scribe.write(Entry::Spent { by: backstage.by(execution), calls }).await;
+        written.map_err(|error| self.journal_failed(error))
+    }
+
+    /// The same as [`absorb`](Self::absorb) where there is no journal: then nothing waits, and no future holds the outcome.
+    #[inline]
+    pub(crate) fn absorb_unrecorded(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
+        self.accept(execution, step, effects, now, took)
+    }
+
+    /// Lets an outcome count, where there is no journal.
+    #[inline]
+    pub(crate) fn accept(
+        &mut self,
+        execution: Execution,
+        step: Step<G::Token>,
+        effects: Effects,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        if !effects.is_empty() || self.beside.observes() {
+            return self.accept_effects(execution, step, effects, now, took);
+        }
+        self.emit_finished(execution, &step, now, took);
+        self.complete(execution, step)
+    }
+
+    /// The same of an outcome that asked for more than its tokens, or that somebody observes.
+    #[inline(never)]
+    fn accept_effects(
+        &mut self,
+        execution: Execution,
+        step: Step<G::Token>,
+        mut effects: Effects,
+        now: Elapsed,
+        took: Elapsed,
+    ) -> Result<(), End> {
+        let updated = self.apply(execution, &effects);
+        let spawned = effects.take_spawned::<G::Token>();
+        let node = G::net().name(execution.node);
+        let seen =
+            self.beside.is_observed(node).then(|| self.record(execution, &step, &spawned, &effects, updated, took));
+        self.emit_finished(execution, &step, now, took);
+        self.complete(execution, step)?;
+        for token in spawned {
+            self.spawn_beside(token);
+        }
+        match seen {
+            None => {}
+            Some(Ok(outcome)) => self.beside.observe(&self.shared, outcome),
+            Some(Err(error)) => return Err(self.journal_failed(error)),
+        }
+        Ok(())
+    }
+
+    /// The step that an execution takes; `None` if its outcome no longer counts.
+    #[inline]
+    pub(crate) fn judge(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        took: Elapsed,
+    ) -> Result<Option<Accepted<G>>, End> {
+        if !self.frontier.is_current(execution) {
+            self.flight.forget(execution);
+            return Ok(None);
+        }
+        self.verdict(execution, result, took).map(Some)
+    }
+
+    /// The step that an execution takes; an error if it ends the run.
+    #[inline]
+    pub(crate) fn verdict(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Stop>,
+        took: Elapsed,
+    ) -> Result<Accepted<G>, End> {
+        let failed = match result {
+            Ok(Done { route: Ok(step), effects }) => return Ok((step, effects)),
+            Ok(Done { route: Err(error), .. }) => {
+                let causes = Failure::causes_of(&*error);
+                failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
+            }
+            Err(Stop::Failed(failure)) => *failure,
+            Err(Stop::Cancelled) => return Err(self.stopped()),
+        };
+        Err(self.failed(execution, failed, took))
+    }
+
+    /// Says that an execution failed, which ends the run.
+    pub(crate) fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
+        let node = self.shared.services.backstage.node(execution);
+        self.shared.services.backstage.emit(|| EventKind::NodeFailed { node, message: failure.message.clone(), took });
+        End::failed(failure)
+    }
+
+    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
+    pub(crate) fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
+        if effects.is_empty() {
+            return None;
+        }
+        let group = self.shared.services.backstage.net.node(execution.node).memory.map(usize::from);
+        group.filter(|&group| self.shared.services.memories[group].apply(effects))
+    }
+
+    #[inline]
+    pub(crate) fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
+        match self.frontier.complete(execution, step) {
+            Ok(completed) => {
+                self.stop_all(completed.cancelled);
+                Ok(())
+            }
+            Err(Violation::Stale) => Ok(()),
+            Err(violation) => Err(self.unsound(Some(execution), violation)),
+        }
+    }
+
+    /// Stops executions whose tokens were cleared.
+    pub(crate) fn stop_all(&self, cancelled: Vec<Execution>) {
+        for cancelled in cancelled {
+            self.flight.stop(cancelled);
+            let node = self.shared.services.backstage.node(cancelled);
+            self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
+        }
+    }
+
+    /// A step's tokens as the journal has them; also remembers the payloads, for `input_of`.
+    pub(crate) fn encode_tokens(&mut self, step: &Step<G::Token>) -> Result<Vec<TokenRecord>, JournalError> {
+        let mut tokens = Vec::with_capacity(step.tokens().len());
+        for token in step.tokens() {
+            let (place, payload) = encode::<G>(&self.shared.services, token)?;
+            if let Some(arrived) = self.arrived.get_mut(usize::from(token.place())) {
+                *arrived = Some(payload.clone());
+            }
+            tokens.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
+        }
+        Ok(tokens)
+    }
+
+    /// The outcome as its journal entry.
+    fn record(
+        &mut self,
+        execution: Execution,
+        step: &Step<G::Token>,
+        spawned: &[G::Token],
+        effects: &Effects,
+        updated: Option<usize>,
+        took: Elapsed,
+    ) -> Result<NodeOutcome, JournalError> {
+        let net = G::net();
+        let tokens = self.encode_tokens(step)?;
+        let services = &self.shared.services;
+        let spawned = spawned.iter().map(|token| {
+            let (place, payload) = encode::<G>(services, token)?;
+            Ok(TokenRecord { place: place.to_owned(), payload: payload.into() })
+        });
+        let spawned = spawned.collect::<Result<_, JournalError>>()?;
+        let memory = updated.map(|group| {
+            let name = net.memory_groups()[group].clone();
+            match services.memories[group].encode() {
+                Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
+                Err(error) => {
+                    Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() })
+                }
+            }
+        });
+        let posted = effects.posted().iter().map(|message| MessageRecord {
+            to: message.to.clone(),
+            node: message.node.clone(),
+            message: message.json.as_str().into(),
+        });
+        Ok(NodeOutcome {
+            node: net.name(execution.node).to_owned(),
+            visit: execution.visit,
+            attempt: execution.attempt,
+            alternative: step.alternative(),
+            tokens,
+            spawned,
+            posted: posted.collect(),
+            label: effects.label().cloned(),
+            memory: memory.transpose()?,
+            calls: services.backstage.calls_of(execution),
+            commits: effects.commits().to_vec(),
+            took_ms: took.as_millis(),
+        })
+    }
+
+    /// Records the end. An end that cannot be recorded is a failure, for nobody would find it again.
+    pub(crate) async fn finish(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
+        let outcome = match end {
+            Ok(output) => Outcome::Finished(output),
+            Err(End::Failed(failure)) => Outcome::Failed(*failure),
+            Err(End::Cancelled) => Outcome::Cancelled,
+            Err(End::Halted(halt)) => self.halted(halt),
+        };
+        let (failure, ended) = match &outcome {
+            Outcome::Failed(failure) => (Some(failure.clone()), true),
+            Outcome::Finished(_) | Outcome::Cancelled => (None, true),
+            _ => (None, false),
+        };
+        let cancelled = matches!(outcome, Outcome::Cancelled);
+        for stopped in self.frontier.abandon() {
+            let node = self.shared.services.backstage.node(stopped);
+            // What failed has ended by itself, and said so.
+            if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
+                self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
+            }
+        }
+        let recorded = self.write_end(ended.then_some(Entry::Ended { failure, cancelled })).await;
+        let outcome = match (recorded, outcome) {
+            (Err(error), Outcome::Failed(failure)) if failure.kind == FailureKind::Journal => {
+                drop(error);
+                Outcome::Failed(failure)
+            }
+            (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(at_exit(&error)),
+            (_, outcome) => outcome,
+        };
+        let usage = self.shared.services.backstage.ledger().total();
+        self.shared.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
+        outcome
+    }
+
+    /// Writes what has been spent and not recorded, and then how the run ended, if it did.
+    async fn write_end(&mut self, ended: Option<Entry>) -> Result<(), JournalError> {
+        let Some(scribe) = &self.scribe else { return Ok(()) };
+        let backstage = &self.shared.services.backstage;
+        for execution in backstage.unrecorded() {
+            let calls = backstage.calls_of(execution);
+            scribe.write(Entry::Spent { by: backstage.by(execution), calls }).await?;
+        }
+        match ended {
+            Some(entry) => scribe.write(entry).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What a run that can be taken up again ends as; the whole tree stops with it.
+    fn halted(&self, halt: Halt) -> Outcome<G::Output> {
+        let tree = &self.shared.services.backstage.settings.tree;
+        tree.halt(halt.clone());
+        match halt {
+            Halt::Suspended => Outcome::Suspended,
+            Halt::Waiting => Outcome::Waiting { questions: tree.questions() },
+        }
+    }
+
+    /// The journal cannot be used.
+    pub(crate) fn journal_failed(&self, error: JournalError) -> End {
+        End::failed(at_exit(&error))
+    }
+
+    pub(crate) fn unsound(&self, execution: Option<Execution>, violation: Violation) -> End {
+        let message = violation.to_string();
+        let kind = FailureKind::Unsound(violation);
+        match execution {
+            Some(execution) => End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())),
+            None => {
+                let node = interlocking_core::table::EXIT.to_owned();
+                End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
+        self.shared.services.backstage.emit_at(now, || {
+            let to = match step {
+                Step::One(_, token) => Onward::One(self.shared.services.place_name(token)),
+                Step::Stay => Onward::All(Box::default()),
+                Step::All(_, tokens) => {
+                    Onward::All(tokens.iter().map(|t| self.shared.services.place_name(t)).collect())
+                }
+            };
+            EventKind::NodeFinished { node: self.shared.services.backstage.node(execution), to, took }
+        });
+    }
+}
+
+fn at_exit(error: &JournalError) -> Failure {
+    Failure {
+        node: interlocking_core::table::EXIT.to_owned(),
+        visit: 0,
+        attempt: 0,
+        kind: FailureKind::Journal,
+        message: error.to_string(),
+        causes: Vec::new(),
+    }
+}
+
+/// The name of a token's place, and its payload.
+fn encode<G: Graph>(services: &RunServices<G>, token: &G::Token) -> Result<(&'static str, Encoded), JournalError> {
+    let place = services.place_name(token);
+    let payload = RunServices::<G>::encode(token).map_err(|error| JournalError::Encoding {
+        what: format!("the payload for `{place}`"),
+        reason: error.to_string(),
+    })?;
+    Ok((place, payload))
+}

@@ -1,0 +1,329 @@
+//! What works beside the graph: advisory nodes and observers. Neither is among the run's tokens, and the failure of
+//! neither changes anything but its own report.
+
+use crate::driver::{Driver, End, Shared};
+use crate::event::EventKind;
+use crate::journal::{Encoded, Entry, NodeOutcome};
+use crate::observer::Observation;
+use crate::perform::{Interruption, Performed, Stop, failure, kind_of, perform};
+use crate::replay::exhausted_beside;
+use crate::reports::Reports;
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::{Execution, Payload};
+use interlocking_core::graph::{Done, Graph, Token};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::table::NodeKind;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::task::JoinSet;
+
+/// What works beside one run.
+pub(crate) struct Beside<G: Graph> {
+    tasks: JoinSet<Returned<G>>,
+    observers: Vec<Observer>,
+    /// The advisory executions that have not returned.
+    advisory: Vec<Execution>,
+    pub(crate) reports: Reports,
+}
+
+/// One observer: it sees one outcome at a time.
+struct Observer {
+    node: NodeIndex,
+    queue: VecDeque<NodeOutcome>,
+    /// How many it has been shown.
+    shown: u32,
+    busy: bool,
+    failed: bool,
+}
+
+/// What came of an execution beside the graph.
+pub(crate) struct Returned<G: Graph> {
+    execution: Execution,
+    result: Result<Done<G>, Interruption>,
+}
+
+/// An execution beside the graph.
+struct Aside<G: Graph> {
+    shared: Arc<Shared<G>>,
+    execution: Execution,
+    input: Option<G::Token>,
+}
+
+impl<G: Graph> Performed<G> for Aside<G> {
+    fn execution(&self) -> Execution {
+        self.execution
+    }
+
+    fn shared(&self) -> &Shared<G> {
+        &self.shared
+    }
+
+    fn take_input(&mut self) -> Option<G::Token> {
+        self.input.take()
+    }
+}
+
+impl<G: Graph> Beside<G> {
+    pub(crate) fn new(net: &Net) -> Self {
+        let rows = net.table().nodes.iter().enumerate();
+        let observers = rows.filter(|(_, row)| row.kind == NodeKind::Observer).map(|(node, _)| Observer {
+            node: node as NodeIndex,
+            queue: VecDeque::new(),
+            shown: 0,
+            busy: false,
+            failed: false,
+        });
+        let observers = observers.collect();
+        Self { tasks: JoinSet::new(), observers, advisory: Vec::new(), reports: Reports::default() }
+    }
+
+    /// Whether anybody observes anything.
+    #[inline]
+    pub(crate) fn observes(&self) -> bool {
+        !self.observers.is_empty()
+    }
+
+    /// Whether anybody observes this node.
+    pub(crate) fn is_observed(&self, node: &str) -> bool {
+        let rows = &G::net().table().nodes;
+        self.observers.iter().any(|observer| rows[usize::from(observer.node)].observes.iter().any(|name| name == node))
+    }
+
+    /// Whether anything works.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
+    /// Starts an advisory execution.
+    pub(crate) fn start(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
+        let backstage = &shared.services.backstage;
+        backstage.emit_started(execution, backstage.now());
+        self.advisory.push(execution);
+        self.launch(shared, execution, input);
+    }
+
+    fn launch(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
+        let aside = Aside { shared: shared.clone(), execution, input: Some(input) };
+        self.tasks.spawn(perform(aside, |aside: Aside<G>, result| Returned { execution: aside.execution, result }));
+    }
+
+    /// Shows an outcome to whoever observes its node.
+    pub(crate) fn observe(&mut self, shared: &Arc<Shared<G>>, outcome: NodeOutcome) {
+        let rows = &G::net().table().nodes;
+        for at in 0..self.observers.len() {
+            let observer = &mut self.observers[at];
+            let observes = &rows[usize::from(observer.node)].observes;
+            if !observer.failed && observes.contains(&outcome.node) {
+                observer.queue.push_back(outcome.clone());
+                self.show_next(shared, at);
+            }
+        }
+    }
+
+    /// Shows an observer that is idle what it has not seen yet.
+    fn show_next(&mut self, shared: &Arc<Shared<G>>, at: usize) {
+        let observer = &mut self.observers[at];
+        if observer.busy || observer.failed {
+            return;
+        }
+        let Some(outcome) = observer.queue.pop_front() else { return };
+        observer.shown += 1;
+        observer.busy = true;
+        let execution = Execution { node: observer.node, visit: observer.shown, attempt: 1 };
+        let place = G::net().node(observer.node).first_place;
+        match observed::<G>(place, outcome) {
+            Ok(token) => self.launch(shared, execution, token),
+            Err(reason) => {
+                let failed = failure(&shared.services, execution, FailureKind::Handler, reason, Vec::new());
+                self.observer_failed(at, execution, failed);
+            }
+        }
+    }
+
+    fn observer_failed(&mut self, at: usize, execution: Execution, failure: Failure) {
+        let observer = &mut self.observers[at];
+        (observer.busy, observer.failed) = (false, true);
+        observer.queue.clear();
+        self.reports.add(execution, Err(failure));
+    }
+
+    /// The next execution that returns.
+    pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned<G>> {
+        loop {
+            match self.tasks.poll_join_next(context) {
+                Poll::Ready(Some(Ok(returned))) => return Poll::Ready(returned),
+                // A task catches what its node does; what ends it otherwise ends the runtime.
+                Poll::Ready(Some(Err(_))) => {}
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+/// An outcome as the token that an observer takes.
+fn observed<G: Graph>(place: u16, outcome: NodeOutcome) -> Result<G::Token, String> {
+    let json = serde_json::to_value(Observation(outcome)).map_err(|error| error.to_string())?;
+    G::Token::deserialize(place, json).map_err(|error| error.to_string())
+}
+
+/// What an advisory execution came to.
+struct Ended {
+    execution: Execution,
+    report: Result<Encoded, Failure>,
+}
+
+impl<G: Graph> Driver<G> {
+    /// Starts the advisory node in whose place a token lies.
+    pub(crate) fn spawn_beside(&mut self, token: G::Token) {
+        let node = G::net().place(token.place()).node;
+        let (execution, exhausted) = self.frontier.enter_beside(node);
+        match exhausted {
+            None => self.beside.start(&self.shared, execution, token),
+            Some(limit) => {
+                let backstage = &self.shared.services.backstage;
+                backstage.emit(|| EventKind::NodeExhausted(backstage.node(execution)));
+                self.beside.reports.add(execution, Err(exhausted_beside(G::net(), execution, limit)));
+            }
+        }
+    }
+
+    /// Takes in what came of an execution beside the graph.
+    pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
+        let execution = returned.execution;
+        if let Some(at) = self.beside.observers.iter().position(|observer| observer.node == execution.node) {
+            match self.observer_returned(returned) {
+                Ok(()) => {
+                    self.beside.observers[at].busy = false;
+                    self.beside.show_next(&self.shared.clone(), at);
+                }
+                Err(Stop::Failed(failure)) => self.beside.observer_failed(at, execution, *failure),
+                Err(Stop::Cancelled) => return Err(self.stopped()),
+            }
+            return Ok(());
+        }
+        self.beside.advisory.retain(|other| *other != execution);
+        let shared = self.shared.clone();
+        let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
+        record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
+        self.beside.reports.add(execution, ended.report);
+        Ok(())
+    }
+
+    fn observer_returned(&self, returned: Returned<G>) -> Result<(), Stop> {
+        let Returned { execution, result } = returned;
+        let done = result.map_err(|interruption| interruption.into_stop(&self.shared.services, execution))?;
+        let failed = |error: interlocking_core::failure::NodeError| {
+            let causes = Failure::causes_of(&*error);
+            failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
+        };
+        done.route.map_err(|error| Stop::Failed(Box::new(failed(error))))?;
+        self.apply(execution, &done.effects);
+        Ok(())
+    }
+
+    /// Makes the output of what came to the exit: waits for the reports, up to the deadline, and gives them to the graph.
+    pub(crate) async fn conclude(&mut self, output: G::Output) -> Result<G::Output, End> {
+        let net = G::net();
+        if net.table().nodes.iter().all(|row| row.report.is_none()) {
+            return Ok(output);
+        }
+        let deadline = self.shared.services.backstage.settings.report_deadline;
+        let mut over = std::pin::pin!(tokio::time::sleep(deadline));
+        while self.beside.is_busy() {
+            let is_over = {
+                let mut any = std::pin::pin!(self.wait_for_any());
+                std::future::poll_fn(|context| match any.as_mut().poll(context) {
+                    Poll::Ready(result) => Poll::Ready(result.map(|()| false)),
+                    Poll::Pending => over.as_mut().poll(context).map(|()| Ok(true)),
+                })
+                .await?
+            };
+            if is_over {
+                self.leave_behind(deadline);
+                break;
+            }
+        }
+        let services = &self.shared.services;
+        let mut reports = std::mem::take(&mut self.beside.reports);
+        reports.add_observers(net, &services.memories);
+        self.shared
+            .graph
+            .finish(output, reports)
+            .await
+            .map_err(|error| End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error)))
+    }
+
+    /// Goes on without what is not done: its report is one of lateness, and what comes of it later an addendum.
+    fn leave_behind(&mut self, deadline: std::time::Duration) {
+        let shared = self.shared.clone();
+        let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
+        let late = |execution| {
+            let message = format!("was not done {deadline:?} after the run came to its exit");
+            failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
+        };
+        for execution in std::mem::take(&mut self.beside.advisory) {
+            self.beside.reports.add(execution, Err(late(execution)));
+        }
+        for at in 0..self.beside.observers.len() {
+            if self.beside.observers[at].busy {
+                let execution = Execution { node: self.beside.observers[at].node, visit: 1, attempt: 1 };
+                self.beside.observer_failed(at, execution, late(execution));
+            }
+        }
+        let (mut tasks, claim) = (std::mem::take(&mut self.beside.tasks), self.claim.clone());
+        tokio::spawn(async move {
+            while let Some(returned) = tasks.join_next().await {
+                let Ok(returned) = returned else { continue };
+                if G::net().row(returned.execution.node).kind == NodeKind::Observer {
+                    continue;
+                }
+                if let Some(ended) = ended(&shared, returned)
+                    && let Err(error) = record(&shared, &ended, true).await
+                {
+                    tracing::warn!(%error, "an addendum to a run could not be recorded");
+                }
+            }
+            drop(claim);
+        });
+    }
+}
+
+/// What came of an advisory execution; `None` if it was stopped with its run.
+fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
+    let services = &shared.services;
+    let Returned { execution, result } = returned;
+    let report = match result.map_err(|interruption| interruption.into_stop(services, execution)) {
+        Err(Stop::Cancelled) => return None,
+        Err(Stop::Failed(failure)) => Err(*failure),
+        Ok(Done { route: Err(error), .. }) => {
+            let causes = Failure::causes_of(&*error);
+            Err(failure(services, execution, kind_of(&error), error.to_string(), causes))
+        }
+        Ok(Done { effects, .. }) => {
+            let group = services.backstage.net.node(execution.node).memory.map(usize::from);
+            if let Some(group) = group {
+                services.memories[group].apply(&effects);
+            }
+            Ok(effects.report().unwrap_or("null").into())
+        }
+    };
+    Some(Ended { execution, report })
+}
+
+/// Records what an advisory execution came to, and tells it.
+async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Result<(), crate::journal::JournalError> {
+    let backstage = &shared.services.backstage;
+    let (report, failure) = match &ended.report {
+        Ok(report) => (Some(report.clone().into()), None),
+        Err(failure) => (None, Some(failure.clone())),
+    };
+    let message = failure.as_ref().map(|failure| failure.message.clone());
+    if let Some(scribe) = &backstage.scribe {
+        let (by, calls) = (backstage.by(ended.execution), backstage.calls_of(ended.execution));
+        scribe.write(Entry::Report { by, report, failure, calls }).await?;
+    }
+    let node = backstage.node(ended.execution);
+    backstage.emit(|| EventKind::Reported { node, failure: message, late });
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Child runs: what they are called, how they are run, and what is made of their ends.
+
+use crate::event::{Event, EventKind, EventSink};
+use crate::journal::{Entry, JournalError, Origin};
+use crate::outcome::Outcome;
+use crate::run::{Begin, execute};
+use crate::settings::Settings;
+use interlocking_core::failure::Failure;
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use serde::{Deserialize, Serialize};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How a child run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChildFailure {
+    /// One of its nodes failed.
+    #[error(transparent)]
+    Failed(Failure),
+    /// It was cancelled by itself, and not with its parent.
+    #[error("the child run was cancelled")]
+    Cancelled,
+    /// It would be nested deeper than its map node's `depth` says.
+    #[error("the child run would be nested more than {limit} deep, which `depth = {limit}` forbids")]
+    TooDeep {
+        /// The node's `depth`.
+        limit: u32,
+    },
+    /// It could not be started, or taken up again.
+    #[error("the child run did not start: {reason}")]
+    NotStarted {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The name of a child: the same whenever the same node of the same run has an item of that key.
+pub(crate) fn child_id(root: &RunId, parent: &RunId, node: &str, key: &str) -> RunId {
+    let mut hash = Fnv::default();
+    for part in [parent.as_str(), node, key] {
+        hash.write(part.as_bytes());
+        hash.write(&[0]);
+    }
+    let root: String = root.as_str().chars().take(RunId::MAX_LENGTH - 17).collect();
+    // Without what a cut may have left at its end, a hyphen, it is a run id again.
+    let name = format!("{}-{:016x}", root.trim_end_matches('-'), hash.0);
+    name.parse().unwrap_or_else(|_| parent.clone())
+}
+
+/// FNV-1a: what makes the same name today and in the next version, which the standard library's hash need not.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+/// Which child of a run: its map node, that node's visit, and its item's key.
+pub(crate) struct Kin {
+    pub(crate) parent: RunId,
+    pub(crate) node: &'static str,
+    pub(crate) visit: u32,
+    pub(crate) key: String,
+}
+
+/// A child's run, and what it ended with.
+type ChildEnd<O> = (RunId, Result<O, ChildFailure>);
+
+/// Runs a child to its end, or takes up where it was. Boxed, which is what lets a graph be its own child.
+pub(crate) fn run_child<C: Graph>(
+    graph: Arc<C>,
+    mut settings: Settings,
+    kin: Kin,
+    entry: C::Entry,
+) -> Pin<Box<dyn Future<Output = ChildEnd<C::Output>> + Send>> {
+    Box::pin(async move {
+        let tree = settings.tree.clone();
+        let run = match current(&settings, &kin).await {
+            Ok(run) => run,
+            Err(error) => {
+                let run = child_id(&tree.root, &kin.parent, kin.node, &kin.key);
+                return (run, Err(ChildFailure::NotStarted { reason: error.to_string() }));
+            }
+        };
+        // One that was stopped a moment ago may not have let go of its run.
+        tree.left(&run).await;
+        if let Some(sink) = settings.sink.take() {
+            settings.sink = Some(Arc::new(ChildSink { run: run.clone(), sink }));
+        }
+        let Kin { parent, node, visit, key } = kin;
+        let origin = Origin::Child { parent, node: node.to_owned(), visit, key };
+        let result = match execute(graph, run.clone(), settings, Begin::Child { entry, origin }).await {
+            Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
+            Ok(report) => match report.outcome {
+                Outcome::Finished(output) => Ok(output),
+                Outcome::Failed(failure) => Err(ChildFailure::Failed(failure)),
+                Outcome::Cancelled => Err(ChildFailure::Cancelled),
+                // The whole tree stops where it stands, and this with it.
+                _ => std::future::pending().await,
+            },
+        };
+        (run, result)
+    })
+}
+
+/// The run of a child: the first that has not failed before the node's present visit.
+async fn current(settings: &Settings, kin: &Kin) -> Result<RunId, JournalError> {
+    let mut key = kin.key.clone();
+    for again in 2_u32.. {
+        let run = child_id(&settings.tree.root, &kin.parent, kin.node, &key);
+        let Some(journal) = &settings.journal else { return Ok(run) };
+        let records = journal.load(&run).await?;
+        let started = records.first().map(|record| &record.entry);
+        let earlier = matches!(
+            started,
+            Some(Entry::Started { origin: Some(Origin::Child { visit, .. }), .. }) if *visit < kin.visit
+        );
+        let ending = records.iter().rev().find_map(|record| record.entry.ending());
+        if !earlier || !matches!(ending, Some("failed" | "cancelled")) {
+            return Ok(run);
+        }
+        key = format!("{}~{again}", kin.key);
+    }
+    unreachable!("a map node is not entered so often")
+}
+
+/// Tells a parent's listener of a child.
+struct ChildSink {
+    run: RunId,
+    sink: Arc<dyn EventSink>,
+}
+
+impl EventSink for ChildSink {
+    fn emit(&self, event: Event) {
+        let kind = EventKind::Child { run: self.run.clone(), what: Box::new(event.kind) };
+        self.sink.emit(Event { at: event.at, kind });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_called_the_same_whenever_it_is_the_same() {
+        let root: RunId = "r".parse().unwrap();
+        let one = child_id(&root, &root, "children", "a");
+        assert_eq!(one, child_id(&root, &root, "children", "a"));
+        assert_eq!(one.as_str(), "r-8af4cd9d0b4a8a8e", "it must stay so between versions: journals hold it");
+        for other in [child_id(&root, &one, "children", "a"), child_id(&root, &root, "child", "rena")] {
+            assert_ne!(one, other);
+        }
+        let long: RunId = format!("{}-{}", "x".repeat(46), "y".repeat(17)).parse().unwrap();
+        assert!(child_id(&long, &long, "n", "k").as_str().starts_with(&format!("{}-", "x".repeat(46))));
+    }
+}

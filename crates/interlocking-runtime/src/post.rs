@@ -1,0 +1,141 @@
+//! Letters and messages: what others send to a run, and the event nodes that handle it.
+//!
+//! A message is recorded when it is taken up. From then on no node starts; once none runs but those that wait for a person
+//! or for children, the event node has the run to itself (rule 13). Messages are handled one at a time, in the order in
+//! which they came (V3-151), and dropped once the run has come to its exit.
+
+use crate::driver::{Driver, End};
+use crate::event::EventKind;
+use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
+use crate::perform::{Here, failure, perform};
+use interlocking_core::context::Effects;
+use interlocking_core::failure::FailureKind;
+use interlocking_core::frontier::{Execution, Limit};
+use interlocking_core::graph::{Done, Graph, Token};
+use interlocking_core::net::NodeIndex;
+use interlocking_core::route::Step;
+use interlocking_core::table::NodeKind;
+
+impl<G: Graph> Driver<G> {
+    /// Takes a letter up.
+    pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
+        self.letters = self.letters.max(number);
+        let taken = match letter.body {
+            LetterBody::Cancel => return Err(End::Cancelled),
+            LetterBody::Answer { to, answer } => self.take_answer(number, to, answer).await,
+            LetterBody::Message { node, message } => self.take_message(number, &node, message).await,
+        };
+        taken.map_err(|error| self.journal_failed(error))
+    }
+
+    async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
+        let backstage = &self.shared.services.backstage;
+        // Whoever posted it has seen the question; an answer to none is nobody's.
+        if backstage.history.question(&by).is_none() || backstage.history.answer(&by).is_some() {
+            return Ok(());
+        }
+        if let Some(scribe) = &self.scribe {
+            scribe.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
+        }
+        backstage.history.answered(by, answer);
+        backstage.answered.notify_waiters();
+        Ok(())
+    }
+
+    async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
+        let net = G::net();
+        let backstage = &self.shared.services.backstage;
+        let Some(node) = net.node_named(name).filter(|node| net.row(*node).kind == NodeKind::Event) else {
+            tracing::warn!(run = %backstage.run, node = name, "dropping a message: the graph has no such event node");
+            return Ok(());
+        };
+        let place = net.node(node).first_place;
+        let token = match G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&message)) {
+            Ok(token) => token,
+            Err(error) => {
+                tracing::warn!(run = %backstage.run, node = name, %error, "dropping a message that does not parse");
+                return Ok(());
+            }
+        };
+        if let Some(scribe) = &self.scribe {
+            scribe.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
+        }
+        backstage.emit(|| EventKind::Message { node: net.name(node) });
+        self.mailbox.push_back((node, token));
+        Ok(())
+    }
+
+    /// Sends what an execution has sent. Each message has a key of its own, so that none is sent twice.
+    pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
+        let Some(scribe) = &self.scribe else { return Ok(()) };
+        let (scribe, run) = (scribe.clone(), self.shared.services.backstage.run.clone());
+        for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
+            let Payload::Json(message) = message else { continue };
+            let body = LetterBody::Message { node: node.clone(), message: message.clone() };
+            let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
+            match scribe.journal.post(to, letter).await {
+                Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
+    pub(crate) fn blocks(&self, node: NodeIndex) -> bool {
+        !matches!(G::net().row(node).kind, NodeKind::Map | NodeKind::Human)
+    }
+
+    /// Handles the messages that wait, if the run is at a safe point.
+    pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
+        if self.mailbox.is_empty() {
+            return Ok(());
+        }
+        while !self.mailbox.is_empty() && !self.frontier.executions().any(|execution| self.blocks(execution.node)) {
+            let Some((node, message)) = self.mailbox.pop_front() else { break };
+            self.handle(node, message).await?;
+        }
+        if self.mailbox.is_empty() { self.absorb_held().await } else { Ok(()) }
+    }
+
+    async fn handle(&mut self, node: NodeIndex, message: G::Token) -> Result<(), End> {
+        let shared = self.shared.clone();
+        let backstage = &shared.services.backstage;
+        let (execution, exhausted) = self.frontier.enter_beside(node);
+        let started = backstage.now();
+        backstage.emit_started(execution, started);
+        let result = match exhausted {
+            Some(limit) => Ok(self.exhausted_event(execution, limit, message)?),
+            None => {
+                let here = Here { shared: &shared, execution, input: Some(message) };
+                perform(here, |_, result| result).await
+            }
+        };
+        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
+        let now = backstage.now();
+        let took = now.since(started);
+        let accepted = self.verdict(execution, result, took)?;
+        let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
+        self.emit_finished(execution, &step, now, took);
+        match self.frontier.redirect(node, step) {
+            Ok(redirected) => self.stop_all(redirected.map(|done| done.cancelled).unwrap_or_default()),
+            Err(violation) => return Err(self.unsound(Some(execution), violation)),
+        }
+        self.follow(spawned, outcome).await
+    }
+
+    /// Where a message goes that comes after all that the event node may handle.
+    fn exhausted_event(&self, execution: Execution, limit: Limit, message: G::Token) -> Result<Done<G>, End> {
+        let services = &self.shared.services;
+        let node = services.backstage.node(execution);
+        services.backstage.emit(|| EventKind::NodeExhausted(node));
+        match G::exhausted(execution.node, limit, message) {
+            Some(step @ Step::One(..)) => Ok(Done { route: Ok(step), effects: Effects::default() }),
+            _ => {
+                let message = format!("may not be entered again: its table says `{limit}`");
+                let kind = FailureKind::Exhausted(limit);
+                Err(End::failed(failure(services, execution, kind, message, Vec::new())))
+            }
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! A run's state, rebuilt from its records. No I/O, and no payload is read: what the run still holds is named here, and
+//! fetched by whoever goes on with it.
+
+use crate::journal::{By, Digest, Encoded, Entry, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
+use interlocking_agents::{LedgerEntry, SessionId};
+use interlocking_core::failure::Failure;
+use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
+use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
+use interlocking_core::route::Step;
+use interlocking_core::table::{NodeKind, Table};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A token whose payload need not be here.
+#[derive(Clone, Debug)]
+pub(crate) struct Slip {
+    pub(crate) place: PlaceIndex,
+    pub(crate) content: Content,
+}
+
+/// What a [`Slip`] stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// A recorded payload.
+    Stored(Payload),
+    /// What an entry beyond a node's bounds makes of the input that the node would have had.
+    Exhausted(Arc<(NodeIndex, Limit, Inputs)>),
+}
+
+/// What a node execution consumes: one slip, or one a slot.
+#[derive(Clone, Debug)]
+pub(crate) enum Inputs {
+    One(Slip),
+    Slots(Vec<Slip>),
+}
+
+impl frontier::Payload for Slip {
+    fn place(&self) -> PlaceIndex {
+        self.place
+    }
+
+    fn copy(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+}
+
+/// A run as its records leave it.
+pub(crate) struct Replayed {
+    pub(crate) frontier: Frontier<'static, Slip>,
+    pub(crate) entry: Payload,
+    /// The executions that had begun, or were about to, in the order in which they did.
+    pub(crate) in_flight: BTreeMap<u64, (Execution, Inputs)>,
+    /// By place: what arrived there last, and what its node took last.
+    pub(crate) arrived: Vec<Option<Slip>>,
+    pub(crate) inputs: Vec<Option<Slip>>,
+    /// By memory group.
+    pub(crate) memories: Vec<Option<Payload>>,
+    /// The messages that wait for their turn: the event node, and what it gets.
+    pub(crate) mailbox: VecDeque<(NodeIndex, Payload)>,
+    /// The number of the last letter that was taken up.
+    pub(crate) letters: u64,
+    /// The advisory executions that have not come to an end.
+    pub(crate) beside: Vec<(Execution, Payload)>,
+    pub(crate) reports: Vec<(Execution, Result<Payload, Failure>)>,
+    /// The outcomes that observers have seen, in order.
+    pub(crate) observed: Vec<NodeOutcome>,
+    pub(crate) calls: Vec<(Execution, LedgerEntry)>,
+    /// By workspace: the last commit.
+    pub(crate) commits: BTreeMap<String, String>,
+    /// What the last execution that sent anything to other runs sent: what came before it has arrived.
+    pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
+    pub(crate) restarts: HashMap<By, u32>,
+    pub(crate) sessions: Vec<(By, String, SessionId)>,
+    pub(crate) once: Vec<(By, String, Payload)>,
+    pub(crate) questions: Vec<(By, Payload, Payload)>,
+    pub(crate) answers: Vec<(By, Payload)>,
+    /// How the run ended, if it has: why it failed, and whether it was cancelled.
+    pub(crate) ended: Option<(Option<Failure>, bool)>,
+    pub(crate) records: u64,
+    observed_nodes: HashSet<String>,
+    running: HashMap<NodeIndex, u64>,
+    begun: u64,
+}
+
+/// Why records are not those of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReplayError {
+    /// The first record does not start a run, or a later one does.
+    #[error("record {sequence} is out of place: a run's first record, and no other, says that it started")]
+    Misplaced {
+        /// The record's position.
+        sequence: u64,
+    },
+    /// A record tells of an execution that cannot have happened then.
+    #[error("record {sequence} tells of execution {by} of a node which did not run then: {reason}")]
+    Impossible {
+        /// The record's position.
+        sequence: u64,
+        /// The execution.
+        by: By,
+        /// What speaks against it.
+        reason: String,
+    },
+}
+
+/// The table that the run started with, and the one that it has now.
+pub(crate) fn tables(records: &[Record]) -> Option<(&Table, &Table)> {
+    let Some(Entry::Started { table: first, .. }) = records.first().map(|record| &record.entry) else { return None };
+    let later = records.iter().rev().find_map(|record| match &record.entry {
+        Entry::Resumed { table: Some(table) } => Some(&**table),
+        _ => None,
+    });
+    Some((first, later.unwrap_or(first)))
+}
+
+/// Rebuilds the state of a run on `net`.
+pub(crate) fn replay(net: &'static Net, records: Vec<Record>) -> Result<Replayed, ReplayError> {
+    let names: HashMap<&'static str, NodeIndex> = (0..net.nodes().len() as u16).map(|n| (net.name(n), n)).collect();
+    let mut places: HashMap<&'static str, PlaceIndex> = HashMap::new();
+    for (place, row) in net.places().iter().enumerate() {
+        places.insert(&row.name, place as PlaceIndex);
+    }
+    let mut records = records.into_iter();
+    let Some(Entry::Started { input, workspaces, .. }) = records.next().map(|record| record.entry) else {
+        return Err(ReplayError::Misplaced { sequence: 0 });
+    };
+    let entry_place = net.entry();
+    let mut replayed = Replayed {
+        frontier: Frontier::new(net, Slip { place: entry_place, content: Content::Stored(input.clone()) }),
+        entry: input.clone(),
+        in_flight: BTreeMap::new(),
+        arrived: vec![None; net.places().len()],
+        inputs: vec![None; net.places().len()],
+        memories: vec![None; net.memory_groups().len()],
+        mailbox: VecDeque::new(),
+        letters: 0,
+        beside: Vec::new(),
+        reports: Vec::new(),
+        observed: Vec::new(),
+        calls: Vec::new(),
+        commits: workspaces.into_iter().map(|commit| (commit.workspace, commit.id)).collect(),
+        posted: None,
+        restarts: HashMap::new(),
+        sessions: Vec::new(),
+        once: Vec::new(),
+        questions: Vec::new(),
+        answers: Vec::new(),
+        ended: None,
+        records: 1,
+        observed_nodes: net.table().nodes.iter().flat_map(|row| row.observes.iter().cloned()).collect(),
+        running: HashMap::new(),
+        begun: 0,
+    };
+    replayed.arrived[usize::from(entry_place)] = Some(Slip { place: entry_place, content: Content::Stored(input) });
+    for record in records {
+        replayed.start_due(net);
+        replayed.take(net, &names, &places, record)?;
+        replayed.records += 1;
+    }
+    replayed.start_due(net);
+    replayed.forget_the_past(net);
+    Ok(replayed)
+}
+
+impl Replayed {
+    /// Starts what the executor would have started: everything, unless a message waits for its turn.
+    fn start_due(&mut self, net: &'static Net) {
+        if self.ended.is_some() {
+            return;
+        }
+        while self.mailbox.is_empty()
+            && let Some(Due { execution, input, exhausted }) = self.frontier.next_due()
+        {
+            let inputs = match input {
+                Input::One(slip) => Inputs::One(slip),
+                Input::Slots(slips) => Inputs::Slots(slips),
+            };
+            let row = net.node(execution.node);
+            let Some(limit) = exhausted else {
+                self.inputs[row.places()].clone_from_slice(&self.arrived[row.places()]);
+                self.running.insert(execution.node, self.begun);
+                self.in_flight.insert(self.begun, (execution, inputs));
+                self.begun += 1;
+                continue;
+            };
+            let route = row.exhausted.and_then(|alternative| Some((alternative, net.alternative(alternative)?)));
+            // Without a route the run has failed, as its next record says.
+            let Some((alternative, way)) = route else { return };
+            let place = way.branches[0][0];
+            let content = Content::Exhausted(Arc::new((execution.node, limit, inputs)));
+            let slip = Slip { place, content };
+            self.arrived[usize::from(place)] = Some(slip.clone());
+            // A violation has ended the run, as its next record says.
+            let Ok(completed) = self.frontier.complete(execution, Step::One(alternative, slip)) else { return };
+            completed.cancelled.into_iter().for_each(|stopped| self.land(stopped));
+        }
+    }
+
+    /// Takes an execution off the list of those in flight.
+    fn land(&mut self, execution: Execution) {
+        if let Some(begun) = self.running.remove(&execution.node) {
+            self.in_flight.remove(&begun);
+        }
+    }
+
+    fn take(
+        &mut self,
+        net: &'static Net,
+        names: &HashMap<&'static str, NodeIndex>,
+        places: &HashMap<&'static str, PlaceIndex>,
+        record: Record,
+    ) -> Result<(), ReplayError> {
+        let sequence = record.sequence;
+        let execution = |by: &By| {
+            let By { node, visit, attempt } = by;
+            let node = names.get(node.as_str()).copied();
+            let reason = || "the graph has no such node".to_owned();
+            node.map(|node| Execution { node, visit: *visit, attempt: *attempt })
+                .ok_or_else(|| ReplayError::Impossible { sequence, by: by.clone(), reason: reason() })
+        };
+        match record.entry {
+            Entry::Started { .. } => return Err(ReplayError::Misplaced { sequence }),
+            Entry::Resumed { .. } => {
+                let beside = self.beside.iter().map(|(execution, _)| execution);
+                for execution in self.in_flight.values().map(|(execution, _)| execution).chain(beside) {
+                    let Execution { node, visit, attempt } = *execution;
+                    let by = By { node: net.name(node).to_owned(), visit, attempt };
+                    *self.restarts.entry(by).or_default() += 1;
+                }
+            }
+            Entry::Session { by, agent, session } => self.sessions.push((by, agent, session)),
+            Entry::Once { by, name, value } => self.once.push((by, name, value)),
+            Entry::Asked { by, question, schema } => self.questions.push((by, question, schema)),
+            Entry::Answered { by, letter, answer } => {
+                self.letters = self.letters.max(letter);
+                self.answers.push((by, answer));
+            }
+            Entry::Received { node, letter, message } => {
+                self.letters = self.letters.max(letter);
+                let by = By { node, visit: 0, attempt: 0 };
+                self.mailbox.push_back((execution(&by)?.node, message));
+            }
+            Entry::Report { by, report, failure, calls } => {
+                let execution = execution(&by)?;
+                self.calls.extend(calls.into_iter().map(|call| (execution, call)));
+                self.beside.retain(|(other, _)| *other != execution);
+                let result = match (report, failure) {
+                    (Some(report), _) => Ok(report),
+                    (None, failure) => Err(failure.unwrap_or_else(|| lost(&by))),
+                };
+                self.reports.push((execution, result));
+            }
+            Entry::Spent { by, calls } => {
+                let execution = execution(&by)?;
+                self.calls.extend(calls.into_iter().map(|call| (execution, call)));
+            }
+            Entry::Ended { failure, cancelled } => self.ended = Some((failure, cancelled)),
+            Entry::Outcome(outcome) => {
+                let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
+                let execution = execution(&by)?;
+                self.take_outcome(net, names, places, execution, outcome)
+                    .map_err(|reason| ReplayError::Impossible { sequence, by, reason })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_outcome(
+        &mut self,
+        net: &'static Net,
+        names: &HashMap<&'static str, NodeIndex>,
+        places: &HashMap<&'static str, PlaceIndex>,
+        execution: Execution,
+        mut outcome: NodeOutcome,
+    ) -> Result<(), String> {
+        if self.observed_nodes.contains(&outcome.node) {
+            self.observed.push(outcome.clone());
+        }
+        if let Some(memory) = outcome.memory.take()
+            && let Some(group) = net.memory_groups().iter().position(|name| *name == memory.group)
+        {
+            self.memories[group] = Some(memory.value);
+        }
+        self.calls.extend(outcome.calls.drain(..).map(|call| (execution, call)));
+        self.commits.extend(outcome.commits.drain(..).map(|commit| (commit.workspace, commit.id)));
+        if !outcome.posted.is_empty() {
+            let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
+            self.posted = Some((by, std::mem::take(&mut outcome.posted)));
+        }
+        let tokens: Result<Vec<Slip>, String> = outcome.tokens.drain(..).map(|token| slip(places, token)).collect();
+        let mut tokens = tokens?;
+        for token in &tokens {
+            self.arrived[usize::from(token.place)] = Some(token.clone());
+        }
+        let step = match (outcome.alternative, tokens.len()) {
+            (None, _) => Step::Stay,
+            (Some(alternative), 1) if net.alternative(alternative).is_some_and(|way| way.branches.len() == 1) => {
+                Step::One(alternative, tokens.remove(0))
+            }
+            (Some(alternative), _) => Step::All(alternative, tokens),
+        };
+        let cancelled = if net.row(execution.node).kind == NodeKind::Event {
+            self.mailbox.pop_front();
+            self.frontier.enter_beside(execution.node);
+            self.frontier.redirect(execution.node, step).map_err(said)?.map(|done| done.cancelled).unwrap_or_default()
+        } else {
+            self.land(execution);
+            self.frontier.complete(execution, step).map_err(said)?.cancelled
+        };
+        cancelled.into_iter().for_each(|stopped| self.land(stopped));
+        for TokenRecord { place, payload } in outcome.spawned {
+            let node = *names.get(place.as_str()).ok_or_else(|| format!("the graph has no node `{place}`"))?;
+            let (execution, exhausted) = self.frontier.enter_beside(node);
+            match exhausted {
+                None => self.beside.push((execution, payload)),
+                Some(limit) => self.reports.push((execution, Err(exhausted_beside(net, execution, limit)))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what is known of executions that nobody will repeat.
+    fn forget_the_past(&mut self, net: &'static Net) {
+        let beside = self.beside.iter().map(|(execution, _)| execution);
+        let live: HashSet<(&str, u32)> = self
+            .in_flight
+            .values()
+            .map(|(execution, _)| execution)
+            .chain(beside)
+            .map(|execution| (net.name(execution.node), execution.visit))
+            .collect();
+        // An event node has no execution yet where its message waits.
+        let messaged: HashSet<&str> = self.mailbox.iter().map(|(node, _)| net.name(*node)).collect();
+        let is_live = |by: &By| live.contains(&(by.node.as_str(), by.visit)) || messaged.contains(by.node.as_str());
+        self.once.retain(|(by, ..)| is_live(by));
+        self.sessions.retain(|(by, ..)| is_live(by));
+        self.questions.retain(|(by, ..)| is_live(by));
+        self.answers.retain(|(by, _)| is_live(by));
+        self.restarts.retain(|by, _| is_live(by));
+    }
+
+    /// The payloads that are named and not here, each once.
+    pub(crate) fn named(&self) -> Vec<Digest> {
+        let mut digests = Digests::default();
+        let _: Result<Frontier<'_, Slip>, ()> = self.frontier.clone().try_map(|slip| {
+            digests.of_slip(&slip);
+            Ok(slip)
+        });
+        self.in_flight.values().for_each(|(_, inputs)| digests.of_inputs(inputs));
+        self.arrived.iter().chain(&self.inputs).flatten().for_each(|slip| digests.of_slip(slip));
+        digests.of(&self.entry);
+        let kept = self.memories.iter().flatten();
+        let reports = self.reports.iter().filter_map(|(_, report)| report.as_ref().ok());
+        let observed = self.observed.iter().flat_map(|outcome| &outcome.tokens).map(|token| &token.payload);
+        let waiting = self.mailbox.iter().map(|(_, message)| message);
+        let beside = self.beside.iter().map(|(_, payload)| payload);
+        let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
+        kept.chain(reports).chain(observed).chain(waiting).chain(beside).chain(posted).for_each(|it| digests.of(it));
+        self.once.iter().for_each(|(_, _, value)| digests.of(value));
+        self.questions.iter().for_each(|(_, question, schema)| {
+            digests.of(question);
+            digests.of(schema);
+        });
+        self.answers.iter().for_each(|(_, answer)| digests.of(answer));
+        digests.list
+    }
+}
+
+#[derive(Default)]
+struct Digests {
+    known: HashSet<Digest>,
+    list: Vec<Digest>,
+}
+
+impl Digests {
+    fn of(&mut self, payload: &Payload) {
+        if let Payload::Stored(digest) = payload
+            && self.known.insert(*digest)
+        {
+            self.list.push(*digest);
+        }
+    }
+
+    fn of_slip(&mut self, slip: &Slip) {
+        match &slip.content {
+            Content::Stored(payload) => self.of(payload),
+            Content::Exhausted(exhausted) => self.of_inputs(&exhausted.2),
+        }
+    }
+
+    fn of_inputs(&mut self, inputs: &Inputs) {
+        match inputs {
+            Inputs::One(slip) => self.of_slip(slip),
+            Inputs::Slots(slips) => slips.iter().for_each(|slip| self.of_slip(slip)),
+        }
+    }
+}
+
+/// The texts of payloads, by name.
+#[derive(Default)]
+pub(crate) struct Texts(pub(crate) HashMap<Digest, Encoded>);
+
+impl Texts {
+    /// The text of a payload; empty for one that was not fetched, which then does not parse.
+    pub(crate) fn of(&self, payload: &Payload) -> Encoded {
+        match payload {
+            Payload::Json(text) => text.clone(),
+            Payload::Stored(digest) => self.0.get(digest).cloned().unwrap_or_else(|| "".into()),
+        }
+    }
+}
+
+/// Why an advisory node did not run: it was started more often than its table allows.
+pub(crate) fn exhausted_beside(net: &Net, execution: Execution, limit: Limit) -> Failure {
+    Failure {
+        node: net.name(execution.node).to_owned(),
+        visit: execution.visit,
+        attempt: execution.attempt,
+        kind: interlocking_core::failure::FailureKind::Exhausted(limit),
+        message: format!("may not be entered again: its table says `{limit}`"),
+        causes: Vec::new(),
+    }
+}
+
+fn slip(places: &HashMap<&'static str, PlaceIndex>, token: TokenRecord) -> Result<Slip, String> {
+    let place = places.get(token.place.as_str()).copied();
+    let place = place.ok_or_else(|| format!("the graph has no place `{}`", token.place))?;
+    Ok(Slip { place, content: Content::Stored(token.payload) })
+}
+
+fn said(violation: Violation) -> String {
+    violation.to_string()
+}
+
+fn lost(by: &By) -> Failure {
+    Failure {
+        node: by.node.clone(),
+        visit: by.visit,
+        attempt: by.attempt,
+        kind: interlocking_core::failure::FailureKind::Handler,
+        message: "its report is not recorded".to_owned(),
+        causes: Vec::new(),
+    }
+}

@@ -1,0 +1,123 @@
+//! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
+
+use crate::journal::{Encoded, Entry};
+use crate::services::Backstage;
+use interlocking_core::context::{ContextError, Cx};
+use interlocking_core::failure::NodeError;
+use interlocking_core::graph::{Graph, Node, Value};
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+use serde::Serialize;
+use std::future::Future;
+use std::sync::Arc;
+
+/// What a handler may ask of a run that is recorded, and of the runs around it.
+pub trait RunContext<N: Node> {
+    /// Does `effect` once in this visit, and gives its result: a repeated execution, or a later attempt of the same visit,
+    /// gets the recorded one.
+    ///
+    /// The effect itself is outside: a crash between it and its record repeats it, so it should bear that, with
+    /// [`once_key`](Self::once_key) as its idempotency key.
+    ///
+    /// # Errors
+    ///
+    /// The effect's; nothing is recorded then. That the record cannot be written, or read as `T`.
+    fn once<T: Value>(
+        &mut self,
+        name: &str,
+        effect: impl Future<Output = Result<T, NodeError>> + Send,
+    ) -> impl Future<Output = Result<T, NodeError>> + Send;
+
+    /// A key that is the same whenever this visit does the effect called `name`, and otherwise never: for services that
+    /// take one.
+    fn once_key(&self, name: &str) -> String;
+
+    /// How often this execution was begun before, and cut off: by a crash, or by a suspension of the run.
+    fn restarts(&self) -> u32;
+
+    /// The graph that this run is of, for map nodes whose children are runs of the same graph.
+    ///
+    /// # Errors
+    ///
+    /// That the executor does not know it.
+    fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError>;
+
+    /// The run that this one is a child of.
+    fn parent(&self) -> Option<RunId>;
+
+    /// The other runs that the parent of this one has started and that have not ended, in the order of their names.
+    fn siblings(&self) -> Vec<RunId>;
+
+    /// Sends a message to the event node `Event` of run `to`, when this execution's outcome is accepted. Messages of one
+    /// run arrive in the order in which they were sent (V3-151); one to a run that has ended is dropped.
+    ///
+    /// # Errors
+    ///
+    /// That the run keeps no journal, in which messages lie, that the message cannot be serialized, or that `Event` is no
+    /// event node.
+    fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>
+    where
+        Event: Node,
+        Event::Input: Serialize;
+}
+
+impl<N: Node> RunContext<N> for Cx<'_, N> {
+    async fn once<T: Value>(
+        &mut self,
+        name: &str,
+        effect: impl Future<Output = Result<T, NodeError>> + Send,
+    ) -> Result<T, NodeError> {
+        let backstage = Backstage::of(self)?;
+        let by = backstage.by(self.execution());
+        if let Some(value) = backstage.history.done(&by, name) {
+            return Ok(serde_json::from_str(&value)?);
+        }
+        let value = effect.await?;
+        let json: Encoded = serde_json::to_string(&value)?.into();
+        if let Some(scribe) = &backstage.scribe {
+            let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
+            scribe.write_detached(entry).await?;
+        }
+        backstage.history.did(by, name, json);
+        Ok(value)
+    }
+
+    fn once_key(&self, name: &str) -> String {
+        format!("{}/{}.{}/{name}", self.run_id(), self.node(), self.visit())
+    }
+
+    fn restarts(&self) -> u32 {
+        Backstage::of(self).map_or(0, |backstage| backstage.history.restarts(&backstage.by(self.execution())))
+    }
+
+    fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {
+        let graph = Backstage::of(self)?.graph.clone();
+        graph.downcast().map_err(|_| ContextError::NoSupport { what: "it runs another graph".into() })
+    }
+
+    fn parent(&self) -> Option<RunId> {
+        let backstage = Backstage::of(self).ok()?;
+        backstage.settings.tree.parent(&backstage.run)
+    }
+
+    fn siblings(&self) -> Vec<RunId> {
+        Backstage::of(self).map(|backstage| backstage.settings.tree.siblings(&backstage.run)).unwrap_or_default()
+    }
+
+    fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>
+    where
+        Event: Node,
+        Event::Input: Serialize,
+    {
+        let row = Event::Graph::net().row(Event::INDEX);
+        if row.kind != NodeKind::Event {
+            return Err(format!("`{}` is a {}, and only event nodes take messages", row.name, row.kind).into());
+        }
+        if Backstage::of(self)?.scribe.is_none() {
+            return Err(ContextError::NoJournal { node: row.name.clone() }.into());
+        }
+        let json = serde_json::to_string(message)?;
+        self.post(to.clone(), &row.name, json);
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! What differs between two routing tables, in the words of a graph's author.
+
+use interlocking_core::table::{NodeRow, Table};
+use serde_json::Value;
+
+/// The differences, one line each; empty if there are none.
+pub(crate) fn differences(then: &Table, now: &Table) -> Vec<String> {
+    let mut lines = Vec::new();
+    if then.graph != now.graph {
+        lines.push(format!("the graph was `{}` and is `{}`", then.graph, now.graph));
+    }
+    if then.output != now.output {
+        lines.push(format!("its output was `{}` and is `{}`", then.output, now.output));
+    }
+    for row in &then.nodes {
+        match now.node(&row.name) {
+            None => lines.push(format!("node `{}` is gone", row.name)),
+            Some(present) => differing_rows(row, present, &mut lines),
+        }
+    }
+    let added = now.nodes.iter().filter(|row| then.node(&row.name).is_none());
+    lines.extend(added.map(|row| format!("node `{}` is new", row.name)));
+    // Places and alternatives are known by their position.
+    let names = |table: &Table| table.nodes.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+    if lines.is_empty() && names(then) != names(now) {
+        lines.push(format!("the nodes stand in another order: it was {}", names(then).join(", ")));
+    }
+    lines
+}
+
+fn differing_rows(then: &NodeRow, now: &NodeRow, lines: &mut Vec<String>) {
+    let attributes = |row: &NodeRow| match serde_json::to_value(row) {
+        Ok(Value::Object(attributes)) => attributes,
+        _ => serde_json::Map::new(),
+    };
+    let (then_all, now_all) = (attributes(then), attributes(now));
+    let mut keys: Vec<&String> = then_all.keys().chain(now_all.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    for key in keys {
+        let (was, is) = (then_all.get(key), now_all.get(key));
+        if was != is {
+            lines.push(format!("node `{}`: `{key}` was {} and is {}", then.name, shown(was), shown(is)));
+        }
+    }
+}
+
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "not given".to_owned(),
+        Some(Value::String(text)) => format!("`{text}`"),
+        Some(Value::Array(edges)) => {
+            let shown: Vec<_> = edges.iter().map(edge).collect();
+            shown.join(", ")
+        }
+        Some(value) => format!("`{}`", edge(value)),
+    }
+}
+
+/// An edge in a few characters: where it leads, and what it cancels.
+fn edge(value: &Value) -> String {
+    match value {
+        Value::Object(edge) => match (edge.get("to"), edge.get("cancels")) {
+            (Some(Value::String(to)), None) => format!("`{to}`"),
+            (Some(Value::String(to)), Some(cancels)) => format!("`{to}` cancelling {cancels}"),
+            _ => value.to_string(),
+        },
+        Value::String(text) => text.clone(),
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,116 @@
+//! A run with all its children: who belongs to it, what its people are asked, and what stopped it as a whole.
+
+use crate::cancel::Cancel;
+use crate::human::OpenQuestion;
+use crate::journal::By;
+use interlocking_core::run_id::RunId;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// What the runs of one tree share beside their settings.
+pub(crate) struct Tree {
+    pub(crate) root: RunId,
+    /// The runs that are being executed, each with its parent.
+    members: Mutex<BTreeMap<RunId, Option<RunId>>>,
+    questions: Mutex<BTreeMap<(RunId, By), OpenQuestion>>,
+    /// Why no run of the tree goes on, though none has ended; the first reason counts.
+    halt: Mutex<Option<Halt>>,
+    pub(crate) halted: Cancel,
+    /// Told when a run is executed no more.
+    left: Notify,
+}
+
+/// Why a run does not go on, though it has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// Somebody asked for it.
+    Suspended,
+    /// Every live token waits for a person.
+    Waiting,
+}
+
+/// A run that is being executed. It is no more when this is dropped.
+pub(crate) struct Membership<'tree> {
+    tree: &'tree Tree,
+    run: RunId,
+}
+
+impl Tree {
+    pub(crate) fn new(root: RunId) -> Self {
+        let (members, questions, halt, halted, left) = Default::default();
+        Self { root, members, questions, halt, halted, left }
+    }
+
+    pub(crate) fn join(&self, run: RunId, parent: Option<RunId>) -> Membership<'_> {
+        lock(&self.members).insert(run.clone(), parent);
+        Membership { tree: self, run }
+    }
+
+    pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {
+        lock(&self.members).get(run)?.clone()
+    }
+
+    pub(crate) fn siblings(&self, run: &RunId) -> Vec<RunId> {
+        let members = lock(&self.members);
+        let Some(Some(parent)) = members.get(run) else { return Vec::new() };
+        let others = members.iter().filter(|(other, theirs)| theirs.as_ref() == Some(parent) && *other != run);
+        others.map(|(other, _)| other.clone()).collect()
+    }
+
+    /// Waits until `run` is not being executed.
+    pub(crate) async fn left(&self, run: &RunId) {
+        self.wait_until(|members| !members.contains_key(run)).await;
+    }
+
+    /// Waits until no run is being executed but `run`.
+    pub(crate) async fn alone(&self, run: &RunId) {
+        self.wait_until(|members| members.keys().all(|other| other == run)).await;
+    }
+
+    async fn wait_until(&self, is_so: impl Fn(&BTreeMap<RunId, Option<RunId>>) -> bool) {
+        loop {
+            let mut told = std::pin::pin!(self.left.notified());
+            told.as_mut().enable();
+            if is_so(&lock(&self.members)) {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    pub(crate) fn asks(&self, question: OpenQuestion) {
+        lock(&self.questions).insert((question.run.clone(), question.by.clone()), question);
+    }
+
+    pub(crate) fn asks_no_more(&self, run: &RunId, by: &By) {
+        lock(&self.questions).remove(&(run.clone(), by.clone()));
+    }
+
+    pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
+        lock(&self.questions).values().cloned().collect()
+    }
+
+    /// Stops every run of the tree where it stands.
+    pub(crate) fn halt(&self, halt: Halt) {
+        lock(&self.halt).get_or_insert(halt);
+        self.halted.request();
+    }
+
+    /// Why the tree was stopped.
+    pub(crate) fn halted_by(&self) -> Option<Halt> {
+        lock(&self.halt).clone()
+    }
+}
+
+impl Drop for Membership<'_> {
+    fn drop(&mut self) {
+        lock(&self.tree.members).remove(&self.run);
+        self.tree.left.notify_waiters();
+    }
+}
+
+/// What these locks guard is whole between two statements, whoever panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
