@@ -1,5 +1,9 @@
 //! What `#[derive(Graph)]` must be able to write, compiled and run.
 
+#[macro_use]
+#[path = "../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+
 #[path = "derived/chain_of_100.rs"]
 mod chain_of_100;
 #[path = "derived/everything.rs"]

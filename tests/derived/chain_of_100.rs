@@ -207,6 +207,8 @@ struct Chain {
     node99: LogicNode<Step>,
 }
 
+held!(Chain);
+
 #[derive(Clone, Copy)]
 struct Step;
 

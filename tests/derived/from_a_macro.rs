@@ -35,6 +35,8 @@ struct Pass;
 
 graph!(Passing, nodes, Vec<u8>, second, third);
 
+held!(Passing);
+
 #[test]
 fn a_graph_may_be_written_by_a_macro() {
     let graph = Passing { first: LogicNode(Pass), second: LogicNode(Pass), third: LogicNode(Pass) };

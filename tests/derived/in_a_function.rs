@@ -13,6 +13,7 @@ fn a_graph_may_be_declared_in_a_function() {
         #[node(entry, input = u64, goto(count, exit), visits = 3)]
         count: LogicNode<Count>,
     }
+    crate::held::is_held::<Counting>(module_path!());
 
     impl LogicHandler<counting::count> for Count {
         async fn run(&self, value: u64, cx: &mut Cx<'_, counting::count>) -> Route<counting::count> {

@@ -41,6 +41,8 @@ struct Newsroom {
     review: LLMNode<Review>,
 }
 
+held!(Newsroom);
+
 struct Review;
 impl LLMHandler<newsroom::review> for Review {
     async fn before<'a>(&'a self, article: &'a Article, _: &mut Cx<'_, newsroom::review>) -> Ask<ReviewPrompt<'a>> {

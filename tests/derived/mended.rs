@@ -30,6 +30,8 @@ mod starved_join {
     use super::Todo;
     use interlocking::prelude::*;
 
+    held!(Gated);
+
     #[derive(Graph)]
     #[graph(output = String)]
     struct Gated {
@@ -49,6 +51,8 @@ mod starved_join {
 mod second_round {
     use super::Todo;
     use interlocking::prelude::*;
+
+    held!(V3);
 
     #[derive(Graph)]
     #[graph(output = String)]
@@ -74,6 +78,8 @@ mod deadlock {
     use super::Todo;
     use interlocking::prelude::*;
 
+    held!(Trade);
+
     #[derive(Graph)]
     #[graph(output = String)]
     struct Trade {
@@ -89,6 +95,8 @@ mod deadlock {
 mod branches_without_join {
     use super::Todo;
     use interlocking::prelude::*;
+
+    held!(Newsroom);
 
     #[derive(Graph)]
     #[graph(output = String)]
@@ -110,6 +118,8 @@ mod double_token {
     use super::Todo;
     use interlocking::prelude::*;
 
+    held!(Newsroom);
+
     #[derive(Graph)]
     #[graph(output = String)]
     struct Newsroom {
@@ -127,6 +137,8 @@ mod double_token {
 mod live_at_exit {
     use super::Todo;
     use interlocking::prelude::*;
+
+    held!(Hybrid);
 
     #[derive(Graph)]
     #[graph(output = String)]
@@ -148,6 +160,8 @@ mod unbounded_cycle {
     use super::Todo;
     use interlocking::prelude::*;
 
+    held!(Newsroom);
+
     #[derive(Graph)]
     #[graph(output = String)]
     struct Newsroom {
@@ -163,6 +177,8 @@ mod unbounded_cycle {
 mod never_runs {
     use super::Todo;
     use interlocking::prelude::*;
+
+    held!(Newsroom);
 
     #[derive(Graph)]
     #[graph(output = String)]
@@ -186,6 +202,8 @@ mod exit_unreachable {
     use super::Todo;
     use interlocking::prelude::*;
 
+    held!(Watch);
+
     #[derive(Graph)]
     #[graph(output = String)]
     struct Watch {
@@ -204,6 +222,8 @@ mod no_way_out {
     use super::Todo;
     use interlocking::prelude::*;
 
+    held!(Watch);
+
     #[derive(Graph)]
     #[graph(output = String)]
     struct Watch {
@@ -219,6 +239,8 @@ mod no_way_out {
 mod undecided {
     use super::Todo;
     use interlocking::prelude::*;
+
+    held!(Newsroom);
 
     #[derive(Graph)]
     #[graph(output = String, markings = 20)]

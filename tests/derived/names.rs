@@ -28,6 +28,8 @@ struct Match {
     value: LogicNode<Handler>,
 }
 
+held!(Match);
+
 struct Handler;
 
 impl ForkHandler<u64> for Handler {

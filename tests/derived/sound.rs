@@ -48,6 +48,8 @@ struct Latched {
     barrier: JoinNode<Barrier>,
 }
 
+held!(Watch, Latched);
+
 struct Fork;
 impl ForkHandler<latched::fork> for Fork {
     async fn fork(&self, merges: u32, cx: &mut Cx<'_, latched::fork>) -> Route<latched::fork> {

@@ -68,6 +68,8 @@ pub mod news {
     }
 }
 
+held!(news::Newsroom);
+
 fn index<N: interlocking::graph::Node>() -> u16 {
     N::INDEX
 }

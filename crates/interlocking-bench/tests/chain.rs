@@ -1,6 +1,10 @@
 //! A run without a journal goes from node to node in one future. What guards a node must hold there too, and name the
 //! node that it stands on.
 
+#[macro_use]
+#[path = "../../interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+
 use interlocking::failure::FailureKind;
 use interlocking::prelude::*;
 use interlocking::runtime::{Cancel, Event, EventKind, Outcome};
@@ -133,6 +137,8 @@ struct Slow {
     #[node(entry, input = (), goto(exit))]
     wait: LogicNode<Wait>,
 }
+
+held!(Two, Slow);
 
 struct Wait;
 

@@ -1,13 +1,16 @@
 //! Every schedule of a table, by the rules of runs and nothing else: no net, no frontier, no reductions.
 //!
 //! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
-//! that ten thousand tables take seconds. Tables of up to 63 places, 32 nodes and 16 bounded nodes.
+//! that ten thousand tables take seconds. Tables of up to 126 places and 16 bounded nodes.
 
 use crate::names::Resolve;
 use interlocking_core::table::{NodeKind, Table, Visits};
 
 /// The place where a run ends, beside the table's own.
-pub(crate) const EXIT: usize = 63;
+pub(crate) const EXIT: usize = 127;
+
+/// A set of places or of nodes, as bits.
+pub(crate) type Set = u128;
 
 /// How budgets are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub(crate) struct Rules {
     pub(crate) places: Vec<String>,
     /// By place: the node that takes its token.
     consumers: Vec<usize>,
-    latched: u64,
+    latched: Set,
     entry: usize,
     budgets: Budgets,
     starts: Starts,
@@ -42,7 +45,7 @@ pub(crate) struct Rules {
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) kind: NodeKind,
-    pub(crate) places: u64,
+    pub(crate) places: Set,
     /// Gotos in table order, then the fork with each choice of its branches.
     pub(crate) ways: Vec<Way>,
     pub(crate) exhausted: Option<Way>,
@@ -61,7 +64,7 @@ struct Bound {
 /// One way on.
 pub(crate) struct Way {
     pub(crate) tokens: Vec<usize>,
-    pub(crate) clears: u64,
+    pub(crate) clears: Set,
     /// Its position among the row's alternatives.
     pub(crate) alternative: usize,
     pub(crate) fork: bool,
@@ -71,16 +74,16 @@ pub(crate) struct Way {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     /// Places whose token waits.
-    pub(crate) queued: u64,
+    pub(crate) queued: Set,
     /// Places whose token a running node has.
-    pub(crate) held: u64,
+    pub(crate) held: Set,
     /// Latched slots with a remembered value.
-    remembered: u64,
-    pub(crate) running: u32,
+    remembered: Set,
+    pub(crate) running: Set,
     /// The running nodes that are beyond a bound.
-    pub(crate) exhausted: u32,
+    pub(crate) exhausted: Set,
     /// Nodes whose waiting token came from themselves, on an edge that `attempts` bounds.
-    again: u32,
+    again: Set,
     visits: u64,
     attempts: u64,
     /// The nodes that are due, first to last, if that order matters: four bits each, the node's number plus one.
@@ -127,7 +130,7 @@ pub(crate) enum Outcome {
     },
     LiveAtExit {
         from: usize,
-        live: u64,
+        live: Set,
     },
 }
 
@@ -142,7 +145,7 @@ impl Rules {
             match row.kind {
                 NodeKind::Join => {
                     for slot in &row.slots {
-                        latched |= u64::from(slot.latched) << places.len();
+                        latched |= Set::from(slot.latched) << places.len();
                         places.push(format!("{}.{}", row.name, slot.name));
                     }
                 }
@@ -155,7 +158,7 @@ impl Rules {
             consumers.resize(places.len(), node);
             owned.push((first..places.len()).fold(0, |set, place| set | 1 << place));
         }
-        assert!(places.len() < EXIT && table.nodes.len() <= 32, "too large for these bit sets");
+        assert!(places.len() < EXIT && table.nodes.len() <= 128, "too large for these bit sets");
         let mut counters = 0;
         let mut bound = |limit: Option<u32>| {
             let limit = u64::from(limit?);
@@ -285,7 +288,7 @@ impl Rules {
                 next.remembered |= next.queued & row.places & self.latched;
                 next.queued &= !row.places;
                 next.running |= 1 << node;
-                next.exhausted |= u32::from(exhausted) << node;
+                next.exhausted |= Set::from(exhausted) << node;
                 self.leave_turn(&mut next);
                 Outcome::Next(next)
             }
@@ -321,7 +324,7 @@ impl Rules {
         if place == EXIT { "exit" } else { &self.places[place] }
     }
 
-    pub(crate) fn names(&self, places: u64) -> Vec<&str> {
+    pub(crate) fn names(&self, places: Set) -> Vec<&str> {
         (0..self.places.len()).filter(|place| places >> place & 1 == 1).map(|place| self.place_name(place)).collect()
     }
 
@@ -438,7 +441,7 @@ impl Rules {
 
 impl State {
     /// The places that hold a token.
-    pub(crate) fn marking(&self) -> u64 {
+    pub(crate) fn marking(&self) -> Set {
         self.queued | self.held
     }
 }

@@ -60,7 +60,7 @@ fn extend(
     cycles: &mut BTreeSet<Vec<String>>,
 ) {
     let last = path.last().unwrap().clone();
-    for (_, to) in edges.iter().filter(|(from, _)| *from == last) {
+    for (_, to) in edges.range((last.clone(), String::new())..).take_while(|(from, _)| *from == last) {
         if *to == path[0] {
             cycles.insert(path.clone());
         } else if !path.contains(to) && allowed.contains(&to) && cycles.len() < 1000 {

@@ -1,6 +1,6 @@
 //! All states of a table, one by one, and which rules its runs break.
 
-use crate::brute::{Budgets, Move, Outcome, Rules, Starts, State};
+use crate::brute::{Budgets, Move, Outcome, Rules, Set, Starts, State};
 use crate::cycles;
 use interlocking_core::table::{NodeKind, Table, Visits};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -77,7 +77,7 @@ pub(crate) struct Graph {
     ends: Vec<usize>,
     exits: bool,
     /// The nodes whose handler starts in some run.
-    handled: u32,
+    handled: Set,
     broken: BTreeMap<Broken, u32>,
 }
 
@@ -209,7 +209,7 @@ fn minimal(broken: BTreeMap<Broken, u32>) -> BTreeMap<Broken, u32> {
 }
 
 /// The nodes whose handler starts in no run. Who waits for messages or watches is not waited for.
-fn never_runs(table: &Table, handled: &u32) -> Vec<String> {
+fn never_runs(table: &Table, handled: &Set) -> Vec<String> {
     let runs =
         |name: &str| table.nodes.iter().position(|row| row.name == name).is_some_and(|at| handled >> at & 1 == 1);
     let never = table.nodes.iter().filter(|row| match row.kind {
@@ -235,6 +235,11 @@ impl Hasher for Quick {
 
     fn write_u32(&mut self, word: u32) {
         self.write_u64(word.into());
+    }
+
+    fn write_u128(&mut self, words: u128) {
+        self.write_u64(words as u64);
+        self.write_u64((words >> 64) as u64);
     }
 
     fn write_u64(&mut self, word: u64) {

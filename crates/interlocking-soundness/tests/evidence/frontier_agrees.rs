@@ -1,6 +1,6 @@
 //! The brute force against the frontier that runs: the same executions in the same order come to the same state.
 
-use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Starts, State};
+use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State};
 use crate::explore::Graph;
 use crate::generate::{self, Dice};
 use interlocking_core::frontier::{Due, Execution, Frontier, Payload, Violation};
@@ -77,7 +77,7 @@ impl<'n> Run<'n> {
     fn shows(&self, state: &State) -> bool {
         let marking: BTreeSet<usize> = self.frontier.marking().collect();
         let expected = (0..EXIT).filter(|place| state.marking() >> place & 1 == 1);
-        let running: u32 = self.running.keys().fold(0, |set, node| set | 1 << node);
+        let running: Set = self.running.keys().fold(0, |set, node| set | 1 << node);
         let exhausted = self.running.iter().filter(|(_, (_, exhausted))| *exhausted);
         marking == expected.map(|place| usize::from(self.place(place))).collect()
             && running == state.running

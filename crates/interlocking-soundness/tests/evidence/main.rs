@@ -15,6 +15,8 @@ mod hand_made;
 mod hard_tables;
 mod generated;
 mod mutations;
+mod sources;
+mod derived;
 mod calls;
 mod frontier_agrees;
 

@@ -1,6 +1,6 @@
 //! The names of a table, looked up one by one.
 
-use crate::brute::{EXIT, Way};
+use crate::brute::{EXIT, Set, Way};
 use interlocking_core::table::{NodeKind, NodeRow, Table, Target};
 
 /// What the names of a table stand for.
@@ -55,7 +55,7 @@ impl Resolve<'_> {
         self.places.iter().position(|place| *place == name).expect("a known place")
     }
 
-    pub(crate) fn region(&self, names: &[String]) -> u64 {
+    pub(crate) fn region(&self, names: &[String]) -> Set {
         let hit = |place: &str| {
             let node = place.split('.').next();
             names.iter().any(|name| name == "*" || name == place || Some(name.as_str()) == node)

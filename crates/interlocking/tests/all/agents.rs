@@ -68,6 +68,8 @@ struct Newsroom {
     review: LLMNode<Reviews>,
 }
 
+held!(Newsroom);
+
 struct Write;
 impl LLMHandler<newsroom::write> for Write {
     fn system(&self) -> Option<String> {
@@ -292,6 +294,7 @@ async fn calls_of_a_cancelled_node_are_in_the_ledger() {
         #[node(entry, input = Draft, prompt = WritePrompt<'_>, output = bool, goto(exit))]
         only: LLMNode<Lingers>,
     }
+    crate::held::is_held::<Slow>(module_path!());
     struct Lingers;
     impl LLMHandler<slow::only> for Lingers {
         async fn before<'a>(&'a self, draft: &'a Draft, _: &mut Cx<'_, slow::only>) -> Ask<WritePrompt<'a>> {
@@ -323,6 +326,7 @@ async fn a_call_that_is_cut_off_is_in_the_ledger_without_a_price() {
         #[node(entry, input = Draft, prompt = WritePrompt<'_>, output = u32, goto(exit), timeout = "1s")]
         only: LLMNode<Only>,
     }
+    crate::held::is_held::<Hasty>(module_path!());
     struct Only;
     impl LLMHandler<hasty::only> for Only {
         async fn before<'a>(&'a self, draft: &'a Draft, _: &mut Cx<'_, hasty::only>) -> Ask<WritePrompt<'a>> {

@@ -125,6 +125,8 @@ struct Patient {
     rest: LogicNode<Rest>,
 }
 
+held!(Workshop, Patient);
+
 logic!(Begin for patient::begin, |number: u32, cx| goto!(cx, patient::ping, number));
 logic!(Ping for patient::ping, |number: u32, cx| goto!(cx, patient::pong, number + 1));
 logic!(Pong for patient::pong, |number: u32, cx| match number {

@@ -19,6 +19,8 @@ struct Patience {
     second: LogicNode<Forever>,
 }
 
+held!(Patience);
+
 logic!(Split for patience::split, |both: bool, cx| match both {
     true => fork!(cx, ((), ())),
     false => goto!(cx, patience::first, ()),

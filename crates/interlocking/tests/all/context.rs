@@ -98,6 +98,8 @@ struct Forgetful {
     later: LogicNode<Later>,
 }
 
+held!(Paper, Forgetful);
+
 logic!(Ask for forgetful::ask, |through: bool, cx| match cx.input_of::<forgetful::later>() {
     _ if through => goto!(cx, forgetful::later, ()),
     Err(error @ (ContextError::NeverEntered { .. } | ContextError::NoJournal { .. })) => {
@@ -145,6 +147,7 @@ async fn a_handler_knows_its_run_and_its_node() {
         #[node(entry, input = (), goto(exit))]
         only: LogicNode<Only>,
     }
+    crate::held::is_held::<Names>(module_path!());
     logic!(Only for names::only, |_: (), cx| {
         cx.note("still here");
         goto!(cx, names::exit, format!("{} of {}", cx.node(), cx.run_id()))

@@ -33,6 +33,8 @@ struct Press {
     slow: LogicNode<Slow>,
 }
 
+held!(Press);
+
 forks!(Split for press::split, |text: String, cx| fork!(cx, (text.clone(), text)));
 logic!(Print for press::print, |text: String, cx| {
     pass(5).await;

@@ -47,6 +47,8 @@ struct Fragile {
     second: LogicNode<Second>,
 }
 
+held!(Fragile);
+
 logic!(Split for fragile::split, |how: String, cx| match how.strip_prefix("beside ") {
     Some(how) => fork!(cx, (how.into(), how.into())),
     None => goto!(cx, fragile::first, how),

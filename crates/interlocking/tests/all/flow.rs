@@ -20,6 +20,8 @@ struct Uneven {
     both: JoinNode<Both>,
 }
 
+held!(Uneven);
+
 forks!(Split for uneven::split, |unit: u64, cx| fork!(cx, (unit, unit)));
 logic!(Slow for uneven::slow, |unit: u64, cx| {
     pass(10 * unit).await;
@@ -85,6 +87,7 @@ async fn branches_that_block_a_thread_run_in_parallel() {
         #[node(join(here: (), there: ()), goto(exit))]
         both: JoinNode<Met>,
     }
+    crate::held::is_held::<Meeting>(module_path!());
     forks!(Part for meeting::split, |_: (), cx| fork!(cx, ((), ())));
     joins!(Met for meeting::both, |_: ((), ()), cx| goto!(cx, meeting::exit, true));
     /// Neither passes unless the other is there at the same time.

@@ -106,6 +106,8 @@ struct Unequal {
     sum: JoinNode<Sum>,
 }
 
+held!(Blind, Unequal);
+
 forks!(Part for unequal::split, |number: u32, cx| fork!(cx, (number, number)));
 logic!(One for unequal::one, |number: u32, cx| goto!(cx, unequal::three, number));
 logic!(Two for unequal::two, |number: u32, cx| goto!(cx, unequal::sum, number));

@@ -391,6 +391,8 @@ struct Grid {
     next: LogicNode<Next>,
 }
 
+held!(Project, Grid);
+
 logic!(Begin for grid::begin, |remember: bool, cx| {
     if remember {
         cx.update_memory(|memory| *memory = Unstorable::from([((1, 2), 3)]));

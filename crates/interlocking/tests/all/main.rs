@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
 #[macro_use]
+#[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+#[macro_use]
 mod support;
 
 mod agents;

@@ -247,6 +247,8 @@ struct Builder {
     build: LLMNode<Builds>,
 }
 
+held!(Shared, Stress, Lost, Builder);
+
 struct Builds;
 impl LLMHandler<builder::build> for Builds {
     async fn before<'a>(&'a self, what: &'a String, cx: &mut Cx<'_, builder::build>) -> Ask<BuildPrompt<'a>> {

@@ -111,6 +111,8 @@ struct Restart {
     both: JoinNode<Both>,
 }
 
+held!(Race, Restart);
+
 forks!(Plan for restart::plan, |done: Vec<u32>, cx| fork!(cx, (done, cx.visit(), cx.visit())));
 logic!(Watch for restart::watch, |done: Vec<u32>, cx| {
     // `left` has filled its slot by now, and `right` still runs.
@@ -163,6 +165,7 @@ async fn an_exit_that_cancels_everything_leaves_nothing() {
         #[node(input = u32, goto(exit, cancels(*)))]
         on: LogicNode<On>,
     }
+    crate::held::is_held::<Escape>(module_path!());
     forks!(Begin for escape::begin, |number: u32, cx| fork!(cx, (number, number)));
     logic!(Out for escape::out, |number: u32, cx| {
         pass(3).await;

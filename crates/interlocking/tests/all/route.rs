@@ -42,6 +42,8 @@ struct Squares {
     sum: JoinNode<Sum>,
 }
 
+held!(Countdown, Squares);
+
 forks!(Split for squares::split, |number: u64, cx| fork!(cx, (number, number + 1)));
 logic!(Left for squares::left, |number: u64, cx| goto!(cx, squares::sum, number * number));
 // A logic node that may go one way or fork.

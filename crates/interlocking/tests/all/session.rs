@@ -102,6 +102,8 @@ struct Crowd {
     both: JoinNode<Both>,
 }
 
+held!(Talk, Crowd);
+
 struct Begin;
 impl LLMHandler<crowd::begin> for Begin {
     async fn before<'a>(&'a self, _: &'a String, _: &mut Cx<'_, crowd::begin>) -> Ask<Question<'a>> {

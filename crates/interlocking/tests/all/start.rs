@@ -24,6 +24,8 @@ struct Office {
     count: LogicNode<Count>,
 }
 
+held!(Office);
+
 struct Work;
 macro_rules! work {
     ($($node:ident to $next:ident)*) => {$(
@@ -96,6 +98,7 @@ async fn an_entry_value_that_cannot_be_stored_is_refused() {
         #[node(entry, input = Unstorable, goto(exit))]
         only: LogicNode<Only>,
     }
+    crate::held::is_held::<Grid>(module_path!());
     logic!(Only for grid::only, |_: Unstorable, cx| goto!(cx, grid::exit, ()));
     let run = || Run::new(Grid { only: LogicNode(Only) });
     let error = run().start(BTreeMap::from([((1, 2), 3)])).await.unwrap_err();
@@ -113,6 +116,7 @@ async fn an_entry_value_that_does_not_come_back_is_refused() {
         #[node(entry, input = f64, goto(exit))]
         only: LogicNode<Only>,
     }
+    crate::held::is_held::<Half>(module_path!());
     logic!(Only for half::only, |number: f64, cx| goto!(cx, half::exit, number / 2.0));
     let run = || Run::new(Half { only: LogicNode(Only) });
     let error = run().start(f64::NAN).await.unwrap_err();

@@ -96,6 +96,8 @@ struct Mined {
     beside: LogicNode<Idle>,
 }
 
+held!(Clockwork, Mined);
+
 logic!(Start for mined::start, |value: u64, cx| fork!(cx, (value, value)));
 logic!(Field for mined::field, |value: u64, cx| {
     let _mine = Mine;

@@ -138,6 +138,8 @@ struct Audit {
     look: LLMNode<Looks>,
 }
 
+held!(Desk, Audit);
+
 struct Looks;
 impl LLMHandler<audit::look> for Looks {
     async fn before<'a>(&'a self, _: &'a String, _: &mut Cx<'_, audit::look>) -> Ask<LookPrompt> {

@@ -5,6 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
+#[macro_use]
+#[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
@@ -29,6 +33,8 @@ struct Told {
     #[node(input = String, goto(listen, exit), attempts = 2)]
     listen: LogicNode<Listen>,
 }
+
+held!(Told);
 
 struct Tell;
 impl LLMHandler<told::tell> for Tell {

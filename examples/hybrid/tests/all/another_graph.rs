@@ -12,6 +12,8 @@ struct Countdown {
     check: LogicNode<Check>,
 }
 
+held!(Countdown);
+
 struct Step;
 impl LogicHandler<countdown::step> for Step {
     async fn run(&self, mut seen: Vec<u32>, cx: &mut Cx<'_, countdown::step>) -> Route<countdown::step> {

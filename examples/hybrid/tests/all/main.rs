@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[macro_use]
+#[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
 mod slot;
 mod play;
 mod watched;
