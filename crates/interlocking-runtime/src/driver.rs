@@ -382,6 +382,7 @@ impl<G: Graph> Driver<G> {
     async fn start_due(&mut self) -> Result<(), End> {
         // Branches of one fork start at one moment.
         let mut started = None;
+        self.flight.gather(self.frontier.due());
         loop {
             let as_task = self.scribe.is_some() || self.frontier.running() + self.frontier.due() > 1;
             if as_task && let Some((execution, waiting)) = self.frontier.next_plain() {
@@ -393,18 +394,21 @@ impl<G: Graph> Driver<G> {
                 self.flight.start(execution, waiting, started);
                 continue;
             }
-            let Some(due) = self.frontier.next_due() else { return Ok(()) };
+            let Some(due) = self.frontier.next_due() else { break };
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
             if self.scribe.is_none() && self.frontier.running() == 1 && !self.frontier.has_due() {
                 self.run_here(execution, input).await?;
                 started = None;
+                self.flight.gather(self.frontier.due());
             } else {
                 let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
                 self.shared.services.backstage.emit_started(execution, started);
                 self.flight.start(execution, &mut Some(input), started);
             }
         }
+        self.flight.launch();
+        Ok(())
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.

@@ -13,9 +13,13 @@ use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// From how many bytes on an allocation costs less than moving a task several times.
 const LARGE: usize = 1_024;
+
+/// From how many executions on that start at once they are handed over so many at a time.
+const CROWD: usize = 32;
 
 /// What came of an execution.
 pub(crate) struct Landed<G: Graph> {
@@ -52,6 +56,12 @@ pub(crate) struct Flight<G: Graph> {
     landed: VecDeque<Landed<G>>,
     /// By node: when its latest task started.
     started: Vec<Elapsed>,
+    /// Whether the runtime has several threads, which a crowd would get in each other's way.
+    threads: bool,
+    /// Whether more than a few start now.
+    crowded: bool,
+    /// Those of them that are handed over next.
+    crowd: Vec<Aloft<G>>,
 }
 
 /// What a task holds: it lands when this does.
@@ -103,7 +113,15 @@ impl<G: Graph> Boarding<G> {
 impl<G: Graph> Flight<G> {
     pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
         let started = vec![Elapsed::default(); G::net().nodes().len()];
-        Self { shared, aloft: 0, landed: VecDeque::new(), started }
+        let threads =
+            Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
+        Self { shared, aloft: 0, landed: VecDeque::new(), started, threads, crowded: false, crowd: Vec::new() }
+    }
+
+    /// Says how many are about to start. They may be held back until [`launch`](Self::launch).
+    #[inline]
+    pub(crate) fn gather(&mut self, due: usize) {
+        self.crowded = due > CROWD && self.threads;
     }
 
     /// Runs `execution` in a task of its own. Takes the input.
@@ -114,12 +132,31 @@ impl<G: Graph> Flight<G> {
         boarder.execution = execution;
         std::mem::swap(&mut boarder.input, input);
         drop(boarder);
-        let task = perform(aloft, Aloft::land);
-        // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
-        let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
-        drop(task);
         self.started[usize::from(execution.node)] = started;
         self.aloft += 1;
+        if !self.crowded {
+            return aloft.take_off();
+        }
+        if self.crowd.is_empty() {
+            self.crowd.reserve_exact(CROWD);
+        }
+        self.crowd.push(aloft);
+        if self.crowd.len() == CROWD {
+            self.launch();
+        }
+    }
+
+    /// Starts those that were held back.
+    ///
+    /// One task spawns the tasks of all of them, on a thread of the runtime. From outside each would go through the
+    /// queue that the runtime's threads share, and these, quicker than who spawns, would fall asleep and have to be
+    /// woken time and again.
+    pub(crate) fn launch(&mut self) {
+        if self.crowd.is_empty() {
+            return;
+        }
+        let crowd = std::mem::take(&mut self.crowd);
+        drop(tokio::spawn(async move { crowd.into_iter().for_each(Aloft::take_off) }));
     }
 
     /// The next one that has landed, if it was taken already.
@@ -156,6 +193,8 @@ impl<G: Graph> Flight<G> {
     /// Stops all tasks, and waits until they have stopped.
     pub(crate) async fn shutdown(&mut self) {
         self.shared.stops.stop_all();
+        // What was held back lands right here.
+        self.crowd.clear();
         while self.aloft > 0 {
             if self.next().is_none() {
                 std::future::poll_fn(|context| self.poll_landed(context)).await;
@@ -171,6 +210,15 @@ impl<G: Graph> Drop for Flight<G> {
 }
 
 impl<G: Graph> Aloft<G> {
+    /// Spawns the task.
+    #[inline(always)]
+    fn take_off(self) {
+        let task = perform(self, Self::land);
+        // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
+        let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
+        drop(task);
+    }
+
     fn land(mut self, result: Result<Done<G>, Interruption>) {
         self.landed = true;
         self.leave(Some(result));
