@@ -99,6 +99,16 @@ pub enum JournalError {
         /// What to do.
         remedy: String,
     },
+    /// The journal was written by a program that lays it out in a newer way.
+    #[error("{place} has layout {found}, and this program knows layouts up to {known}: open it with a newer Interlocking")]
+    NewerLayout {
+        /// The journal.
+        place: String,
+        /// Its layout.
+        found: u32,
+        /// The newest known one.
+        known: u32,
+    },
     /// The wall clock shows a time before that of the records.
     #[error(
         "the clock shows {now_ms} ms, but {place} was written at {newest_ms} ms: \

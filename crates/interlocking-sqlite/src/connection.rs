@@ -1,0 +1,24 @@
+//! Connections to the database.
+
+use crate::failure::Trouble;
+use crate::schema;
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long one waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Opens the database at `path`, which is there.
+pub(crate) fn open(path: &Path, place: &str) -> Result<Connection, Trouble> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    schema::examine(&connection, place)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A checkpoint syncs twice: after 8 MiB of log, it is rare.
+    connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
+    connection.pragma_update(None, "cache_size", -8192)?;
+    Ok(connection)
+}

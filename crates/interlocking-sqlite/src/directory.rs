@@ -1,0 +1,137 @@
+//! The directory of a journal: the database, and a lock file for each process that has it open.
+//!
+//! ```text
+//! journal.db        the database, with `-wal` and `-shm` beside it while it is open
+//! lock              held while a journal is opened, so that two that open it at once take turns
+//! holders/*.lock    one an open journal, locked as long as that lives
+//! ```
+
+use crate::failure::{Trouble, of_file};
+use crate::schema;
+use interlocking_runtime::journal::JournalError;
+use rusqlite::Connection;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where a journal is.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    path: Arc<Path>,
+    place: Arc<str>,
+}
+
+/// An open journal's sign of life: the system frees its lock when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    /// The name of its file, never used again.
+    pub(crate) name: String,
+    /// Process and machine, for people.
+    pub(crate) who: String,
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Directory {
+    /// The directory at `path`, with a journal in it, and a sign of life in it.
+    pub(crate) fn open(path: &Path) -> Result<(Self, Holder), JournalError> {
+        let directory = Self { path: path.into(), place: path.join("journal.db").display().to_string().into() };
+        let refused = |error: io::Error| of_file(&error, directory.place());
+        fs::create_dir_all(path.join("holders")).map_err(refused)?;
+        let lock = OpenOptions::new().create(true).append(true).open(path.join("lock")).map_err(refused)?;
+        lock.lock().map_err(refused)?;
+        directory.create().map_err(|trouble| trouble.at(directory.place()))?;
+        directory.bury();
+        let holder = directory.enter().map_err(refused)?;
+        Ok((directory, holder))
+    }
+
+    /// The database's path, for messages.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The database's path.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join("journal.db")
+    }
+
+    /// Makes the database, if there is none. It gets its name when it is whole, so that an empty one is known as damaged.
+    fn create(&self) -> Result<(), Trouble> {
+        let database = self.database();
+        if database.exists() {
+            return Ok(());
+        }
+        if self.path.join("journal.db-wal").exists() {
+            return Err(Trouble::Damaged("the database is gone, though its log is there".to_owned()));
+        }
+        let new = self.path.join("journal.db.new");
+        let fail = |error: io::Error| Trouble::Refused(of_file(&error, &self.place));
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
+            _ => {}
+        }
+        let connection = Connection::open(&new)?;
+        schema::create(&connection)?;
+        connection.close().map_err(|(_, error)| error)?;
+        fs::rename(new, database).map_err(fail)
+    }
+
+    /// Whether the holder called `name` lives.
+    pub(crate) fn lives(&self, name: &str) -> bool {
+        // Shared, so that two that look at once do not take each other for the holder.
+        match File::open(self.holder(name)) {
+            Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+            Err(_) => false,
+        }
+    }
+
+    fn holder(&self, name: &str) -> PathBuf {
+        self.path.join("holders").join(format!("{name}.lock"))
+    }
+
+    /// Removes the files of those that died. Nobody can be between making a file and locking it: the directory is locked.
+    fn bury(&self) {
+        for entry in fs::read_dir(self.path.join("holders")).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if let Some(name) = name.to_str().and_then(|name| name.strip_suffix(".lock"))
+                && !self.lives(name)
+                && let Err(error) = fs::remove_file(entry.path())
+            {
+                tracing::debug!(%error, file = %entry.path().display(), "a dead holder's file stays");
+            }
+        }
+    }
+
+    fn enter(&self) -> io::Result<Holder> {
+        static OPENED: AtomicU64 = AtomicU64::new(0);
+        let process = std::process::id();
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let name = format!("{process}-{nanos:x}-{}", OPENED.fetch_add(1, Ordering::Relaxed));
+        let path = self.holder(&name);
+        let file = OpenOptions::new().create_new(true).append(true).open(&path)?;
+        file.lock()?;
+        Ok(Holder { name, who: format!("process {process} on {}", machine()), path, _locked: file })
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(%error, file = %self.path.display(), "the holder's file stays");
+        }
+    }
+}
+
+#[cfg(unix)]
+fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn machine() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_else(|_| "this machine".to_owned())
+}

@@ -1,0 +1,216 @@
+//! A record as a row of the table `record`, and back.
+//!
+//! The common record, a node's outcome with one token and nothing else, is columns alone. Every other one has all of it
+//! as JSON in the column `more`, payloads by their names, so that any client can read it; its columns say again what has one.
+
+use crate::failure::Trouble;
+use interlocking_core::context::Commit;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{By, Digest, Entry, NodeOutcome, Origin, Payload, TokenRecord};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The columns of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    pub(crate) entry: Cow<'static, str>,
+    pub(crate) node: Option<String>,
+    pub(crate) visit: Option<u32>,
+    pub(crate) attempt: Option<u32>,
+    pub(crate) alternative: Option<u16>,
+    pub(crate) took_ms: Option<u64>,
+    pub(crate) place: Option<String>,
+    pub(crate) digest: Option<Digest>,
+    pub(crate) more: Option<String>,
+}
+
+/// A run's first record in the column `more`: its table by name, because many runs have the same.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StartedRow<'row> {
+    pub(crate) table: Digest,
+    pub(crate) input: Cow<'row, Payload>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<Origin>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) workspaces: Vec<Commit>,
+}
+
+/// A record as it is read.
+pub(crate) enum Read {
+    /// All of it.
+    Entry(Entry),
+    /// A run's first, whose table is to be fetched.
+    Started(StartedRow<'static>),
+}
+
+/// The word for an entry in the column `entry`.
+pub(crate) const STARTED: &str = "started";
+const OUTCOME: &str = "outcome";
+
+/// The row of an entry whose payloads are all names. `table` is the name of a run's table, where the entry has one.
+pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope, serde_json::Error> {
+    let mut row = Envelope { entry: word(entry).into(), ..Envelope::default() };
+    match entry {
+        Entry::Started { input, origin, workspaces, .. } => {
+            row.digest = name(input);
+            if let Some(table) = table {
+                let (origin, workspaces) = (origin.clone(), workspaces.clone());
+                let started = StartedRow { table, input: Cow::Borrowed(input), origin, workspaces };
+                row.more = Some(serde_json::to_string(&started)?);
+            }
+            return Ok(row);
+        }
+        Entry::Outcome(outcome) => {
+            row.node = Some(outcome.node.clone());
+            row.visit = Some(outcome.visit);
+            row.attempt = Some(outcome.attempt);
+            row.alternative = outcome.alternative;
+            row.took_ms = Some(outcome.took_ms);
+            if let [TokenRecord { place, payload }, ..] = &outcome.tokens[..] {
+                row.place = Some(place.clone());
+                row.digest = name(payload);
+            }
+            if is_plain(outcome) {
+                return Ok(row);
+            }
+        }
+        Entry::Session { by, .. } | Entry::Report { by, .. } | Entry::Spent { by, .. } => row.by(by),
+        Entry::Once { by, value: payload, .. }
+        | Entry::Asked { by, question: payload, .. }
+        | Entry::Answered { by, answer: payload, .. } => {
+            row.by(by);
+            row.digest = name(payload);
+        }
+        Entry::Received { node, message, .. } => {
+            row.node = Some(node.clone());
+            row.digest = name(message);
+        }
+        Entry::Resumed { .. } | Entry::Ended { .. } => {}
+    }
+    row.more = Some(serde_json::to_string(entry)?);
+    Ok(row)
+}
+
+/// The entry of a row.
+pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
+    let Envelope { entry, node, visit, attempt, alternative, took_ms, place, digest, more } = row;
+    match more {
+        Some(more) if entry == STARTED => {
+            serde_json::from_str(&more).map(Read::Started).map_err(|error| error.to_string())
+        }
+        Some(more) => serde_json::from_str(&more).map(Read::Entry).map_err(|error| error.to_string()),
+        None => {
+            let plain = (|| {
+                let tokens = vec![TokenRecord { place: place?, payload: Payload::Stored(digest?) }];
+                let (node, visit, attempt, took_ms) = (node?, visit?, attempt?, took_ms?);
+                let (spawned, calls, commits) = (Vec::new(), Vec::new(), Vec::new());
+                let (label, memory) = (None, None);
+                Some(NodeOutcome {
+                    node,
+                    visit,
+                    attempt,
+                    alternative,
+                    tokens,
+                    spawned,
+                    label,
+                    memory,
+                    calls,
+                    commits,
+                    took_ms,
+                })
+            })();
+            match plain {
+                Some(outcome) if entry == OUTCOME => Ok(Read::Entry(Entry::Outcome(outcome))),
+                _ => Err("columns are missing".to_owned()),
+            }
+        }
+    }
+}
+
+impl Envelope {
+    fn by(&mut self, by: &By) {
+        (self.node, self.visit, self.attempt) = (Some(by.node.clone()), Some(by.visit), Some(by.attempt));
+    }
+}
+
+/// Whether columns say all of it.
+fn is_plain(outcome: &NodeOutcome) -> bool {
+    let NodeOutcome { tokens, spawned, label, memory, calls, commits, .. } = outcome;
+    matches!(&tokens[..], [TokenRecord { payload: Payload::Stored(_), .. }])
+        && spawned.is_empty()
+        && label.is_none()
+        && memory.is_none()
+        && calls.is_empty()
+        && commits.is_empty()
+}
+
+fn name(payload: &Payload) -> Option<Digest> {
+    match payload {
+        Payload::Stored(digest) => Some(*digest),
+        Payload::Json(_) => None,
+    }
+}
+
+fn word(entry: &Entry) -> &'static str {
+    match entry {
+        Entry::Started { .. } => STARTED,
+        Entry::Resumed { .. } => "resumed",
+        Entry::Session { .. } => "session",
+        Entry::Once { .. } => "once",
+        Entry::Asked { .. } => "asked",
+        Entry::Answered { .. } => "answered",
+        Entry::Received { .. } => "received",
+        Entry::Outcome(_) => OUTCOME,
+        Entry::Report { .. } => "report",
+        Entry::Spent { .. } => "spent",
+        Entry::Ended { .. } => entry.ending().unwrap_or("finished"),
+    }
+}
+
+/// How a run ended, if its last record has this word.
+pub(crate) fn ending(entry: &str) -> Option<&str> {
+    matches!(entry, "finished" | "failed" | "cancelled").then_some(entry)
+}
+
+/// A record of `run` that says other than it should.
+pub(crate) fn damaged(run: &RunId, sequence: u64, reason: &str) -> Trouble {
+    Trouble::Damaged(format!("record {sequence} of run `{run}` cannot be read: {reason}"))
+}
+
+/// Every payload of an entry, and where the next one like it is to be expected.
+pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
+    match entry {
+        Entry::Started { table, input, .. } => {
+            let entry = table.nodes.iter().find(|node| node.entry).map_or("input", |node| &node.name);
+            vec![(entry.to_owned(), input)]
+        }
+        Entry::Once { by, name, value } => vec![(format!("once {}.{name}", by.node), value)],
+        Entry::Asked { by, question, schema } => {
+            vec![(format!("question {}", by.node), question), (format!("schema {}", by.node), schema)]
+        }
+        Entry::Answered { by, answer, .. } => vec![(format!("answer {}", by.node), answer)],
+        Entry::Received { node, message, .. } => vec![(format!("message {node}"), message)],
+        Entry::Outcome(NodeOutcome { tokens, spawned, memory, .. }) => {
+            let tokens = tokens.iter_mut().chain(spawned).map(|token| (token.place.clone(), &mut token.payload));
+            let memory = memory.as_mut().map(|memory| (format!("memory {}", memory.group), &mut memory.value));
+            tokens.chain(memory).collect()
+        }
+        Entry::Report { by, report: Some(report), .. } => vec![(format!("report {}", by.node), report)],
+        Entry::Report { .. }
+        | Entry::Resumed { .. }
+        | Entry::Session { .. }
+        | Entry::Spent { .. }
+        | Entry::Ended { .. } => Vec::new(),
+    }
+}
+
+/// The names in a row: what its payloads are known by.
+pub(crate) fn names(row: Envelope) -> Result<Vec<Digest>, String> {
+    let first = row.digest;
+    let (mut entry, table) = match to_entry(row)? {
+        Read::Started(row) => return Ok([row.table].into_iter().chain(name(&row.input)).collect()),
+        Read::Entry(entry) => (entry, first),
+    };
+    let others = payloads(&mut entry).into_iter().filter_map(|(_, payload)| name(payload)).collect::<Vec<_>>();
+    Ok(table.into_iter().chain(others).collect())
+}

@@ -1,0 +1,82 @@
+//! What SQLite says, told as what a journal says.
+
+use interlocking_runtime::journal::JournalError;
+use rusqlite::ErrorCode;
+use std::io;
+
+/// Why work on the database was not done.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// SQLite failed, and with it all of the transaction.
+    Sql(rusqlite::Error),
+    /// What was asked for is refused; nothing was written for it.
+    Refused(JournalError),
+    /// What was read is not what was written.
+    Damaged(String),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<JournalError> for Trouble {
+    fn from(error: JournalError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+const FROM_A_COPY: &str = "copy the directory, then restore it from a backup, or remove what is damaged";
+
+impl Trouble {
+    /// The same in the words of a journal, which is at `place`.
+    pub(crate) fn at(self, place: &str) -> JournalError {
+        match self {
+            Self::Refused(error) => error,
+            Self::Damaged(what) => {
+                JournalError::Damaged { place: place.to_owned(), what, remedy: FROM_A_COPY.to_owned() }
+            }
+            Self::Sql(error) => of_sqlite(&error, place),
+        }
+    }
+}
+
+fn of_sqlite(error: &rusqlite::Error, place: &str) -> JournalError {
+    let place = place.to_owned();
+    let damaged = |what: String| JournalError::Damaged { place: place.clone(), what, remedy: FROM_A_COPY.to_owned() };
+    let rusqlite::Error::SqliteFailure(code, _) = error else {
+        // The column was read as what it is not: somebody else wrote it.
+        return damaged(error.to_string());
+    };
+    match code.code {
+        ErrorCode::DiskFull => JournalError::Full { place },
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => JournalError::ReadOnly {
+            place,
+            reason: format!("{error}; make it and its directory writable for this user, then resume"),
+        },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => damaged(error.to_string()),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => JournalError::Storage {
+            reason: format!("another process has been writing to {place} for too long ({error}); try again"),
+        },
+        _ => JournalError::Storage { reason: format!("{place}: {error}; look at the disk, then resume") },
+    }
+}
+
+/// What the file system says about `place`.
+pub(crate) fn of_file(error: &io::Error, place: &str) -> JournalError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => JournalError::Full { place: place.to_owned() },
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => JournalError::ReadOnly {
+            place: place.to_owned(),
+            reason: format!("{error}; make it writable for this user, or choose another directory"),
+        },
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => JournalError::ReadOnly {
+            place: place.to_owned(),
+            reason: format!("a file is where its directory should be ({error}); choose another directory"),
+        },
+        _ => {
+            JournalError::Storage { reason: format!("{place}: {error}; look at the disk, or choose another directory") }
+        }
+    }
+}

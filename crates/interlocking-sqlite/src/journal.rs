@@ -1,0 +1,185 @@
+//! The journal.
+
+use crate::directory::Directory;
+use crate::options::Options;
+use crate::payloads::parts::Part;
+use crate::prepared::Prepared;
+use crate::reader::Reader;
+use crate::reader::letters::Post;
+use crate::stats::{Counters, Stats};
+use crate::writer::retention::{Pruned, Retention};
+use crate::writer::{Job, Reply, Request, Writer};
+use async_trait::async_trait;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{
+    Claim, Digest, Encoded, Journal, JournalError, Letter, Posted, Record, RunSummary,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use tokio::sync::oneshot;
+
+/// Records whose payloads are larger are prepared on a thread that may take its time.
+const LONG: usize = 256 << 10;
+
+/// A journal in a directory, which outlives its process. See the [crate](crate) for what is where.
+///
+/// Several may be open on one directory, in one process or in several. Dropping the last claim and the journal closes it,
+/// which waits for what is being written.
+#[derive(Debug)]
+pub struct SqliteJournal {
+    reader: Arc<Reader>,
+    post: Post,
+    counters: Arc<Counters>,
+    /// `None` only while it is dropped.
+    requests: Option<Arc<Sender<Request>>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl SqliteJournal {
+    /// Opens the journal in `directory` with the default [options](Options), and makes both if there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Options::open`].
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self, JournalError> {
+        Self::options().open(directory)
+    }
+
+    /// How to open it otherwise.
+    pub fn options() -> Options {
+        Options::default()
+    }
+
+    pub(crate) fn open_with(directory: &Path, options: Options) -> Result<Self, JournalError> {
+        let (directory, holder) = Directory::open(directory)?;
+        let (post, counters) = (Post::new(), Arc::new(Counters::default()));
+        let writer = Writer::open(directory.clone(), holder, options, post.posted.clone(), counters.clone());
+        let writer = writer.map_err(|trouble| trouble.at(directory.place()))?;
+        let (requests, received) = mpsc::channel();
+        let thread = thread::Builder::new().name("journal".to_owned());
+        let writer = thread.spawn(move || writer.work(received)).map_err(|error| JournalError::Storage {
+            reason: format!("no thread can be had to write the journal: {error}"),
+        })?;
+        let reader = Arc::new(Reader::new(directory, counters.clone()));
+        Ok(Self { reader, post, counters, requests: Some(Arc::new(requests)), writer: Some(writer) })
+    }
+
+    /// Removes the runs that `retention` lets go, with their letters and the payloads that no other run needs. The room
+    /// is used again; the file does not become smaller.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::ClockBehind`] where runs are to go by their age and the clock shows less than the newest record.
+    pub async fn prune(&self, retention: Retention) -> Result<Pruned, JournalError> {
+        match self.ask(Job::Prune(retention)).await? {
+            Reply::Pruned(pruned) => Ok(pruned),
+            _ => Ok(Pruned::default()),
+        }
+    }
+
+    /// The parts of a large payload, each a payload by itself: [`fetch`](Journal::fetch) reads one without the others
+    /// (V3-148). None where it is stored whole, as all below a mebibyte are.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::PayloadMissing`] and [`JournalError::PayloadTampered`].
+    pub async fn parts(&self, run: &RunId, digest: Digest) -> Result<Vec<Part>, JournalError> {
+        let run = run.clone();
+        self.reader.read(move |reader, connection| reader.parts(connection, &run, &digest)).await
+    }
+
+    /// Everything that does not hold in the database, in words; empty where all does. It reads all of it.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`] where it cannot even be read.
+    pub async fn check(&self) -> Result<Vec<String>, JournalError> {
+        self.reader.read(Reader::check).await
+    }
+
+    /// What it has done since it was opened.
+    pub fn stats(&self) -> Stats {
+        self.counters.now()
+    }
+
+    async fn ask(&self, job: Job) -> Result<Reply, JournalError> {
+        let closed = || JournalError::Storage { reason: "the journal was closed; open it again".to_owned() };
+        let (reply, answer) = oneshot::channel();
+        let requests = self.requests.as_ref().ok_or_else(closed)?;
+        requests.send(Request { job, reply: Some(reply) }).map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())?
+    }
+}
+
+#[async_trait]
+impl Journal for SqliteJournal {
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.ask(Job::Claim(run.clone())).await?;
+        let (requests, run) = (self.requests.clone(), run.clone());
+        Ok(Claim::new(move || {
+            // A closed journal holds nothing.
+            if let Some(requests) = requests {
+                requests.send(Request { job: Job::Release(run), reply: None }).ok();
+            }
+        }))
+    }
+
+    async fn append(&self, mut record: Record) -> Result<(), JournalError> {
+        let prepared = if Prepared::size(&mut record) < LONG {
+            Prepared::of(record)
+        } else {
+            let prepared = tokio::task::spawn_blocking(move || Prepared::of(record)).await;
+            prepared
+                .map_err(|error| JournalError::Storage { reason: format!("the record was not prepared: {error}") })?
+        };
+        self.ask(Job::Append(Box::new(prepared?))).await.map(|_| ())
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        let run = run.clone();
+        self.reader.read(move |reader, connection| reader.load(connection, &run)).await
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        let (run, digests) = (run.clone(), digests.to_vec());
+        self.reader.read(move |reader, connection| reader.fetch(connection, &run, &digests)).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.reader.read(Reader::runs).await
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        match self.ask(Job::Post(run.clone(), letter)).await? {
+            Reply::Number(number) => Ok(number),
+            _ => Ok(0),
+        }
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        self.post.next(&self.reader, run, after).await
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        let run = run.clone();
+        self.reader.read(move |reader, connection| reader.letters(connection, &run, after, -1)).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.ask(Job::Remove(run.clone())).await.map(|_| ())
+    }
+}
+
+impl Drop for SqliteJournal {
+    fn drop(&mut self) {
+        // A claim that is still out keeps the thread: its run is held until it is given back.
+        let is_last = self.requests.take().is_some_and(|requests| Arc::into_inner(requests).is_some());
+        if let (true, Some(writer)) = (is_last, self.writer.take())
+            && writer.join().is_err()
+        {
+            tracing::warn!("the journal's thread failed");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The tables `object` and `name`: payloads written once, and read with their names held against their bytes.
+
+use crate::failure::Trouble;
+use crate::payloads::chain::Assembly;
+use crate::payloads::digest::{digest_of, head_of};
+use crate::payloads::packed::{Packer, unpack};
+use crate::payloads::parts::Manifest;
+use crate::payloads::splice::Splice;
+use interlocking_runtime::journal::{Digest, Encoded, JournalError};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The object's bytes are deflated.
+const DEFLATED: i64 = 1;
+/// The object is the manifest of a payload in parts.
+const MANIFEST: i64 = 2;
+
+/// A chain of splices is begun anew when it is longer than this, and the splices together than twice the payload: then
+/// writing the payload whole costs no more than has been saved, and a state that only grows is never written again.
+const LONG: u32 = 32;
+/// How many payloads are known without looking.
+const KNOWN: usize = 1 << 16;
+
+/// Where a payload is, and how far its chain goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Its object.
+    pub(crate) id: i64,
+    /// How many splices lead to it.
+    depth: u32,
+    /// How many bytes those take.
+    cost: usize,
+}
+
+/// A payload that the next one may be like.
+#[derive(Clone, Debug)]
+pub(crate) struct Base {
+    pub(crate) standing: Standing,
+    pub(crate) text: Encoded,
+}
+
+/// Writes payloads.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    packer: Packer,
+    known: HashMap<Digest, Standing>,
+    /// How many objects were written.
+    pub(crate) written: u64,
+}
+
+impl Objects {
+    pub(crate) fn new() -> Self {
+        Self { packer: Packer::new(), known: HashMap::new(), written: 0 }
+    }
+
+    /// Forgets what was seen: it may have been undone, or removed.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Writes a payload, if it is not there (V3-147); as what it changed of one of `bases`, where that is shorter.
+    pub(crate) fn put(
+        &mut self,
+        connection: &Connection,
+        digest: &Digest,
+        text: &str,
+        bases: &[&Base],
+        is_manifest: bool,
+    ) -> Result<Standing, Trouble> {
+        if let Some(standing) = self.find(connection, digest, text)? {
+            return Ok(standing);
+        }
+        let best = bases.iter().map(|base| (base, Splice::between(base.text.as_bytes(), text.as_bytes()).encode()));
+        let best = best.min_by_key(|(_, splice)| splice.len());
+        let best = best.filter(|(base, splice)| {
+            let is_long = base.standing.depth >= LONG && base.standing.cost + splice.len() > 2 * text.len();
+            !is_long && splice.len() * 4 < text.len() * 3
+        });
+        let (base, body, depth, cost) = match &best {
+            Some((base, splice)) => {
+                let Standing { id, depth, cost } = base.standing;
+                (Some(id), &splice[..], depth + 1, cost + splice.len())
+            }
+            None => (None, text.as_bytes(), 0, 0),
+        };
+        let (deflated, body) = match self.packer.pack(body) {
+            Some(packed) => (DEFLATED, packed),
+            None => (0, body),
+        };
+        let form = deflated | if is_manifest { MANIFEST } else { 0 };
+        connection
+            .prepare_cached("INSERT INTO object(base,form,body)VALUES(?,?,?)")?
+            .execute(params![base, form, body])?;
+        let standing = Standing { id: connection.last_insert_rowid(), depth, cost };
+        connection
+            .prepare_cached("INSERT INTO name(head,object)VALUES(?,?)")?
+            .execute(params![head_of(digest), standing.id])?;
+        self.written += 1;
+        self.know(digest, standing);
+        Ok(standing)
+    }
+
+    fn know(&mut self, digest: &Digest, standing: Standing) {
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(*digest, standing);
+    }
+
+    fn find(&mut self, connection: &Connection, digest: &Digest, text: &str) -> Result<Option<Standing>, Trouble> {
+        if let Some(&standing) = self.known.get(digest) {
+            return Ok(Some(standing));
+        }
+        for id in named(connection, digest)? {
+            // Its bytes are compared, because names are in the table by their first bytes only.
+            if let Found::Whole(object) = read(connection, id, &AtomicU64::new(0))?
+                && object.text(connection, &AtomicU64::new(0))?.is_some_and(|found| *found == *text)
+            {
+                self.know(digest, object.standing);
+                return Ok(Some(object.standing));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The objects whose names start as `digest` does.
+pub(crate) fn named(connection: &Connection, digest: &Digest) -> Result<Vec<i64>, Trouble> {
+    let mut statement = connection.prepare_cached("SELECT object FROM name WHERE head=?")?;
+    let ids = statement.query_map([head_of(digest)], |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// A payload with its standing, by name; `what` names it. `reads` counts the objects that are read, a chain as one.
+pub(crate) fn fetch(
+    connection: &Connection,
+    digest: &Digest,
+    place: &str,
+    what: &str,
+    reads: &AtomicU64,
+) -> Result<Base, Trouble> {
+    let mut changed = None;
+    for id in named(connection, digest)? {
+        match read(connection, id, reads)? {
+            Found::Whole(object) => match object.text(connection, reads)? {
+                Some(text) => {
+                    let found = digest_of(&text);
+                    if found == *digest {
+                        return Ok(Base { standing: object.standing, text });
+                    }
+                    changed = Some(found);
+                }
+                None => changed = Some(object.digest_of_bytes()),
+            },
+            Found::Changed(found) => changed = Some(found),
+            Found::Missing => {}
+        }
+    }
+    let (place, digest) = (place.to_owned(), *digest);
+    Err(Trouble::Refused(match changed {
+        Some(found) => JournalError::PayloadTampered { place, digest, found },
+        None => JournalError::PayloadMissing { place, digest, what: what.to_owned() },
+    }))
+}
+
+/// The manifest of a payload that is stored in parts.
+pub(crate) fn manifest(
+    connection: &Connection,
+    digest: &Digest,
+    reads: &AtomicU64,
+) -> Result<Option<Manifest>, Trouble> {
+    for id in named(connection, digest)? {
+        if let Found::Whole(object) = read(connection, id, reads)?
+            && object.is_manifest
+            && let Ok(manifest) = serde_json::from_slice(&object.bytes)
+        {
+            return Ok(Some(manifest));
+        }
+    }
+    Ok(None)
+}
+
+/// What is under an object's id.
+pub(crate) enum Found {
+    /// An object.
+    Whole(Object),
+    /// Bytes that are not one; they amount to this.
+    Changed(Digest),
+    /// Nothing, or nothing under a base.
+    Missing,
+}
+
+/// An object, put together.
+pub(crate) struct Object {
+    pub(crate) standing: Standing,
+    pub(crate) is_manifest: bool,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Object {
+    fn digest_of_bytes(&self) -> Digest {
+        digest_of(&String::from_utf8_lossy(&self.bytes))
+    }
+
+    /// The names of its parts, where it is a manifest.
+    pub(crate) fn parts(&self) -> Vec<Digest> {
+        let manifest = self.is_manifest.then(|| serde_json::from_slice::<Manifest>(&self.bytes));
+        let manifest = manifest.and_then(Result::ok);
+        manifest.into_iter().flat_map(|manifest| manifest.parts).map(|joint| joint.part.sha256).collect()
+    }
+
+    /// The payload's text. `None` where it is none.
+    fn text(&self, connection: &Connection, reads: &AtomicU64) -> Result<Option<Encoded>, Trouble> {
+        if !self.is_manifest {
+            return Ok(std::str::from_utf8(&self.bytes).ok().map(Encoded::from));
+        }
+        let Ok(manifest) = serde_json::from_slice::<Manifest>(&self.bytes) else { return Ok(None) };
+        let mut texts = HashMap::new();
+        for joint in &manifest.parts {
+            for id in named(connection, &joint.part.sha256)? {
+                if let Found::Whole(Self { is_manifest: false, bytes, .. }) = read(connection, id, reads)?
+                    && let Ok(text) = String::from_utf8(bytes)
+                    && digest_of(&text) == joint.part.sha256
+                {
+                    texts.insert(joint.part.sha256, Encoded::from(text));
+                }
+            }
+        }
+        Ok(manifest.join(|digest| texts.get(digest).cloned()).map(Encoded::from))
+    }
+}
+
+/// Reads an object: the splices from the last to the first, each once, then what they go back to.
+pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Result<Found, Trouble> {
+    reads.fetch_add(1, Ordering::Relaxed);
+    let mut statement = connection.prepare_cached("SELECT base,form,body FROM object WHERE id=?")?;
+    let (mut at, mut depth, mut cost, mut is_manifest) = (id, 0, 0, false);
+    let mut assembly: Option<Assembly> = None;
+    loop {
+        let row = statement.query_row([at], |row| {
+            let body = row.get_ref(2)?.as_blob()?.to_vec();
+            Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, i64>(1)?, body))
+        });
+        let Some((base, form, body)) = row.optional()? else { return Ok(Found::Missing) };
+        let Some(body) = unpack(Cow::Borrowed(&body), form & DEFLATED != 0) else { return Ok(changed(&body)) };
+        if depth == 0 {
+            is_manifest = form & MANIFEST != 0;
+        }
+        match base {
+            None => {
+                let bytes = match assembly {
+                    None => body.into_owned(),
+                    Some(mut assembly) => match assembly.complete(&body) {
+                        Some(()) => assembly.into_bytes(),
+                        None => return Ok(changed(&body)),
+                    },
+                };
+                let standing = Standing { id, depth, cost };
+                return Ok(Found::Whole(Object { standing, is_manifest, bytes }));
+            }
+            // A base was there before what is based on it: so there is no way round.
+            Some(base) if base < at => {
+                let Some((segments, literals)) = Splice::decode(&body) else { return Ok(changed(&body)) };
+                let done = match &mut assembly {
+                    None => Assembly::of(&segments, literals).map(|begun| assembly = Some(begun)),
+                    Some(assembly) => assembly.splice(&segments, literals),
+                };
+                if done.is_none() {
+                    return Ok(changed(&body));
+                }
+                (at, depth, cost) = (base, depth + 1, cost + body.len());
+            }
+            Some(_) => return Ok(changed(&body)),
+        }
+    }
+}
+
+fn changed(bytes: &[u8]) -> Found {
+    Found::Changed(digest_of(&String::from_utf8_lossy(bytes)))
+}
+
+/// Whether an object is the manifest of a payload in parts.
+pub(crate) fn is_manifest(connection: &Connection, id: i64) -> Result<bool, Trouble> {
+    let mut statement = connection.prepare_cached("SELECT form FROM object WHERE id=?")?;
+    Ok(statement.query_row([id], |row| row.get::<_, i64>(0)).optional()?.is_some_and(|form| form & MANIFEST != 0))
+}

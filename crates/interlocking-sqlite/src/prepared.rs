@@ -1,0 +1,81 @@
+//! What can be done for a record before it is its turn to be written: names, parts and columns, on the caller's thread.
+
+use crate::envelope::{self, Envelope};
+use crate::payloads::digest::digest_of;
+use crate::payloads::parts::{self, PartText};
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Origin, Payload, Record};
+
+/// A record, ready to be written.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) run: RunId,
+    pub(crate) sequence: u64,
+    pub(crate) row: Envelope,
+    /// Its payloads, each once; the first of them may be like what lay in `row.node`.
+    pub(crate) payloads: Vec<Named>,
+    /// The run's graph and origin, where the record starts it.
+    pub(crate) started: Option<(String, Option<Origin>)>,
+}
+
+/// A payload and its name.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// Where the next one like it is to be expected.
+    pub(crate) place: String,
+    pub(crate) digest: Digest,
+    /// Absent where the journal is to have it already.
+    pub(crate) text: Option<Encoded>,
+    /// The manifest's text and the parts, of a large one.
+    pub(crate) parts: Option<(String, Vec<PartText>)>,
+}
+
+/// Where tables are: not the name of a place in any graph.
+pub(crate) const TABLE: &str = "table of the run";
+
+impl Prepared {
+    /// Prepares a record.
+    pub(crate) fn of(record: Record) -> Result<Self, JournalError> {
+        let Record { run, sequence, mut entry } = record;
+        let encoding = |what: &str, error: serde_json::Error| JournalError::Encoding {
+            what: format!("{what} of record {sequence} of run `{run}`"),
+            reason: error.to_string(),
+        };
+        let mut payloads = Vec::new();
+        let (mut started, mut table) = (None, None);
+        if let Entry::Started { table: graph, origin, .. } = &entry {
+            let text = serde_json::to_string(graph).map_err(|error| encoding("the table", error))?;
+            let named = Named::of(TABLE.to_owned(), text.into()).map_err(|error| encoding("the table", error))?;
+            table = Some(named.digest);
+            payloads.push(named);
+            started = Some((graph.graph.clone(), origin.clone()));
+        }
+        for (place, payload) in envelope::payloads(&mut entry) {
+            let named = match payload {
+                Payload::Json(text) => Named::of(place, text.clone()).map_err(|error| encoding("a payload", error))?,
+                Payload::Stored(digest) => Named { place, digest: *digest, text: None, parts: None },
+            };
+            *payload = Payload::Stored(named.digest);
+            payloads.push(named);
+        }
+        let row = envelope::of_entry(&entry, table).map_err(|error| encoding("the entry", error))?;
+        Ok(Self { run, sequence, row, payloads, started })
+    }
+
+    /// How many bytes its payloads have.
+    pub(crate) fn size(record: &mut Record) -> usize {
+        let texts = envelope::payloads(&mut record.entry);
+        texts.iter().filter_map(|(_, payload)| payload.json()).map(|text| text.len()).sum()
+    }
+}
+
+impl Named {
+    fn of(place: String, text: Encoded) -> Result<Self, serde_json::Error> {
+        let digest = digest_of(&text);
+        let parts = match parts::split(&text) {
+            Some((manifest, parts)) => Some((serde_json::to_string(&manifest)?, parts)),
+            None => None,
+        };
+        Ok(Self { place, digest, text: Some(text), parts })
+    }
+}

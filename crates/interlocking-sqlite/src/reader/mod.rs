@@ -1,0 +1,173 @@
+//! Reads, on threads that may block and with connections of their own: readers wait for nobody, and nobody for them.
+//!
+//! - [`rows`]: rows of the table `record`. [`letters`] waits for letters.
+
+pub(crate) mod rows;
+pub(crate) mod letters;
+
+use crate::connection;
+use crate::directory::Directory;
+use crate::envelope::{self, Read, StartedRow};
+use crate::failure::Trouble;
+use crate::payloads::objects;
+use crate::payloads::parts::Part;
+use crate::stats::Counters;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::Table;
+use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Record, RunSummary};
+use rusqlite::Connection;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Connections that only read.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(crate) directory: Directory,
+    idle: Mutex<Vec<Connection>>,
+    counters: Arc<Counters>,
+}
+
+impl Reader {
+    pub(crate) fn new(directory: Directory, counters: Arc<Counters>) -> Self {
+        Self { directory, idle: Mutex::new(Vec::new()), counters }
+    }
+
+    /// Does `work` on a thread that may block; all that it reads is of one moment.
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self, &Connection) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let reader = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            let result = reader.read_here(work);
+            result.map_err(|trouble| trouble.at(reader.directory.place()))
+        });
+        done.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: format!("the reader failed: {error}") }))
+    }
+
+    fn read_here<T>(&self, work: impl FnOnce(&Self, &Connection) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => connection::open(&self.directory.database(), self.directory.place())?,
+        };
+        let moment = connection.unchecked_transaction()?;
+        let result = work(self, &connection);
+        moment.finish()?;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        result
+    }
+
+    /// The records of a run.
+    pub(crate) fn load(&self, connection: &Connection, run: &RunId) -> Result<Vec<Record>, Trouble> {
+        let mut records = Vec::new();
+        rows::of_run(connection, run, |sequence, row| {
+            let expected = records.len() as u64;
+            if sequence != expected {
+                return Err(envelope::damaged(run, expected, "it is gone"));
+            }
+            let entry = match envelope::to_entry(row).map_err(|reason| envelope::damaged(run, sequence, &reason))? {
+                Read::Entry(entry) => entry,
+                Read::Started(StartedRow { table, input, origin, workspaces }) => {
+                    let table = Box::new(self.table(connection, run, &table)?);
+                    Entry::Started { table, input: input.into_owned(), origin, workspaces }
+                }
+            };
+            records.push(Record { run: run.clone(), sequence, entry });
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
+    fn table(&self, connection: &Connection, run: &RunId, digest: &Digest) -> Result<Table, Trouble> {
+        let text = self.text(connection, &format!("record 0 of run `{run}`"), digest)?;
+        serde_json::from_str(&text).map_err(|error| envelope::damaged(run, 0, &format!("its table: {error}")))
+    }
+
+    fn text(&self, connection: &Connection, what: &str, digest: &Digest) -> Result<Encoded, Trouble> {
+        Ok(objects::fetch(connection, digest, self.directory.place(), what, &self.counters.reads)?.text)
+    }
+
+    /// The payloads with these names.
+    pub(crate) fn fetch(
+        &self,
+        connection: &Connection,
+        run: &RunId,
+        digests: &[Digest],
+    ) -> Result<Vec<Encoded>, Trouble> {
+        let what = format!("run `{run}`");
+        digests.iter().map(|digest| self.text(connection, &what, digest)).collect()
+    }
+
+    /// The parts of a payload; none where it is stored whole.
+    pub(crate) fn parts(&self, connection: &Connection, run: &RunId, digest: &Digest) -> Result<Vec<Part>, Trouble> {
+        if let Some(manifest) = objects::manifest(connection, digest, &self.counters.reads)? {
+            return Ok(manifest.parts.into_iter().map(|joint| joint.part).collect());
+        }
+        self.text(connection, &format!("run `{run}`"), digest).map(|_| Vec::new())
+    }
+
+    /// What is known of each run.
+    pub(crate) fn runs(&self, connection: &Connection) -> Result<Vec<RunSummary>, Trouble> {
+        let mut statement = connection.prepare_cached(
+            "SELECT r.name,r.graph,r.origin,r.started_ms,l.at_ms,l.sequence+1,l.entry,h.holder,h.who FROM run r \
+             JOIN record l ON l.run=r.id AND l.sequence=(SELECT max(sequence) FROM record WHERE run=r.id) \
+             LEFT JOIN lease h ON h.run=r.name WHERE r.graph IS NOT NULL ORDER BY r.started_ms,r.name",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(0)?;
+            let origin: Option<String> = row.get(2)?;
+            let origin = origin.as_deref().map(serde_json::from_str).transpose();
+            let (started_ms, at_ms, records): (i64, i64, i64) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            let entry: String = row.get(6)?;
+            let (holder, who): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
+            runs.push(RunSummary {
+                run: name.parse().map_err(|error| Trouble::Damaged(format!("a run's name cannot be read: {error}")))?,
+                graph: row.get(1)?,
+                origin: origin.map_err(|error| Trouble::Damaged(format!("the origin of run `{name}`: {error}")))?,
+                records: records as u64,
+                started_at_ms: started_ms as u64,
+                updated_at_ms: (started_ms + at_ms) as u64,
+                ended: envelope::ending(&entry).map(str::to_owned),
+                holder: who.filter(|_| holder.is_some_and(|holder| self.directory.lives(&holder))),
+            });
+        }
+        Ok(runs)
+    }
+
+    /// What does not hold in the database: SQLite's own checks, references that lead nowhere, payloads that are not what
+    /// their names say.
+    pub(crate) fn check(&self, connection: &Connection) -> Result<Vec<String>, Trouble> {
+        let mut problems = Vec::new();
+        let mut statement = connection.prepare("PRAGMA integrity_check")?;
+        let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+        problems.extend(found.into_iter().filter(|found| found != "ok"));
+        let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+        let found = statement.query_map([], |row| {
+            let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
+            Ok(format!("a row of `{table}` names a row of `{parent}` that is not there"))
+        })?;
+        problems.extend(found.collect::<Result<Vec<_>, _>>()?);
+        let mut seen = std::collections::HashSet::new();
+        let mut wrong = Vec::new();
+        rows::each(connection, |run, sequence, row| {
+            let what = format!("record {sequence} of run {run}");
+            match envelope::names(row) {
+                Err(reason) => wrong.push(format!("{what} cannot be read: {reason}")),
+                Ok(names) => {
+                    for digest in names.into_iter().filter(|digest| seen.insert(*digest)) {
+                        match self.text(connection, &what, &digest) {
+                            Ok(_) => {}
+                            Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
+                            Err(trouble) => wrong.push(trouble.at(self.directory.place()).to_string()),
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        problems.extend(wrong);
+        Ok(problems)
+    }
+}

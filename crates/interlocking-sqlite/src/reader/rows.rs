@@ -1,0 +1,63 @@
+//! Rows of the table `record`.
+
+use crate::envelope::Envelope;
+use crate::failure::Trouble;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::Digest;
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::borrow::Cow;
+
+const COLUMNS: &str = "sequence,entry,node,visit,attempt,alternative,took_ms,place,sha256,more";
+
+/// Gives the rows of a run to `take`, in order.
+pub(crate) fn of_run(
+    connection: &Connection,
+    run: &RunId,
+    mut take: impl FnMut(u64, Envelope) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let mut id = connection.prepare_cached("SELECT id FROM run WHERE name=?")?;
+    let Some(id) = id.query_row([run.as_str()], |row| row.get::<_, i64>(0)).optional()? else { return Ok(()) };
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE run=? ORDER BY sequence"))?;
+    let mut rows = statement.query([id])?;
+    while let Some(row) = rows.next()? {
+        take(row.get::<_, i64>(0)? as u64, envelope(row)?)?;
+    }
+    Ok(())
+}
+
+/// Gives every row to `take`, with the name of its run.
+pub(crate) fn each(
+    connection: &Connection,
+    mut take: impl FnMut(&str, u64, Envelope) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE id=run) FROM record");
+    let mut statement = connection.prepare_cached(&text)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let run: Option<String> = row.get(10)?;
+        take(run.as_deref().unwrap_or("without a name"), row.get::<_, i64>(0)? as u64, envelope(row)?)?;
+    }
+    Ok(())
+}
+
+fn envelope(row: &Row<'_>) -> Result<Envelope, rusqlite::Error> {
+    let entry = match row.get_ref(1)?.as_str()? {
+        // Mostly: so it needs no copy.
+        "outcome" => Cow::Borrowed("outcome"),
+        other => Cow::Owned(other.to_owned()),
+    };
+    let digest: Option<[u8; 32]> = row.get(8)?;
+    let took_ms: Option<i64> = row.get(6)?;
+    Ok(Envelope {
+        entry,
+        node: row.get(2)?,
+        visit: row.get(3)?,
+        attempt: row.get(4)?,
+        alternative: row.get(5)?,
+        took_ms: took_ms.map(|took| took as u64),
+        place: row.get(7)?,
+        digest: digest.map(Digest::from_bytes),
+        more: row.get(9)?,
+    })
+}

@@ -1,0 +1,70 @@
+//! The layout of the database. `docs/journal.md` explains it to whoever reads it with another client.
+
+use crate::failure::Trouble;
+use interlocking_runtime::journal::JournalError;
+use rusqlite::Connection;
+
+/// The layout that this program writes, in the database's `user_version`.
+pub(crate) const LAYOUT: u32 = 1;
+
+/// Marks the file as a journal, in the database's `application_id`: the letters `ILKJ`.
+const APPLICATION: u32 = 0x494C_4B4A;
+
+/// SQLite keeps this text in the file as it is, so it is short: what it means is in `docs/journal.md`.
+///
+/// Pages of 2 KiB: a transition changes four of them, and each is written to the log as a whole.
+const SCHEMA: &str = "
+PRAGMA page_size=2048;
+PRAGMA application_id=1229736778;
+PRAGMA user_version=1;
+CREATE TABLE journal(sweeps INTEGER NOT NULL);
+INSERT INTO journal VALUES(0);
+CREATE TABLE run(id INTEGER PRIMARY KEY,name TEXT NOT NULL UNIQUE,graph TEXT,origin TEXT,started_ms INTEGER NOT NULL);
+CREATE TABLE record(run INTEGER NOT NULL REFERENCES run,sequence INTEGER NOT NULL,at_ms INTEGER NOT NULL,\
+entry TEXT NOT NULL,node TEXT,visit INTEGER,attempt INTEGER,alternative INTEGER,took_ms INTEGER,place TEXT,sha256 BLOB,\
+more TEXT,PRIMARY KEY(run,sequence))WITHOUT ROWID;
+CREATE TABLE object(id INTEGER PRIMARY KEY,base INTEGER REFERENCES object,form INTEGER NOT NULL,body BLOB NOT NULL);
+CREATE TABLE name(head INTEGER NOT NULL,object INTEGER NOT NULL REFERENCES object,PRIMARY KEY(head,object))WITHOUT ROWID;
+CREATE TABLE letter(run INTEGER NOT NULL REFERENCES run,number INTEGER NOT NULL,key TEXT,body TEXT NOT NULL,\
+PRIMARY KEY(run,number))WITHOUT ROWID;
+CREATE TABLE lease(run TEXT PRIMARY KEY,holder TEXT NOT NULL,who TEXT NOT NULL)WITHOUT ROWID;
+CREATE VIEW runs AS SELECT r.name AS run,r.graph,r.origin,l.sequence+1 AS records,\
+strftime('%F %R:%f',r.started_ms/1000.0,'unixepoch')AS started,\
+strftime('%F %R:%f',(r.started_ms+l.at_ms)/1000.0,'unixepoch')AS updated,\
+iif(l.entry IN('finished','failed','cancelled'),l.entry,NULL)AS ended,\
+(SELECT who FROM lease WHERE lease.run=r.name)AS claimed_by \
+FROM run r JOIN record l ON l.run=r.id AND l.sequence=(SELECT max(sequence)FROM record WHERE run=r.id);
+CREATE VIEW transitions AS SELECT r.name AS run,t.sequence,\
+strftime('%F %R:%f',(r.started_ms+t.at_ms)/1000.0,'unixepoch')AS at,\
+t.entry,t.node,t.visit,t.attempt,t.alternative,t.took_ms,t.place,'sha256:'||lower(hex(t.sha256))AS payload,t.more \
+FROM record t JOIN run r ON r.id=t.run;
+";
+
+/// Lays out an empty database.
+pub(crate) fn create(connection: &Connection) -> Result<(), Trouble> {
+    Ok(connection.execute_batch(SCHEMA)?)
+}
+
+/// Whether the database is a journal that this program can write.
+pub(crate) fn examine(connection: &Connection, place: &str) -> Result<(), Trouble> {
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
+    let damaged = |what: &str, remedy: &str| {
+        let (place, what, remedy) = (place.to_owned(), what.to_owned(), remedy.to_owned());
+        Trouble::from(JournalError::Damaged { place, what, remedy })
+    };
+    match pragma("application_id")? {
+        APPLICATION => {}
+        0 => {
+            return Err(damaged(
+                "it has nothing of a journal in it",
+                "restore it from a copy, or choose another directory",
+            ));
+        }
+        _ => return Err(damaged("it is another program's database", "choose another directory")),
+    }
+    let found = pragma("user_version")?;
+    if found > LAYOUT {
+        return Err(JournalError::NewerLayout { place: place.to_owned(), found, known: LAYOUT }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Who may append to a run.
+
+use crate::failure::Trouble;
+use crate::writer::Writer;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::JournalError;
+use rusqlite::{OptionalExtension, params};
+
+impl Writer {
+    /// Makes this process the run's executor; of two of its executors, only the first.
+    pub(crate) fn claim(&mut self, run: &RunId) -> Result<(), Trouble> {
+        if self.claimed.contains(run) {
+            return Err(self.held(run, self.holder.who.clone()));
+        }
+        if let Some((holder, who)) = self.lease(run)?
+            && holder != self.holder.name
+            && self.directory.lives(&holder)
+        {
+            return Err(self.held(run, who));
+        }
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO lease(run,holder,who)VALUES(?,?,?)")?
+            .execute(params![run.as_str(), self.holder.name, self.holder.who])?;
+        self.known.forget_run(run);
+        self.claimed.insert(run.clone());
+        Ok(())
+    }
+
+    /// Gives a claim back.
+    pub(crate) fn release(&mut self, run: &RunId) -> Result<(), Trouble> {
+        self.claimed.remove(run);
+        self.known.forget_run(run);
+        self.connection
+            .prepare_cached("DELETE FROM lease WHERE run=? AND holder=?")?
+            .execute(params![run.as_str(), self.holder.name])?;
+        Ok(())
+    }
+
+    /// Refuses where somebody else holds the run, or took it over.
+    pub(crate) fn may_append(&self, run: &RunId) -> Result<(), Trouble> {
+        match self.lease(run)? {
+            Some((holder, _)) if holder == self.holder.name => Ok(()),
+            Some((holder, who)) if self.directory.lives(&holder) => Err(self.held(run, who)),
+            _ if self.claimed.contains(run) => {
+                Err(self.held(run, "nobody since another executor took it over".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Who works on the run, if somebody does.
+    pub(crate) fn executor(&self, run: &RunId) -> Result<Option<String>, Trouble> {
+        Ok(match self.lease(run)? {
+            Some((holder, who)) if holder == self.holder.name => self.claimed.contains(run).then_some(who),
+            Some((holder, who)) => self.directory.lives(&holder).then_some(who),
+            None => None,
+        })
+    }
+
+    fn lease(&self, run: &RunId) -> Result<Option<(String, String)>, Trouble> {
+        let mut statement = self.connection.prepare_cached("SELECT holder,who FROM lease WHERE run=?")?;
+        Ok(statement.query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    pub(crate) fn held(&self, run: &RunId, holder: String) -> Trouble {
+        JournalError::Held { run: run.clone(), holder }.into()
+    }
+}

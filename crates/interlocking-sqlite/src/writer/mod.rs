@@ -1,0 +1,223 @@
+//! The one thread that writes.
+//!
+//! Whatever waits is written in one transaction, and answered when that is committed: a lone run has a commit a record,
+//! many runs share one.
+//!
+//! - [`group`]: what is written together. [`known`]: what the thread remembers of runs.
+//! - [`append`], [`claims`], [`letters`], [`retention`], [`sweep`]: the work.
+
+pub(crate) mod group;
+mod known;
+mod append;
+mod claims;
+mod letters;
+pub(crate) mod retention;
+mod sweep;
+
+use crate::connection;
+use crate::directory::{Directory, Holder};
+use crate::failure::Trouble;
+use crate::options::{Durability, Options};
+use crate::payloads::objects::Objects;
+use crate::prepared::Prepared;
+use crate::stats::Counters;
+use crate::writer::group::Gathering;
+use crate::writer::known::Known;
+use crate::writer::retention::{Pruned, Retention};
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{JournalError, Letter};
+use rusqlite::Connection;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use tokio::sync::{oneshot, watch};
+
+/// What the thread is asked for.
+pub(crate) enum Job {
+    Append(Box<Prepared>),
+    Claim(RunId),
+    Release(RunId),
+    Post(RunId, Letter),
+    Remove(RunId),
+    Prune(Retention),
+}
+
+/// What it answers.
+pub(crate) enum Reply {
+    Done,
+    Number(u64),
+    Pruned(Pruned),
+}
+
+/// A job, and who waits for it.
+pub(crate) struct Request {
+    pub(crate) job: Job,
+    pub(crate) reply: Option<oneshot::Sender<Result<Reply, JournalError>>>,
+}
+
+/// The thread's belongings.
+pub(crate) struct Writer {
+    directory: Directory,
+    holder: Holder,
+    connection: Connection,
+    durability: Durability,
+    /// Whether the next commit waits for the disk.
+    syncs: bool,
+    objects: Objects,
+    known: Known,
+    /// The runs that executors of this process work on.
+    claimed: HashSet<RunId>,
+    /// Told whenever a letter was posted.
+    posted: Arc<watch::Sender<u64>>,
+    counters: Arc<Counters>,
+}
+
+impl Writer {
+    pub(crate) fn open(
+        directory: Directory,
+        holder: Holder,
+        options: Options,
+        posted: Arc<watch::Sender<u64>>,
+        counters: Arc<Counters>,
+    ) -> Result<Self, Trouble> {
+        let connection = connection::open(&directory.database(), directory.place())?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        if let Some(bytes) = options.maximum_bytes {
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            // SQLite answers with the limit, which may not be below what is there.
+            connection.pragma_update_and_check(None, "max_page_count", (bytes / page).max(1), |_| Ok(()))?;
+        }
+        let durability = options.durability;
+        let (objects, known, claimed) = (Objects::new(), Known::default(), HashSet::new());
+        Ok(Self { directory, holder, connection, durability, syncs: true, objects, known, claimed, posted, counters })
+    }
+
+    /// Works until nobody can ask any more.
+    pub(crate) fn work(mut self, requests: Receiver<Request>) {
+        let mut gathering = Gathering::new(requests);
+        while let Some(group) = gathering.next() {
+            self.serve(group);
+        }
+    }
+
+    fn serve(&mut self, group: Vec<Request>) {
+        match self.attempt(&group) {
+            Ok(answers) => {
+                for (request, answer) in group.into_iter().zip(answers) {
+                    request.answer(answer);
+                }
+            }
+            Err(trouble) if group.len() == 1 => {
+                let error = trouble.at(self.directory.place());
+                group.into_iter().for_each(|request| request.answer(Err(error.clone())));
+            }
+            // One of them was too much: it is to fail alone.
+            Err(_) => group.into_iter().for_each(|request| self.serve(vec![request])),
+        }
+    }
+
+    /// Does all of it in one transaction, or none. Who is refused has changed nothing.
+    fn attempt(&mut self, group: &[Request]) -> Result<Vec<Result<Reply, JournalError>>, Trouble> {
+        // Claims end with the process, so they need not survive more than that.
+        let lasts = !group.iter().all(|request| matches!(request.job, Job::Claim(_) | Job::Release(_)));
+        self.synchronous(lasts && self.durability == Durability::Full)?;
+        let mut claimed = Vec::new();
+        let answers = self.transact(group, &mut claimed);
+        match &answers {
+            Ok(_) => {
+                self.counters.commits.fetch_add(1, Ordering::Relaxed);
+                if self.syncs {
+                    self.counters.syncs.fetch_add(1, Ordering::Relaxed);
+                }
+                self.counters.objects.store(self.objects.written, Ordering::Relaxed);
+                if group.iter().any(|request| matches!(request.job, Job::Post(..))) {
+                    self.posted.send_modify(|posts| *posts += 1);
+                }
+            }
+            Err(_) => {
+                if !self.connection.is_autocommit()
+                    && let Err(error) = self.connection.execute_batch("ROLLBACK")
+                {
+                    tracing::warn!(%error, "a transaction was not rolled back");
+                }
+                // What is known may be of what was undone.
+                self.known.forget();
+                self.objects.forget();
+                for run in claimed {
+                    self.claimed.remove(run);
+                }
+            }
+        }
+        answers
+    }
+
+    fn transact<'group>(
+        &mut self,
+        group: &'group [Request],
+        claimed: &mut Vec<&'group RunId>,
+    ) -> Result<Vec<Result<Reply, JournalError>>, Trouble> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.look_again()?;
+        let mut answers = Vec::with_capacity(group.len());
+        for request in group {
+            let answer = match self.perform(&request.job) {
+                Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
+                answer => answer.map_err(|trouble| trouble.at(self.directory.place())),
+            };
+            if let (Job::Claim(run), Ok(_)) = (&request.job, &answer) {
+                claimed.push(run);
+            }
+            answers.push(answer);
+        }
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(answers)
+    }
+
+    fn perform(&mut self, job: &Job) -> Result<Reply, Trouble> {
+        match job {
+            Job::Append(prepared) => self.append(prepared).map(|()| Reply::Done),
+            Job::Claim(run) => self.claim(run).map(|()| Reply::Done),
+            Job::Release(run) => self.release(run).map(|()| Reply::Done),
+            Job::Post(run, letter) => self.post(run, letter).map(Reply::Number),
+            Job::Remove(run) => self.remove(run).map(|()| Reply::Done),
+            Job::Prune(retention) => self.prune(retention).map(Reply::Pruned),
+        }
+    }
+
+    /// Forgets what another process may have changed.
+    fn look_again(&mut self) -> Result<(), Trouble> {
+        let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.known.version == Some(version) {
+            return Ok(());
+        }
+        let sweeps = self.connection.prepare_cached("SELECT sweeps FROM journal")?.query_row([], |row| row.get(0))?;
+        if self.known.sweeps != Some(sweeps) {
+            self.known.forget();
+            self.objects.forget();
+        }
+        self.known.forget_positions();
+        (self.known.version, self.known.sweeps) = (Some(version), Some(sweeps));
+        Ok(())
+    }
+
+    fn synchronous(&mut self, syncs: bool) -> Result<(), Trouble> {
+        if self.syncs != syncs {
+            let level = if syncs { "PRAGMA synchronous=FULL" } else { "PRAGMA synchronous=NORMAL" };
+            self.connection.execute_batch(level)?;
+            self.syncs = syncs;
+        }
+        Ok(())
+    }
+}
+
+impl Request {
+    fn answer(self, answer: Result<Reply, JournalError>) {
+        if let Some(reply) = self.reply
+            && reply.send(answer).is_err()
+        {
+            tracing::trace!("nobody waits for the answer any more");
+        }
+    }
+}

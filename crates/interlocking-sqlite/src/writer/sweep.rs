@@ -1,0 +1,78 @@
+//! Removes the payloads that no record needs.
+
+use crate::failure::Trouble;
+use crate::payloads::digest::head_of;
+use crate::payloads::objects::{self, Found};
+use crate::reader::rows;
+use crate::writer::Writer;
+use std::collections::HashSet;
+use std::sync::atomic::AtomicU64;
+
+impl Writer {
+    /// Removes every object that no record names, that is no part of one, and that nothing which stays is based on. It reads
+    /// all records; gives how many objects are gone.
+    pub(crate) fn sweep(&mut self) -> Result<u64, Trouble> {
+        let heads = self.named_heads()?;
+        let mut live = HashSet::new();
+        let mut names = self.connection.prepare("SELECT head,object FROM name")?;
+        let named: Vec<(i64, i64)> =
+            names.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+        let mut parts = HashSet::new();
+        for (_, object) in named.iter().filter(|(head, _)| heads.contains(head)) {
+            live.insert(*object);
+            self.parts(*object, &mut parts)?;
+        }
+        live.extend(named.iter().filter(|(head, _)| parts.contains(head)).map(|(_, object)| *object));
+
+        // A base is older than what is based on it, so one look from the newest to the oldest finds them all.
+        let mut all = self.connection.prepare("SELECT id,base FROM object ORDER BY id DESC")?;
+        let mut dead = Vec::new();
+        let mut objects = all.query([])?;
+        while let Some(row) = objects.next()? {
+            let (id, base): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+            if live.contains(&id) {
+                live.extend(base);
+            } else {
+                dead.push(id);
+            }
+        }
+        drop(objects);
+        let dead_ids: HashSet<_> = dead.iter().copied().collect();
+        for (head, object) in named.into_iter().filter(|(_, object)| dead_ids.contains(object)) {
+            self.connection.prepare_cached("DELETE FROM name WHERE head=? AND object=?")?.execute([head, object])?;
+        }
+        for id in &dead {
+            self.connection.prepare_cached("DELETE FROM object WHERE id=?")?.execute([id])?;
+        }
+        drop((names, all));
+        // Other processes know by this that an object may be gone, or another be in its place.
+        self.connection.execute_batch("UPDATE journal SET sweeps=sweeps+1")?;
+        self.known.forget();
+        self.known.sweeps = None;
+        self.objects.forget();
+        self.known.version = None;
+        Ok(dead.len() as u64)
+    }
+
+    /// The heads of all names in records.
+    fn named_heads(&self) -> Result<HashSet<i64>, Trouble> {
+        let mut heads = HashSet::new();
+        rows::each(&self.connection, |run, sequence, row| {
+            let names = crate::envelope::names(row);
+            let names =
+                names.map_err(|reason| Trouble::Damaged(format!("record {sequence} of run {run}: {reason}")))?;
+            heads.extend(names.iter().map(head_of));
+            Ok(())
+        })?;
+        Ok(heads)
+    }
+
+    fn parts(&self, object: i64, heads: &mut HashSet<i64>) -> Result<(), Trouble> {
+        if objects::is_manifest(&self.connection, object)?
+            && let Found::Whole(object) = objects::read(&self.connection, object, &AtomicU64::new(0))?
+        {
+            heads.extend(object.parts().iter().map(head_of));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What every journal must do, and round trips.
+
+use crate::records::{ended, failure, id, outcome, started, table, texts};
+use interlocking_core::context::Commit;
+use interlocking_runtime::journal::{
+    By, Digest, Entry, Journal, JournalError, Label, MemoryRecord, Origin, Payload, Record, Severity, TokenRecord,
+};
+use interlocking_sqlite::SqliteJournal;
+use proptest::prelude::*;
+
+#[tokio::test]
+async fn records_come_back_in_order_and_payloads_by_name() {
+    let place = tempfile::tempdir().unwrap();
+    let run = id("run-1");
+    {
+        let journal = SqliteJournal::open(place.path()).unwrap();
+        assert_eq!(journal.load(&run).await.unwrap(), []);
+        journal.append(started(&run, "{}")).await.unwrap();
+        journal.append(outcome(&run, 1, r#"{"a":1}"#)).await.unwrap();
+        journal.append(ended(&run, 2)).await.unwrap();
+        let late = journal.append(outcome(&run, 2, "1")).await.unwrap_err();
+        assert_eq!(late, JournalError::OutOfOrder { run: run.clone(), sequence: 2, present: 3 });
+    }
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let records = journal.load(&run).await.unwrap();
+    assert_eq!(records.iter().map(|record| record.sequence).collect::<Vec<_>>(), [0, 1, 2]);
+    let Entry::Started { table: stored, .. } = &records[0].entry else { panic!("{:?}", records[0]) };
+    assert_eq!(**stored, table());
+    assert_eq!(texts(&journal, &run).await.iter().map(|text| &**text).collect::<Vec<_>>(), [r#"{"a":1}"#]);
+
+    let runs = journal.runs().await.unwrap();
+    assert_eq!((&runs[0].run, &*runs[0].graph, runs[0].records), (&run, "Draft", 3));
+    assert_eq!((runs[0].ended.as_deref(), runs[0].holder.as_deref()), (Some("finished"), None));
+    assert!(runs[0].updated_at_ms >= runs[0].started_at_ms && runs[0].started_at_ms > 1_600_000_000_000);
+    assert_eq!(journal.check().await.unwrap(), [""; 0]);
+
+    journal.remove(&run).await.unwrap();
+    assert_eq!(journal.load(&run).await.unwrap(), []);
+    assert!(matches!(journal.remove(&run).await, Err(JournalError::NoRun { .. })));
+}
+
+/// Every sort of entry, each with all that it can have.
+fn entries() -> Vec<Entry> {
+    let by = || By { node: "write".to_owned(), visit: 2, attempt: 1 };
+    let json = |text: &str| Payload::from(text);
+    let mut full = outcome(&id("x"), 1, r#"{"token":1}"#);
+    if let Entry::Outcome(outcome) = &mut full.entry {
+        outcome.tokens.push(TokenRecord { place: "join.slot".to_owned(), payload: json("[2]") });
+        outcome.spawned.push(TokenRecord { place: "watch".to_owned(), payload: json("3") });
+        outcome.label = Some(Label { ty: "BLOCKED_DEPENDENCY".to_owned(), severity: Severity::Blocker });
+        outcome.memory = Some(MemoryRecord { group: "notes".to_owned(), value: json(r#"["m"]"#) });
+        outcome.calls = serde_json::from_str(r#"[{"agent":"a","role":null,"session":"s-1","usage":{"turns":1}}]"#)
+            .unwrap_or_default();
+        outcome.commits = vec![Commit { workspace: "main".to_owned(), id: "c0ffee".to_owned() }];
+    }
+    let session = serde_json::from_str(r#""session-7""#).unwrap();
+    let origin = Origin::Child { parent: id("parent"), node: "each".to_owned(), key: "7".to_owned() };
+    let table = Box::new(table());
+    let mut without_tokens = outcome(&id("x"), 1, "1");
+    if let Entry::Outcome(outcome) = &mut without_tokens.entry {
+        outcome.tokens.clear();
+        outcome.alternative = None;
+    }
+    vec![
+        Entry::Started { table, input: json(r#"{"in":true}"#), origin: Some(origin), workspaces: Vec::new() },
+        Entry::Resumed { letters: 4 },
+        Entry::Session { by: by(), agent: "writer".to_owned(), session },
+        Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },
+        Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}") },
+        Entry::Answered { by: by(), letter: 1, answer: json("\"so\"") },
+        Entry::Received { node: "write".to_owned(), letter: 2, message: json("null") },
+        full.entry,
+        without_tokens.entry,
+        Entry::Report { by: by(), report: Some(json("[]")), failure: None, calls: Vec::new() },
+        Entry::Report { by: by(), report: None, failure: Some(failure()), calls: Vec::new() },
+        Entry::Spent { by: by(), calls: Vec::new() },
+        Entry::Ended { failure: Some(failure()), cancelled: false },
+    ]
+}
+
+/// V3-143, V3-149: what was given is what is got, each payload under its name.
+#[tokio::test]
+async fn every_entry_comes_back_as_it_was() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let run = id("all");
+    for (sequence, entry) in (0..).zip(entries()) {
+        journal.append(Record { run: run.clone(), sequence, entry }).await.unwrap();
+    }
+    for (record, entry) in journal.load(&run).await.unwrap().into_iter().zip(entries()) {
+        let mut json = serde_json::to_value(&record.entry).unwrap();
+        by_value(&journal, &mut json).await;
+        assert_eq!(json, serde_json::to_value(&entry).unwrap());
+    }
+    let runs = journal.runs().await.unwrap();
+    assert_eq!(runs[0].ended.as_deref(), Some("failed"));
+    assert!(matches!(runs[0].origin, Some(Origin::Child { .. })));
+}
+
+/// Puts payloads in place of their names.
+async fn by_value(journal: &SqliteJournal, json: &mut serde_json::Value) {
+    let mut names = Vec::new();
+    collect(json, &mut names);
+    for name in names {
+        let digest: Digest = name.parse().unwrap();
+        let text = journal.fetch(&id("all"), &[digest]).await.unwrap().remove(0);
+        replace(json, &name, &text);
+    }
+}
+
+fn collect(json: &serde_json::Value, names: &mut Vec<String>) {
+    match json {
+        serde_json::Value::Object(fields) => {
+            if let Some(serde_json::Value::String(name)) = fields.get("stored") {
+                names.push(name.clone());
+            }
+            fields.values().for_each(|value| collect(value, names));
+        }
+        serde_json::Value::Array(elements) => elements.iter().for_each(|value| collect(value, names)),
+        _ => {}
+    }
+}
+
+fn replace(json: &mut serde_json::Value, name: &str, text: &str) {
+    match json {
+        serde_json::Value::Object(fields) => {
+            if fields.get("stored").is_some_and(|stored| stored == name) {
+                *fields = serde_json::Map::from_iter([("json".to_owned(), text.into())]);
+            }
+            fields.values_mut().for_each(|value| replace(value, name, text));
+        }
+        serde_json::Value::Array(elements) => elements.iter_mut().for_each(|value| replace(value, name, text)),
+        _ => {}
+    }
+}
+
+/// V3-147: the same content, from whatever run, is one object.
+#[tokio::test]
+async fn the_same_payload_is_stored_once() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let text = format!("{{\"report\":\"{}\"}}", "all is well ".repeat(50));
+    for (name, again) in [("one", 3), ("two", 0), ("three", 0)] {
+        let run = id(name);
+        journal.append(started(&run, "{}")).await.unwrap();
+        journal.append(outcome(&run, 1, &text[..])).await.unwrap();
+        assert_eq!(journal.stats().objects, 3, "a table, an input and a state");
+        for sequence in 2..2 + again {
+            journal.append(outcome(&run, sequence, &text[..])).await.unwrap();
+        }
+    }
+    drop(journal);
+    // Nor does another process store it again.
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    journal.append(outcome(&id("two"), 2, &text[..])).await.unwrap();
+    assert_eq!(journal.stats().objects, 0);
+}
+
+fn states() -> impl Strategy<Value = Vec<String>> {
+    let edit = (any::<u16>(), 0usize..60, "[ -~éß]{0,80}");
+    (proptest::collection::vec("[ -~]{0,300}", 1..4), proptest::collection::vec(edit, 1..60)).prop_map(
+        |(firsts, edits)| {
+            let mut states = firsts;
+            for (at, length, new) in edits {
+                // Of one state a piece is replaced: often the last one's, sometimes an earlier one's.
+                let mut state: Vec<char> = states[usize::from(at) % states.len()].chars().collect();
+                let start = usize::from(at) % (state.len() + 1);
+                let end = (start + length).min(state.len());
+                state.splice(start..end, new.chars());
+                states.push(state.into_iter().collect());
+            }
+            states.iter().map(|state| serde_json::to_string(state).unwrap()).collect()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// V3-149: whatever is stored, and however it is spliced, comes back exactly; also where the journal was closed between.
+    #[test]
+    fn payloads_come_back_exactly(states in states(), closed_at in 0usize..60) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let run = id("exact");
+        runtime.block_on(async {
+            let options = SqliteJournal::options().durability(interlocking_sqlite::Durability::Relaxed);
+            let mut journal = options.open(place.path()).unwrap();
+            journal.append(started(&run, "{}")).await.unwrap();
+            for (index, state) in states.iter().enumerate() {
+                if index == closed_at {
+                    drop(journal);
+                    journal = options.open(place.path()).unwrap();
+                }
+                journal.append(outcome(&run, index as u64 + 1, &state[..])).await.unwrap();
+            }
+            let texts = texts(&journal, &run).await;
+            prop_assert!(texts.iter().map(|text| &**text).eq(states.iter().map(String::as_str)));
+            prop_assert_eq!(journal.check().await.unwrap(), [""; 0]);
+            Ok(())
+        })?;
+    }
+}

@@ -1,0 +1,11 @@
+//! The journal as its users see it, in one binary.
+
+#![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
+
+mod records;
+
+mod every_file_is_here;
+
+mod claims;
+mod contract;
+mod size;

@@ -1,0 +1,71 @@
+//! Records to write.
+
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::Table;
+use interlocking_runtime::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record, TokenRecord};
+use interlocking_sqlite::SqliteJournal;
+
+pub(crate) fn id(name: &str) -> RunId {
+    name.parse().unwrap()
+}
+
+/// A table with an entry that feeds itself.
+pub(crate) fn table() -> Table {
+    let json =
+        r#"{"graph":"Draft","output":"String","nodes":[{"name":"write","kind":"logic","entry":true,"input":"State"}]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+pub(crate) fn started(run: &RunId, input: &str) -> Record {
+    let entry = Entry::Started { table: Box::new(table()), input: input.into(), origin: None, workspaces: Vec::new() };
+    Record { run: run.clone(), sequence: 0, entry }
+}
+
+/// The outcome of `write` with one token.
+pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<Payload>) -> Record {
+    let tokens = vec![TokenRecord { place: "write".to_owned(), payload: payload.into() }];
+    let entry = Entry::Outcome(NodeOutcome {
+        node: "write".to_owned(),
+        visit: sequence as u32,
+        attempt: 1,
+        alternative: Some(0),
+        tokens,
+        spawned: Vec::new(),
+        label: None,
+        memory: None,
+        calls: Vec::new(),
+        commits: Vec::new(),
+        took_ms: 3,
+    });
+    Record { run: run.clone(), sequence, entry }
+}
+
+pub(crate) fn ended(run: &RunId, sequence: u64) -> Record {
+    Record { run: run.clone(), sequence, entry: Entry::Ended { failure: None, cancelled: false } }
+}
+
+pub(crate) fn failure() -> Failure {
+    Failure {
+        node: "write".to_owned(),
+        visit: 1,
+        attempt: 1,
+        kind: FailureKind::Handler,
+        message: "no ink".to_owned(),
+        causes: vec!["the shop is closed".to_owned()],
+    }
+}
+
+/// The payloads that a run's plain outcomes name, as texts.
+pub(crate) async fn texts(journal: &SqliteJournal, run: &RunId) -> Vec<Encoded> {
+    let mut names = Vec::new();
+    for record in journal.load(run).await.unwrap() {
+        if let Entry::Outcome(outcome) = record.entry {
+            for token in outcome.tokens {
+                let Payload::Stored(digest) = token.payload else { panic!("a payload came by value") };
+                names.push(digest);
+            }
+        }
+    }
+    journal.fetch(run, &names).await.unwrap()
+}
