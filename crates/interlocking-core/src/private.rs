@@ -1,8 +1,8 @@
 //! Ordinary functions that derived code calls, so that what it writes stays small.
 
-use crate::failure::Exhausted;
+use crate::failure::{Exhausted, NodeError};
 use crate::frontier::{Limit, Payload};
-use crate::graph::{Graph, Place, Token, Value};
+use crate::graph::{Finish, Graph, Place, ReportSource, Reported, Reports, Token, Value};
 use crate::lines;
 use crate::net::{AlternativeIndex, Net, PlaceIndex};
 use crate::route::Step;
@@ -63,6 +63,28 @@ pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
     let mut table = Table::new(graph, output);
     table.nodes = rows.iter().map(|row| lines::read(row).expect("the derive wrote the row")).collect();
     Net::new(table).expect("the derive checked the table")
+}
+
+/// What node `N` reported.
+///
+/// # Errors
+///
+/// The source's.
+pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Vec<Reported<N::Report>>, NodeError> {
+    source.read(N::INDEX)
+}
+
+/// The graph's output, from what came to its exit and from the reports, if they could be read.
+///
+/// # Errors
+///
+/// That they could not be, and those of [`Finish::finish`].
+pub async fn finish<G: Finish>(
+    graph: &G,
+    output: G::Output,
+    reports: Result<G::Reports, NodeError>,
+) -> Result<G::Output, NodeError> {
+    Finish::finish(graph, output, reports?).await
 }
 
 /// The slots of a join, if there are as many as it has.
