@@ -23,5 +23,7 @@ pub use interlocking_core::route::{Choice, Nth, Step};
 pub use interlocking_core::serde::{Deserializer, Serializer};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::LLM;
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::observer::Observation;
 pub use std::sync::OnceLock;
 pub use std::vec::Vec;
