@@ -5,10 +5,12 @@ use interlocking::graph::{Asks, Graph, Maps, Remembers, ReportSource, Reports};
 use interlocking::net::NodeIndex;
 use interlocking::prelude::*;
 use interlocking::runtime::llm::LLM;
+use interlocking::runtime::map::{Children, Item};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::any::TypeId;
+use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Plan {
@@ -108,12 +110,22 @@ impl LogicHandler<desk::split> for Split {
 
 struct Chapters;
 impl MapHandler<desk::chapters> for Chapters {
-    async fn items(&self, plan: &Plan, _: &mut Cx<'_, desk::chapters>) -> Result<Vec<Plan>, NodeError> {
-        Ok(plan.parts.iter().map(|_| Plan { parts: Vec::new() }).collect())
+    fn graph(&self, _: &Cx<'_, desk::chapters>) -> Result<Arc<Desk>, NodeError> {
+        Ok(Arc::new(graph()))
     }
-    async fn mapped(&self, _: Plan, results: Vec<Edition>, cx: &mut Cx<'_, desk::chapters>) -> Route<desk::chapters> {
+    async fn items(&self, plan: &Plan, _: &mut Cx<'_, desk::chapters>) -> Result<Vec<Item<Desk>>, NodeError> {
+        Ok(plan.parts.iter().map(|_| Item::new(Plan { parts: Vec::new() })).collect())
+    }
+    async fn gather(
+        &self,
+        _: Plan,
+        children: Children<Desk>,
+        cx: &mut Cx<'_, desk::chapters>,
+    ) -> Route<desk::chapters> {
+        let good = children.all().await.into_iter().filter_map(|child| child.result.ok());
+        let text = good.map(|edition| edition.text).collect();
         cx.spawn::<desk::spelling>(1);
-        goto!(cx, desk::approve, results.into_iter().map(|edition| edition.text).collect())
+        goto!(cx, desk::approve, text)
     }
 }
 

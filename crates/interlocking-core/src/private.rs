@@ -2,7 +2,7 @@
 
 use crate::failure::{Exhausted, NodeError};
 use crate::frontier::{Limit, Payload};
-use crate::graph::{Finish, Graph, Place, ReportSource, Reported, Reports, Token, Value};
+use crate::graph::{Finish, Graph, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Token, Value};
 use crate::lines;
 use crate::net::{AlternativeIndex, Net, PlaceIndex};
 use crate::route::Step;
@@ -10,6 +10,8 @@ use crate::table::Table;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
+use std::future::{Future, ready};
+use std::pin::Pin;
 
 /// The place of what lies in none: the full set of a join, on its way to the handler.
 pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
@@ -74,17 +76,23 @@ pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Vec<Report
     source.read(N::INDEX)
 }
 
-/// The graph's output, from what came to its exit and from the reports, if they could be read.
+/// The graph's output, from what came to its exit and from the reports, if they could be read: [`Finish::finish`].
 ///
-/// # Errors
-///
-/// That they could not be, and those of [`Finish::finish`].
-pub async fn finish<G: Finish>(
-    graph: &G,
-    output: G::Output,
+/// Boxed, so that the future's type does not depend on the graph: that nobody takes the reports is then one error.
+pub fn finish<'graph, G: Finish<Output = O>, O: Send + 'graph>(
+    graph: &'graph G,
+    output: O,
     reports: Result<G::Reports, NodeError>,
-) -> Result<G::Output, NodeError> {
-    Finish::finish(graph, output, reports?).await
+) -> Pin<Box<dyn Future<Output = Result<O, NodeError>> + Send + 'graph>> {
+    match reports {
+        Ok(reports) => Box::pin(Finish::finish(graph, output, reports)),
+        Err(unreadable) => Box::pin(ready(Err(unreadable))),
+    }
+}
+
+/// Visits the memory of node `N`.
+pub fn visit<N: Remembers, V: MemoryVisitor>(visitor: V) -> V::Output {
+    visitor.visit::<N::Memory>()
 }
 
 /// The slots of a join, if there are as many as it has.

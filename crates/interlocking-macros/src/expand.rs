@@ -404,9 +404,14 @@ impl Expansion<'_, '_> {
 
     fn memory(&self) -> TokenStream {
         let groups = self.net.memory_groups().iter().enumerate().filter_map(|(index, group)| {
-            let of_group = |node: &&Node<'_>| node.memory_group().as_ref() == Some(group);
-            let ty = self.graph.nodes.iter().find(of_group)?.memory_type()?;
-            let index = number(index);
+            let of_group = |node: &Node<'_>| node.memory_group().as_ref() == Some(group);
+            let (at_node, node) = self.graph.nodes.iter().enumerate().find(|(_, node)| of_group(node))?;
+            let (ty, index) = (node.memory_type()?, number(index));
+            if node.kind == Some(NodeKind::Observer) {
+                // That its report is no memory is said twice already: at its field and at its report.
+                let marker = self.node_marker(at_node);
+                return Some(quote!(#index => __Y(__p::visit::<#marker, _>(visitor)),));
+            }
             Some(quote_spanned!(at(ty.span())=> #index => __Y(visitor.visit::<#ty>()),))
         });
         let groups: Vec<TokenStream> = groups.collect();

@@ -149,7 +149,10 @@ impl Fallback<'_, '_> {
         }
         match node.kind {
             Some(NodeKind::Map) => {
-                let child = given(&attributes.map);
+                let child = match &attributes.map {
+                    Some(map) if naming::last_name(&map.value).as_deref() == Some("Self") => graph.to_token_stream(),
+                    map => given(map),
+                };
                 impls.extend(quote!(impl __p::Maps for #marker { type Child = #child; }));
             }
             Some(NodeKind::Human) => {

@@ -6,7 +6,7 @@ pub use core::option::Option::{self, None, Some};
 pub use core::primitive::{u16, usize};
 pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
-    NO_PLACE, NoToken, exhausted, finish, keep, load, net, not_stored, reports, slots, store, unknown_place,
+    NO_PLACE, NoToken, exhausted, finish, keep, load, net, not_stored, reports, slots, store, unknown_place, visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
 pub use interlocking_core::context::{Entered, alone};

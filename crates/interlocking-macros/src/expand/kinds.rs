@@ -69,8 +69,8 @@ impl Expansion<'_, '_> {
             return TokenStream::new();
         }
         let (graph, output) = (&self.graph.input.ident, &self.graph.output);
-        let finish = standing_at(quote!(__p::finish::<Self>), graph);
-        quote! {
+        let finish = standing_at(quote!(__p::finish::<Self, _>), graph);
+        quote_spanned! {at(graph.span())=>
             fn finish<__R: __p::ReportSource>(
                 &self,
                 output: #output,

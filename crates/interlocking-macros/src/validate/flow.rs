@@ -1,14 +1,18 @@
 //! Flow: where a run starts, what it reaches, and whether it can end from there.
 
 use super::{is_in_doubt, listed, places};
-use crate::ast::{EXIT, GraphModel, Place};
+use crate::ast::{EXIT, GraphModel, Node, Place};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
 
 /// A run starts with one token at one node.
 pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
-    let mut entries = graph.nodes.iter().filter(|node| node.attributes.entry.is_some());
+    let marked = || graph.nodes.iter().filter(|node| node.attributes.entry.is_some());
+    let mut entries = marked().filter(|node| !node.is_beside());
     let Some(first) = entries.next() else {
+        if marked().next().is_some() {
+            return; // One that takes no token is marked: another rule.
+        }
         if graph.nodes.is_empty() {
             errors.over(&graph.input.ident, "a graph has a node at least: `#[node(entry, input = Type, goto(exit))]`");
         } else if !graph.nodes.iter().any(|node| node.doubts.about("entry")) {
@@ -40,8 +44,8 @@ pub(super) fn the_entry_takes_one_value(graph: &GraphModel<'_>, errors: &Errors)
 /// beside the graph.
 pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
     let reach = Reach::of(graph);
-    let entries: Vec<usize> =
-        (0..graph.nodes.len()).filter(|&node| graph.nodes[node].attributes.entry.is_some()).collect();
+    let is_entry = |node: &Node<'_>| node.attributes.entry.is_some() && !node.is_beside();
+    let entries: Vec<usize> = (0..graph.nodes.len()).filter(|&node| is_entry(&graph.nodes[node])).collect();
     let events = (0..graph.nodes.len()).filter(|&node| graph.nodes[node].kind == Some(NodeKind::Event));
     let starts: Vec<usize> = entries.iter().copied().chain(events).collect();
     let reached = |node: usize| starts.iter().any(|&start| reach.leads(start, node));

@@ -2,9 +2,10 @@
 
 use crate::ast::{EXIT, GraphModel, Node};
 use crate::errors::Errors;
+use crate::naming;
 use interlocking_core::table::NodeKind;
+use syn::Ident;
 use syn::ext::IdentExt;
-use syn::{Ident, Type};
 
 /// Each attribute belongs to some kinds: an input to all that take one value, slots to joins, prompts to those who ask
 /// an agent, reports to those who work beside the graph.
@@ -154,7 +155,9 @@ pub(super) fn reports_go_to_the_exit(graph: &GraphModel<'_>, errors: &Errors) {
 pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
     let own = graph.input.ident.unraw().to_string();
     for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.doubts.about("depth")) {
-        if let Some(map) = node.attributes.map.as_ref().filter(|map| last_name(&map.value).as_ref() == Some(&own)) {
+        if let Some(map) =
+            node.attributes.map.as_ref().filter(|map| naming::last_name(&map.value).as_ref() == Some(&own))
+        {
             let message = format!(
                 "`{own}` runs itself here, and could do so for ever: say how many runs deep its children may nest, `depth = 3`"
             );
@@ -167,13 +170,8 @@ pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
 pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
     let own = &graph.input.ident;
     for map in graph.nodes.iter().filter_map(|node| node.attributes.map.as_ref()) {
-        if last_name(&map.value).as_deref() == Some("Self") {
+        if naming::last_name(&map.value).as_deref() == Some("Self") {
             errors.over(&map.value, format_args!("a graph that runs itself is spelled with its name: `map = {own}`"));
         }
     }
-}
-
-fn last_name(ty: &Type) -> Option<String> {
-    let Type::Path(path) = ty else { return None };
-    path.path.segments.last().map(|segment| segment.ident.unraw().to_string())
 }
