@@ -11,6 +11,10 @@ struct Newsroom {
     review: LogicNode<()>,
     #[node(join(first, second: String latched from(write)), goto(cancels(*), exit), exhausted(exit, write))]
     desk: JoinNode<()>,
+    #[node(on(), resume = 3, spawn, goto(exit, cancels(*)))]
+    rebase: EventNode<()>,
+    #[node(observes(), report, reports_to exit)]
+    witness: ObserverNode<()>,
     #[node]
     last: LogicNode<()>,
 }

@@ -7,8 +7,10 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, goto(write, review), visits = 0)]
     write: LogicNode<()>,
-    #[node(input = String, goto(review, exit), attempts = 0)]
+    #[node(input = String, goto(review, chapters), attempts = 0)]
     review: LogicNode<()>,
+    #[node(input = String, map = Newsroom, depth = 0, concurrency = 0, goto(exit))]
+    chapters: MapNode<()>,
 }
 
 fn main() {}

@@ -2,7 +2,8 @@
 //!
 //! Both show the same: a shape a kind; a first line with name and type, a second with kind and attributes; thick edges
 //! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for exhausted routes and for
-//! the start of advisory nodes. An edge into a join is labelled with the slot, one that cancels with what it clears.
+//! what goes on beside the graph: the start of advisory nodes, what observers see, messages, and reports at the exit. An
+//! edge into a join is labelled with the slot, one that cancels with what it clears.
 
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
 use std::fmt::Write;
@@ -13,6 +14,9 @@ use std::fmt::Write;
 pub fn mermaid(table: &Table) -> String {
     let mut text = String::from("flowchart TD\n");
     let _ = writeln!(text, "  {ENTRY_ID}([\"entry\"])");
+    if has_messages(table) {
+        let _ = writeln!(text, "  {MESSAGES_ID}([\"messages\"])");
+    }
     for (index, row) in table.nodes.iter().enumerate() {
         let (open, close) = mermaid_shape(row.kind);
         let label = mermaid_text(&node_lines(row));
@@ -43,6 +47,9 @@ pub fn dot(table: &Table) -> String {
     let mut text = format!("digraph \"{}\" {{\n", dot_text(std::slice::from_ref(&table.graph)));
     text.push_str("  rankdir=TB\n");
     let _ = writeln!(text, "  {ENTRY_ID} [label=\"entry\", shape=plaintext]");
+    if has_messages(table) {
+        let _ = writeln!(text, "  {MESSAGES_ID} [label=\"messages\", shape=plaintext]");
+    }
     for (index, row) in table.nodes.iter().enumerate() {
         let (id, label, shape) = (node_id(index, &row.name), dot_text(&node_lines(row)), dot_shape(row.kind));
         let _ = writeln!(text, "  {id} [label=\"{label}\", {shape}]");
@@ -67,6 +74,7 @@ pub fn dot(table: &Table) -> String {
 
 const ENTRY_ID: &str = "run_entry";
 const EXIT_ID: &str = "run_exit";
+const MESSAGES_ID: &str = "run_messages";
 
 /// An arrow, ready to be written in either language.
 struct Edge {
@@ -122,7 +130,29 @@ fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
     edges.extend(row.exhausted.iter().map(|found| goto(Style::Dotted, Some("exhausted"), found)));
     let spawned = row.spawn.iter().map(|name| Target::from(name.as_str()));
     edges.extend(spawned.map(|target| edge(Style::Dotted, &target, Some("spawn".into()), &[])));
+    edges.extend(edges_beside(table, row));
     edges
+}
+
+/// What no token takes: what a node sees, the message that starts it, its report.
+fn edges_beside(table: &Table, row: &NodeRow) -> Vec<Edge> {
+    let own = target_id(table, &row.name);
+    let dotted = |from: String, to: String, label: String| Edge { from, to, style: Style::Dotted, labels: vec![label] };
+    let observed = row.observes.iter().map(|name| dotted(target_id(table, name), own.clone(), "observed".into()));
+    let mut edges: Vec<Edge> = observed.collect();
+    match row.kind {
+        NodeKind::Event => edges.push(dotted(MESSAGES_ID.into(), own, "message".into())),
+        NodeKind::Advisory | NodeKind::Observer => {
+            let report = row.report.as_ref().map(|ty| format!("report: {ty}"));
+            edges.push(dotted(own, EXIT_ID.into(), report.unwrap_or_else(|| "report".into())));
+        }
+        _ => {}
+    }
+    edges
+}
+
+fn has_messages(table: &Table) -> bool {
+    table.nodes.iter().any(|row| row.kind == NodeKind::Event)
 }
 
 /// The slot that a token from `row` fills, if the target is a join.
@@ -147,6 +177,11 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
         None => row.name.clone(),
     };
     let mut second = vec![row.kind.to_string()];
+    second.extend(row.map.as_ref().map(|child| format!("runs {child}")));
+    second.extend(row.concurrency.map(|limit| format!("concurrency {limit}")));
+    second.extend(row.depth.map(|limit| format!("depth {limit}")));
+    second.extend(row.question.as_ref().map(|ty| format!("asks {ty}")));
+    second.extend(row.answer.as_ref().map(|ty| format!("answer {ty}")));
     match row.visits {
         Some(Visits::AtMost(limit)) => second.push(format!("visits {limit}")),
         Some(Visits::Unbounded) => second.push("visits unbounded".into()),

@@ -30,6 +30,11 @@ pub trait Memory: Value + Default + Clone {}
 impl<T: Value + Default + Clone> Memory for T {}
 
 /// A graph: a struct whose fields are nodes, and whose routing table the compiler has checked.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no graph",
+    label = "a graph is needed here",
+    note = "a struct with `#[derive(Graph)]` is one"
+)]
 pub trait Graph: Sized + Send + Sync + 'static {
     /// What a run starts with.
     type Entry: Value;

@@ -220,11 +220,21 @@ mod tests {
             .agent("a role \\ two\nlines")
             .workspace("tree one")
             .read_only()
-            .memory("group", "Map<A, B>");
+            .memory("group", "Map<A, B>")
+            .spawn("a")
+            .spawn("b")
+            .resume()
+            .map("Child graph")
+            .concurrency(4)
+            .depth(2)
+            .asks("Question<A>", "Option<B, C>")
+            .report("A report\nof two lines")
+            .observes("a")
+            .observes("b");
         for row in [bare, all.clone(), NodeRow::new("x", NodeKind::Event).unbounded()] {
             assert_eq!(read(&write(&row)), Some(row));
         }
-        assert_eq!(write(&all).lines().count(), 18, "one line a part, whatever is in the texts");
+        assert_eq!(write(&all).lines().count(), 27, "one line a part, whatever is in the texts");
     }
 
     #[test]

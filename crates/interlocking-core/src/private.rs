@@ -1,8 +1,8 @@
 //! Ordinary functions that derived code calls, so that what it writes stays small.
 
-use crate::failure::Exhausted;
+use crate::failure::{Exhausted, NodeError};
 use crate::frontier::{Limit, Payload};
-use crate::graph::{Graph, Place, Token, Value};
+use crate::graph::{Finish, Graph, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Token, Value};
 use crate::lines;
 use crate::net::{AlternativeIndex, Net, PlaceIndex};
 use crate::route::Step;
@@ -10,6 +10,8 @@ use crate::table::Table;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
+use std::future::{Future, ready};
+use std::pin::Pin;
 
 /// The place of what lies in none: the full set of a join, on its way to the handler.
 pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
@@ -63,6 +65,34 @@ pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
     let mut table = Table::new(graph, output);
     table.nodes = rows.iter().map(|row| lines::read(row).expect("the derive wrote the row")).collect();
     Net::new(table).expect("the derive checked the table")
+}
+
+/// What node `N` reported.
+///
+/// # Errors
+///
+/// The source's.
+pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Vec<Reported<N::Report>>, NodeError> {
+    source.read(N::INDEX)
+}
+
+/// The graph's output, from what came to its exit and from the reports, if they could be read: [`Finish::finish`].
+///
+/// Boxed, so that the future's type does not depend on the graph: that nobody takes the reports is then one error.
+pub fn finish<'graph, G: Finish<Output = O>, O: Send + 'graph>(
+    graph: &'graph G,
+    output: O,
+    reports: Result<G::Reports, NodeError>,
+) -> Pin<Box<dyn Future<Output = Result<O, NodeError>> + Send + 'graph>> {
+    match reports {
+        Ok(reports) => Box::pin(Finish::finish(graph, output, reports)),
+        Err(unreadable) => Box::pin(ready(Err(unreadable))),
+    }
+}
+
+/// Visits the memory of node `N`.
+pub fn visit<N: Remembers, V: MemoryVisitor>(visitor: V) -> V::Output {
+    visitor.visit::<N::Memory>()
 }
 
 /// The slots of a join, if there are as many as it has.

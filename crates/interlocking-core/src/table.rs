@@ -31,16 +31,17 @@ pub struct NodeRow {
     /// Whether a run starts here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub entry: bool,
-    /// The type it takes, as spelled in the table. A join has [`slots`](Self::slots) instead.
+    /// The type it takes, as spelled in the table: of an event node, the message. A join has [`slots`](Self::slots)
+    /// instead, and an observer takes what it sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// A join's slots, in order; empty for every other kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
-    /// The prompt's type (LLM nodes).
+    /// The prompt's type (LLM nodes, and whoever else asks an agent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// The type of an agent's structured output (LLM nodes).
+    /// The type of an agent's structured output (LLM nodes, and whoever else asks one).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// The alternatives of which a handler takes exactly one.
@@ -336,6 +337,49 @@ impl NodeRow {
     #[must_use]
     pub fn spawn(mut self, advisory: &str) -> Self {
         self.spawn.push(advisory.into());
+        self
+    }
+
+    /// Sets the graph that runs once an item.
+    #[must_use]
+    pub fn map(mut self, child: &str) -> Self {
+        self.map = Some(child.into());
+        self
+    }
+
+    /// Bounds the children that run at once.
+    #[must_use]
+    pub fn concurrency(mut self, limit: u32) -> Self {
+        self.concurrency = Some(limit);
+        self
+    }
+
+    /// Bounds how deep children may nest.
+    #[must_use]
+    pub fn depth(mut self, limit: u32) -> Self {
+        self.depth = Some(limit);
+        self
+    }
+
+    /// Sets the question's and the answer's type.
+    #[must_use]
+    pub fn asks(mut self, question: &str, answer: &str) -> Self {
+        self.question = Some(question.into());
+        self.answer = Some(answer.into());
+        self
+    }
+
+    /// Sets the report's type.
+    #[must_use]
+    pub fn report(mut self, ty: &str) -> Self {
+        self.report = Some(ty.into());
+        self
+    }
+
+    /// Adds a node that an observer sees.
+    #[must_use]
+    pub fn observes(mut self, node: &str) -> Self {
+        self.observes.push(node.into());
         self
     }
 

@@ -54,6 +54,7 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
         expect![[r#"
         flowchart TD
           run_entry(["entry"])
+          run_messages(["messages"])
           n_a("a: A<br/>LLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only")
           n_b["b<br/>LogicNode, visits unbounded, timeout 1 ms"]
           n_c[/"c<br/>ForkNode"\]
@@ -67,11 +68,15 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
           n_a -.->|"exhausted<br/>✕ c, d"| n_b
           n_b -->|"✕ *"| run_exit
           n_b --> n_b
+          n_f -.->|"report"| run_exit
+          n_g -.->|"report"| run_exit
+          run_messages -.->|"message"| n_h
     "#]],
         expect![[r#"
         digraph "Kinds" {
           rankdir=TB
           run_entry [label="entry", shape=plaintext]
+          run_messages [label="messages", shape=plaintext]
           n_a [label="a: A\nLLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only", shape=box, style=rounded]
           n_b [label="b\nLogicNode, visits unbounded, timeout 1 ms", shape=box]
           n_c [label="c\nForkNode", shape=trapezium]
@@ -85,6 +90,91 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
           n_a -> n_b [label="exhausted\n✕ c, d", style=dotted]
           n_b -> run_exit [label="✕ *"]
           n_b -> n_b
+          n_f -> run_exit [label="report", style=dotted]
+          n_g -> run_exit [label="report", style=dotted]
+          run_messages -> n_h [label="message", style=dotted]
+        }
+    "#]],
+    );
+}
+
+/// A map with its child, a person with question and answer, and what no token takes: spawns, sights, messages, reports.
+#[test]
+fn what_goes_on_beside_the_graph_is_dotted() {
+    let table = Table::new("Desk", "Edition")
+        .with(NodeRow::new("split", NodeKind::Logic).entry().input("Plan").goto("chapters", &[]).spawn("hint"))
+        .with(
+            NodeRow::new("chapters", NodeKind::Map)
+                .input("Plan")
+                .map("Vec<\"Desk\">")
+                .concurrency(2)
+                .depth(3)
+                .goto("approve", &[]),
+        )
+        .with(NodeRow::new("approve", NodeKind::Human).input("Plan").asks("Question", "bool").goto("exit", &["*"]))
+        .with(NodeRow::new("hint", NodeKind::Advisory).input("Plan").report("Hint"))
+        .with(NodeRow::new("witness", NodeKind::Observer).observes("split").observes("rebase").report("Seen"))
+        .with(
+            NodeRow::new("rebase", NodeKind::Event)
+                .input("Merged")
+                .resume()
+                .spawn("hint")
+                .visits(4)
+                .goto("split", &["chapters", "approve"])
+                .exhausted("exit", &["*"]),
+        );
+    check(
+        &table,
+        expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          run_messages(["messages"])
+          n_split["split: Plan<br/>LogicNode"]
+          n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, depth 3"]]
+          n_approve[/"approve: Plan<br/>HumanNode, asks Question, answer bool"/]
+          n_hint{{"hint: Plan<br/>AdvisoryNode"}}
+          n_witness>"witness<br/>ObserverNode"]
+          n_rebase(("rebase: Merged<br/>EventNode, visits 4, may resume"))
+          run_exit((("exit: Edition")))
+          run_entry --> n_split
+          n_split --> n_chapters
+          n_split -.->|"spawn"| n_hint
+          n_chapters --> n_approve
+          n_approve -->|"✕ *"| run_exit
+          n_hint -.->|"report: Hint"| run_exit
+          n_split -.->|"observed"| n_witness
+          n_rebase -.->|"observed"| n_witness
+          n_witness -.->|"report: Seen"| run_exit
+          n_rebase -->|"✕ chapters, approve"| n_split
+          n_rebase -.->|"exhausted<br/>✕ *"| run_exit
+          n_rebase -.->|"spawn"| n_hint
+          run_messages -.->|"message"| n_rebase
+    "#]],
+        expect![[r#"
+        digraph "Desk" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]
+          run_messages [label="messages", shape=plaintext]
+          n_split [label="split: Plan\nLogicNode", shape=box]
+          n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, depth 3", shape=box, peripheries=2]
+          n_approve [label="approve: Plan\nHumanNode, asks Question, answer bool", shape=parallelogram]
+          n_hint [label="hint: Plan\nAdvisoryNode", shape=hexagon]
+          n_witness [label="witness\nObserverNode", shape=note]
+          n_rebase [label="rebase: Merged\nEventNode, visits 4, may resume", shape=ellipse]
+          run_exit [label="exit: Edition", shape=doubleoctagon]
+          run_entry -> n_split
+          n_split -> n_chapters
+          n_split -> n_hint [label="spawn", style=dotted]
+          n_chapters -> n_approve
+          n_approve -> run_exit [label="✕ *"]
+          n_hint -> run_exit [label="report: Hint", style=dotted]
+          n_split -> n_witness [label="observed", style=dotted]
+          n_rebase -> n_witness [label="observed", style=dotted]
+          n_witness -> run_exit [label="report: Seen", style=dotted]
+          n_rebase -> n_split [label="✕ chapters, approve"]
+          n_rebase -> run_exit [label="exhausted\n✕ *", style=dotted]
+          n_rebase -> n_hint [label="spawn", style=dotted]
+          run_messages -> n_rebase [label="message", style=dotted]
         }
     "#]],
     );

@@ -62,6 +62,18 @@ pub(crate) struct Attributes {
     pub(crate) prompt: Option<Given<Type>>,
     pub(crate) output: Option<Given<Type>>,
     pub(crate) memory: Option<Given<Memory>>,
+    pub(crate) map: Option<Given<Type>>,
+    pub(crate) concurrency: Option<Given<u32>>,
+    pub(crate) depth: Option<Given<u32>>,
+    pub(crate) question: Option<Given<Type>>,
+    pub(crate) answer: Option<Given<Type>>,
+    pub(crate) report: Option<Given<Type>>,
+    pub(crate) reports_to: Option<Given<Vec<Ident>>>,
+    pub(crate) spawn: Option<Given<Vec<Ident>>>,
+    pub(crate) observes: Option<Given<Vec<Ident>>>,
+    /// The message that an event node handles.
+    pub(crate) on: Option<Given<Type>>,
+    pub(crate) resume: Option<Ident>,
 }
 
 /// A value and the key it was given for.
@@ -141,6 +153,8 @@ pub(crate) enum Lost {
     NoSource(usize),
     /// The source feeds several slots of the join of this index.
     SeveralSlots(usize, Vec<usize>),
+    /// The node of this index takes no token of the run.
+    Beside(usize),
     /// The join's own slots are in doubt, which is reported already.
     InDoubt,
 }
@@ -165,6 +179,9 @@ impl GraphModel<'_> {
         let index = self.find(&target.node).ok_or(Lost::NoNode)?;
         let node = &self.nodes[index];
         let Some(kind) = node.kind else { return Err(Lost::InDoubt) };
+        if node.is_beside() {
+            return Err(Lost::Beside(index));
+        }
         if kind != NodeKind::Join {
             return if target.slot.is_none() { Ok(Place::Node(index)) } else { Err(Lost::NoJoin) };
         }
@@ -221,10 +238,83 @@ impl Node<'_> {
         groups.chain(self.attributes.fork.iter().map(|fork| &fork.value.cancels)).map(Vec::as_slice)
     }
 
+    /// Whether it takes no token of the run: it is started, or told something, beside it.
+    pub(crate) fn is_beside(&self) -> bool {
+        matches!(self.kind, Some(NodeKind::Advisory | NodeKind::Observer | NodeKind::Event))
+    }
+
+    /// Whether it reports at the exit.
+    pub(crate) fn reports(&self) -> bool {
+        matches!(self.kind, Some(NodeKind::Advisory | NodeKind::Observer))
+    }
+
+    /// What it takes, where the table spells one type: its input, or an event node's message.
+    pub(crate) fn input(&self) -> Option<&Type> {
+        let input = if self.kind == Some(NodeKind::Event) { &self.attributes.on } else { &self.attributes.input };
+        input.as_ref().map(|input| &input.value)
+    }
+
+    /// The nodes that it may start beside the graph.
+    pub(crate) fn spawned(&self) -> &[Ident] {
+        self.attributes.spawn.as_ref().map_or(&[], |spawn| &spawn.value)
+    }
+
+    /// The nodes that it sees.
+    pub(crate) fn observed(&self) -> &[Ident] {
+        self.attributes.observes.as_ref().map_or(&[], |observes| &observes.value)
+    }
+
+    /// What it remembers. An observer's report is its memory.
+    pub(crate) fn memory_type(&self) -> Option<&Type> {
+        if self.kind == Some(NodeKind::Observer) {
+            return self.attributes.report.as_ref().map(|report| &report.value);
+        }
+        self.attributes.memory.as_ref().map(|memory| &memory.value.ty)
+    }
+
     /// The name of its memory group.
     pub(crate) fn memory_group(&self) -> Option<String> {
+        if self.kind == Some(NodeKind::Observer) {
+            return self.attributes.report.as_ref().map(|_| self.name.clone());
+        }
         let memory = &self.attributes.memory.as_ref()?.value;
         Some(memory.group.as_ref().map_or_else(|| self.name.clone(), |group| group.unraw().to_string()))
+    }
+}
+
+impl Attributes {
+    /// The keys of all that is given.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Ident> {
+        fn key<T>(given: &Option<Given<T>>) -> Option<&Ident> {
+            given.as_ref().map(|given| &given.key)
+        }
+        let one = [
+            key(&self.slots),
+            key(&self.input),
+            key(&self.on),
+            key(&self.map),
+            key(&self.concurrency),
+            key(&self.depth),
+            key(&self.question),
+            key(&self.answer),
+            key(&self.observes),
+            self.resume.as_ref(),
+            key(&self.fork),
+            key(&self.spawn),
+            key(&self.exhausted),
+            key(&self.visits),
+            key(&self.attempts),
+            key(&self.timeout),
+            key(&self.prompt),
+            key(&self.output),
+            key(&self.agent),
+            key(&self.workspace),
+            self.read_only.as_ref(),
+            key(&self.memory),
+            key(&self.report),
+            key(&self.reports_to),
+        ];
+        self.goto.iter().map(|group| &group.key).chain(one.into_iter().flatten())
     }
 }
 

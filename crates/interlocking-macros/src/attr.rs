@@ -18,7 +18,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-const NODE_KEYS: [&str; 15] = [
+const NODE_KEYS: [&str; 26] = [
     "entry",
     "input",
     "join",
@@ -34,6 +34,17 @@ const NODE_KEYS: [&str; 15] = [
     "prompt",
     "output",
     "memory",
+    "map",
+    "concurrency",
+    "depth",
+    "question",
+    "answer",
+    "on",
+    "resume",
+    "spawn",
+    "observes",
+    "report",
+    "reports_to",
 ];
 const GRAPH_KEYS: [&str; 3] = ["output", "module", "markings"];
 
@@ -72,6 +83,17 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "agent" => set(&mut into.agent, key, text(key, input, "agent = \"writer\"")?, errors),
             "workspace" => set(&mut into.workspace, key, text(key, input, "workspace = \"main\"")?, errors),
             "memory" => set(&mut into.memory, key, memory(key, input)?, errors),
+            "map" => set(&mut into.map, key, value(key, input, "map = ChildGraph")?, errors),
+            "concurrency" => set(&mut into.concurrency, key, count(key, input, "concurrency = 4")?, errors),
+            "depth" => set(&mut into.depth, key, count(key, input, "depth = 3")?, errors),
+            "question" => set(&mut into.question, key, value(key, input, "question = Question")?, errors),
+            "answer" => set(&mut into.answer, key, value(key, input, "answer = Answer")?, errors),
+            "on" => set(&mut into.on, key, message(key, input)?, errors),
+            "resume" => flag(&mut into.resume, key, input, errors)?,
+            "spawn" => set(&mut into.spawn, key, names(key, input, "spawn(advisory)")?, errors),
+            "observes" => set(&mut into.observes, key, names(key, input, "observes(write, review)")?, errors),
+            "report" => set(&mut into.report, key, value(key, input, "report = Report")?, errors),
+            "reports_to" => set(&mut into.reports_to, key, names(key, input, "reports_to(exit)")?, errors),
             _ => return Ok(false),
         }
         Ok(true)
@@ -361,6 +383,36 @@ fn memory(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Memory>> {
         }
         let at = ty.span();
         Ok((Memory { group: Some(group), ty }, at))
+    })
+}
+
+fn message(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Type>> {
+    parentheses(key, input, "on(Message)", |content| {
+        if content.is_empty() {
+            return Err(syn::Error::new(key.span(), "`on` names no message: `on(Message)`"));
+        }
+        let ty: Type = content.parse()?;
+        content.parse::<Option<Token![,]>>()?;
+        if !content.is_empty() {
+            return Err(content.error("an `EventNode` handles one type of message"));
+        }
+        let at = ty.span();
+        Ok((ty, at))
+    })
+}
+
+/// A list of one name at least.
+fn names(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<Vec<Ident>>> {
+    parentheses(key, input, example, |content| {
+        let mut names: Vec<Ident> = Vec::new();
+        while !content.is_empty() {
+            names.push(content.call(Ident::parse_any)?);
+            end(content)?;
+        }
+        if names.is_empty() {
+            return Err(syn::Error::new(key.span(), format_args!("`{key}` names nothing: `{example}`")));
+        }
+        Ok((names, key.span()))
     })
 }
 

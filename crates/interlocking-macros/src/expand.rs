@@ -4,6 +4,8 @@
 //! `::interlocking::__private`. Names in the constant begin with two underscores, because the user's own types are
 //! spelled among them; what every node needs has a short one, because every byte is compiled in the user's crate.
 
+mod kinds;
+
 use crate::ast::{GraphModel, Node, Place, Target};
 use crate::{markers, naming};
 use interlocking_core::agent_calls::AgentCalls;
@@ -22,6 +24,7 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
     let nodes = (0..graph.nodes.len()).map(|index| expansion.node(index));
     let exit = expansion.place_impl(Place::Exit, &graph.output);
     let token = expansion.token();
+    let reports = expansion.reports();
     let graph_impl = expansion.graph_impl();
     let lints = silenced();
     quote! {
@@ -35,6 +38,7 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
             #token
             #(#nodes)*
             #exit
+            #reports
             #graph_impl
         };
     }
@@ -77,12 +81,12 @@ impl Expansion<'_, '_> {
             let (prompt, output) = (with_lifetime(&prompt.value), &output.value);
             quote_spanned!(span=> impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; })
         });
-        let memory = node.attributes.memory.as_ref().map(|memory| {
-            let ty = &memory.value.ty;
+        let memory = node.memory_type().map(|ty| {
             let group = number_of(self.net.nodes()[index].memory.unwrap_or_default());
             quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __u = #group; })
         });
         let works = node.attributes.workspace.as_ref().map(|_| quote_spanned!(span=> impl __p::Works for #marker {}));
+        let more = self.of_its_kind(index);
         quote_spanned! {span=>
             impl __N for #marker {
                 type Graph = #graph;
@@ -97,7 +101,7 @@ impl Expansion<'_, '_> {
                 type Kind = #ty;
                 fn of(it: &#graph) -> &#ty { &it.#name }
             }
-            #places #edges #forks #llm #memory #works
+            #places #edges #forks #llm #memory #works #more
         }
     }
 
@@ -251,6 +255,7 @@ impl Expansion<'_, '_> {
         let join = self.join();
         let exhausted = self.exhausted();
         let memory = self.memory();
+        let finish = self.finish();
         quote! {
             #[automatically_derived]
             impl __p::Graph for #graph {
@@ -286,6 +291,7 @@ impl Expansion<'_, '_> {
                     <#listed as __p::Nodes<Self>>::chain(self, input, entered, relay)
                 }
                 #memory
+                #finish
             }
         }
     }
@@ -398,9 +404,14 @@ impl Expansion<'_, '_> {
 
     fn memory(&self) -> TokenStream {
         let groups = self.net.memory_groups().iter().enumerate().filter_map(|(index, group)| {
-            let of_group = |node: &&Node<'_>| node.memory_group().as_ref() == Some(group);
-            let ty = &self.graph.nodes.iter().find(of_group)?.attributes.memory.as_ref()?.value.ty;
-            let index = number(index);
+            let of_group = |node: &Node<'_>| node.memory_group().as_ref() == Some(group);
+            let (at_node, node) = self.graph.nodes.iter().enumerate().find(|(_, node)| of_group(node))?;
+            let (ty, index) = (node.memory_type()?, number(index));
+            if node.kind == Some(NodeKind::Observer) {
+                // That its report is no memory is said twice already: at its field and at its report.
+                let marker = self.node_marker(at_node);
+                return Some(quote!(#index => __Y(__p::visit::<#marker, _>(visitor)),));
+            }
             Some(quote_spanned!(at(ty.span())=> #index => __Y(visitor.visit::<#ty>()),))
         });
         let groups: Vec<TokenStream> = groups.collect();
@@ -462,7 +473,10 @@ impl Expansion<'_, '_> {
             let types = node.slots().iter().map(|slot| &slot.ty);
             return quote!((#(#types),*));
         }
-        node.attributes.input.as_ref().map(|input| input.value.to_token_stream()).unwrap_or_default()
+        if node.kind == Some(NodeKind::Observer) {
+            return quote!(__p::Observation);
+        }
+        node.input().map(ToTokens::to_token_stream).unwrap_or_default()
     }
 }
 

@@ -5,7 +5,7 @@
 //! first error itself stands in the type's place, as the length of an array: to rustc that is a type about which nothing
 //! more need be said, and an error that is repeated is shown once.
 
-use crate::ast::{GraphModel, Node, Place};
+use crate::ast::{Given, GraphModel, Node, Place};
 use crate::expand::{self, at};
 use crate::{markers, naming};
 use interlocking_core::table::NodeKind;
@@ -30,6 +30,7 @@ pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream 
     let nodes =
         (0..graph.nodes.len()).filter(|&index| graph.is_first_of_its_name(index)).map(|index| fallback.node(index));
     let exit = fallback.place(Place::Exit);
+    let reports = fallback.reports();
     let (name, output) = (&graph.input.ident, fallback.or_unknown(graph.output.as_ref()));
     let entry = graph.nodes.iter().find(|node| node.attributes.entry.is_some());
     let entry = match entry {
@@ -44,6 +45,7 @@ pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream 
             use ::interlocking::__private as __p;
             #(#nodes)*
             #exit
+            #reports
             impl __p::Graph for #name {
                 type Entry = #entry;
                 type Output = #output;
@@ -100,14 +102,16 @@ impl Fallback<'_, '_> {
         if attributes.fork.is_some() || node.doubts.about("fork") {
             more.extend(self.forks(index));
         }
-        if attributes.memory.is_some() || node.doubts.about("memory") {
-            let ty = self.or_unknown(attributes.memory.as_ref().map(|memory| &memory.value.ty));
+        if attributes.memory.is_some() || node.doubts.about("memory") || node.kind == Some(NodeKind::Observer) {
+            let ty = self.or_unknown(node.memory_type());
             more.extend(quote!(impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = 0; }));
         }
         if attributes.workspace.is_some() || attributes.read_only.is_some() || node.doubts.about("workspace") {
             more.extend(quote!(impl __p::Works for #marker {}));
         }
-        if node.kind == Some(NodeKind::Llm) {
+        let may_ask = matches!(node.kind, Some(NodeKind::Advisory | NodeKind::Event))
+            && (attributes.prompt.is_some() || attributes.output.is_some());
+        if node.kind == Some(NodeKind::Llm) || may_ask {
             let prompt = match &attributes.prompt {
                 Some(prompt) => expand::with_lifetime(&prompt.value),
                 None => self.unknown.clone(),
@@ -115,6 +119,7 @@ impl Fallback<'_, '_> {
             let output = self.or_unknown(attributes.output.as_ref().map(|output| &output.value));
             more.extend(quote!(impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; }));
         }
+        more.extend(self.of_its_kind(node));
         quote_spanned! {at(name.span())=>
             impl __p::Node for #marker {
                 type Graph = #graph;
@@ -127,6 +132,64 @@ impl Fallback<'_, '_> {
                 const ALTERNATIVE: __p::u16 = 0;
             }
             #more
+        }
+    }
+
+    /// What only nodes of some kinds have. Every node may start what any place takes.
+    fn of_its_kind(&self, node: &Node<'_>) -> TokenStream {
+        let (graph, module, name) = (&self.graph.input.ident, &self.graph.module, node.ident);
+        let marker = quote!(#module::#name);
+        let attributes = &node.attributes;
+        let given = |ty: &Option<Given<Type>>| self.or_unknown(ty.as_ref().map(|ty| &ty.value));
+        let mut impls = TokenStream::new();
+        if self.graph.nodes.iter().any(|node| node.kind == Some(NodeKind::Advisory)) {
+            impls.extend(quote! {
+                impl<__T: __p::Place<Graph = #graph>> __p::Spawns<__T> for #marker { type To = __T; }
+            });
+        }
+        match node.kind {
+            Some(NodeKind::Map) => {
+                let child = match &attributes.map {
+                    Some(map) if naming::last_name(&map.value).as_deref() == Some("Self") => graph.to_token_stream(),
+                    map => given(map),
+                };
+                impls.extend(quote!(impl __p::Maps for #marker { type Child = #child; }));
+            }
+            Some(NodeKind::Human) => {
+                let (question, answer) = (given(&attributes.question), given(&attributes.answer));
+                impls.extend(quote! {
+                    impl __p::Asks for #marker { type Question = #question; type Answer = #answer; }
+                });
+            }
+            Some(NodeKind::Advisory | NodeKind::Observer) => {
+                let report = given(&attributes.report);
+                impls.extend(quote!(impl __p::Reports for #marker { type Report = #report; }));
+            }
+            Some(NodeKind::Event) => impls.extend(quote!(impl __p::Resumes for #marker {})),
+            _ => {}
+        }
+        impls
+    }
+
+    /// The struct of reports: whoever takes them is checked as far as it can be.
+    fn reports(&self) -> TokenStream {
+        let mut names: Vec<&str> = Vec::new();
+        let mut fields = TokenStream::new();
+        for node in self.graph.nodes.iter().filter(|node| node.reports()) {
+            if !names.contains(&node.name.as_str()) {
+                let (name, report) = (node.ident, node.attributes.report.as_ref().map(|report| &report.value));
+                let report = self.or_unknown(report);
+                fields.extend(quote!(pub #name: __p::Vec<__p::Reported<#report>>,));
+                names.push(&node.name);
+            }
+        }
+        if names.is_empty() {
+            return TokenStream::new();
+        }
+        let graph = &self.graph.input.ident;
+        quote! {
+            pub struct __Reports { #fields }
+            impl __p::Reporting for #graph { type Reports = __Reports; }
         }
     }
 
@@ -209,7 +272,8 @@ impl Fallback<'_, '_> {
     fn input(&self, node: &Node<'_>) -> TokenStream {
         match node.slots() {
             [] if node.kind == Some(NodeKind::Join) => self.unknown.clone(),
-            [] => self.or_unknown(node.attributes.input.as_ref().map(|input| &input.value)),
+            [] if node.kind == Some(NodeKind::Observer) => quote!(__p::Observation),
+            [] => self.or_unknown(node.input()),
             slots => {
                 let types = slots.iter().map(|slot| &slot.ty);
                 quote!((#(#types,)*))

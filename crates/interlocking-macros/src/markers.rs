@@ -6,8 +6,8 @@ use crate::spelling;
 use interlocking_core::table::NodeKind;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::Attribute;
 use syn::ext::IdentExt;
+use syn::{Attribute, Ident};
 
 /// `pub mod newsroom { pub(super) enum write {} … }`.
 pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
@@ -62,9 +62,11 @@ fn edges(node: &Node<'_>) -> String {
     if node.attributes.entry.is_some() {
         parts.push("Entry.".to_owned());
     }
-    if let Some(input) = &node.attributes.input {
-        parts.push(format!("Takes `{}`.", spelling::of(&input.value)));
+    if let Some(input) = node.input() {
+        let takes = if node.kind == Some(NodeKind::Event) { "On" } else { "Takes" };
+        parts.push(format!("{takes} `{}`.", spelling::of(input)));
     }
+    parts.extend(of_its_kind(node));
     let gotos: Vec<String> = node.gotos().map(|(target, _)| format!("`{}`", target.spelled())).collect();
     if !gotos.is_empty() {
         parts.push(format!("Next: {}.", gotos.join(", ")));
@@ -80,8 +82,39 @@ fn edges(node: &Node<'_>) -> String {
     if let Some(target) = node.exhausted() {
         parts.push(format!("Exhausted: `{}`.", target.spelled()));
     }
+    if !node.spawned().is_empty() {
+        parts.push(format!("May spawn {}.", quoted(node.spawned())));
+    }
+    if let Some(report) = &node.attributes.report {
+        parts.push(format!("Reports `{}` at the exit.", spelling::of(&report.value)));
+    }
     if parts.is_empty() {
         parts.push(node.kind.map_or_else(String::new, |kind: NodeKind| format!("A `{kind}`.")));
     }
     format!(" {}", parts.join(" "))
+}
+
+/// What only nodes of some kinds have: children, a question, what they see, whether they may leave the run as it is.
+fn of_its_kind(node: &Node<'_>) -> Vec<String> {
+    let attributes = &node.attributes;
+    let mut parts = Vec::new();
+    if let Some(child) = &attributes.map {
+        parts.push(format!("Runs `{}` for each item.", spelling::of(&child.value)));
+    }
+    if let (Some(question), Some(answer)) = (&attributes.question, &attributes.answer) {
+        let (question, answer) = (spelling::of(&question.value), spelling::of(&answer.value));
+        parts.push(format!("Asks `{question}` of a person, who answers `{answer}`."));
+    }
+    if !node.observed().is_empty() {
+        parts.push(format!("Sees {}.", quoted(node.observed())));
+    }
+    if attributes.resume.is_some() {
+        parts.push("May leave the run as it is.".to_owned());
+    }
+    parts
+}
+
+fn quoted(names: &[Ident]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.unraw())).collect();
+    names.join(", ")
 }

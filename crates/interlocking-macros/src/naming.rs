@@ -4,7 +4,7 @@ use crate::ast::{GraphModel, Node, Place, Slot};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Ident, Visibility};
+use syn::{Ident, Type, Visibility};
 
 /// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`, `V3` → `v3`.
 pub(crate) fn snake_case(name: &str) -> String {
@@ -45,6 +45,12 @@ pub(crate) fn marker(graph: &GraphModel<'_>, place: Place) -> Ident {
         Place::Node(node) => graph.nodes[node].ident.clone(),
         Place::Slot(join, slot) => slot_marker(&graph.nodes[join], &graph.nodes[join].slots()[slot]),
     }
+}
+
+/// The last name in a path: `Newsroom` of `crate::news::Newsroom`.
+pub(crate) fn last_name(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    path.path.segments.last().map(|segment| segment.ident.unraw().to_string())
 }
 
 /// The visibility that means, one module deeper, what `visibility` means here.

@@ -12,11 +12,16 @@ use syn::{Data, DeriveInput, Field, Fields, Ident, Type};
 /// The names that no module of markers may have.
 const RESERVED_MODULES: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
 
-const KINDS: [(&str, NodeKind); 4] = [
+const KINDS: [(&str, NodeKind); 9] = [
     ("LLMNode", NodeKind::Llm),
     ("LogicNode", NodeKind::Logic),
     ("ForkNode", NodeKind::Fork),
     ("JoinNode", NodeKind::Join),
+    ("MapNode", NodeKind::Map),
+    ("HumanNode", NodeKind::Human),
+    ("AdvisoryNode", NodeKind::Advisory),
+    ("ObserverNode", NodeKind::Observer),
+    ("EventNode", NodeKind::Event),
 ];
 
 /// Reads the struct; `None` if it cannot be a graph, which is then reported.
@@ -121,9 +126,11 @@ fn kind(ty: &Type, errors: &Errors) -> Option<NodeKind> {
         let spelled = spelling::of(ty);
         let message = match suggest::nearest(&name, KINDS.iter().map(|(kind, _)| *kind)) {
             Some(near) => format!("`{name}` is no node kind: did you mean `{near}`?"),
-            None => format!(
-                "`{spelled}` is no node kind: wrap the handler, `LLMNode<{spelled}>`, `LogicNode<…>`, `ForkNode<…>` or `JoinNode<…>`"
-            ),
+            None => {
+                let others: Vec<String> = KINDS[1..].iter().map(|(kind, _)| format!("`{kind}<…>`")).collect();
+                let others = others.join(", ");
+                format!("`{spelled}` is no node kind: wrap the handler, `LLMNode<{spelled}>`, or one of {others}")
+            }
         };
         errors.over(ty, message);
     }

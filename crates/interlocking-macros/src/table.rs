@@ -1,9 +1,10 @@
 //! The model as a [`Table`]: what the derive compiles to a net, by the same code that a run uses.
 
-use crate::ast::{Cancel, GraphModel, Node, Target, Visits};
+use crate::ast::{Cancel, Given, GraphModel, Node, Target, Visits};
 use crate::spelling;
 use interlocking_core::table::{self, NodeKind, NodeRow, Table};
 use syn::ext::IdentExt;
+use syn::{Ident, Type};
 
 /// The routing table of a graph whose shape has been checked.
 pub(crate) fn of(graph: &GraphModel<'_>) -> Table {
@@ -18,14 +19,14 @@ fn row(node: &Node<'_>) -> NodeRow {
     let kind = node.kind.unwrap_or(NodeKind::Logic);
     let mut row = NodeRow::new(&node.name, kind);
     row.entry = attributes.entry.is_some();
-    row.input = attributes.input.as_ref().map(|input| spelling::of(&input.value));
+    row.input = node.input().map(spelling::of);
     for slot in node.slots() {
         let sources = slot.sources.iter().map(|source| source.unraw().to_string()).collect();
         let ty = spelling::of(&slot.ty);
         row.slots.push(table::Slot { name: slot.name(), ty, sources, latched: slot.latched.is_some() });
     }
-    row.prompt = attributes.prompt.as_ref().map(|prompt| spelling::of(&prompt.value));
-    row.output = attributes.output.as_ref().map(|output| spelling::of(&output.value));
+    row.prompt = spelled(&attributes.prompt);
+    row.output = spelled(&attributes.output);
     row.goto = node.gotos().map(|(to, cancels)| table::Goto { to: target(to), cancels: names(cancels) }).collect();
     row.fork = attributes.fork.as_ref().map(|fork| table::Fork {
         branches: fork.value.branches.iter().map(|branch| branch.iter().map(target).collect()).collect(),
@@ -43,16 +44,30 @@ fn row(node: &Node<'_>) -> NodeRow {
     row.timeout_ms = attributes.timeout.as_ref().map(|timeout| timeout.value);
     row.agent = match &attributes.agent {
         Some(agent) => Some(agent.value.clone()),
-        None => (kind == NodeKind::Llm).then(|| node.name.clone()),
+        None => (kind == NodeKind::Llm || attributes.prompt.is_some()).then(|| node.name.clone()),
     };
     row.workspace = attributes.workspace.as_ref().map(|workspace| workspace.value.clone());
     row.read_only = attributes.read_only.is_some();
-    row.memory = attributes
-        .memory
-        .as_ref()
-        .zip(node.memory_group())
-        .map(|(memory, group)| table::MemoryRow { group, ty: spelling::of(&memory.value.ty) });
+    row.memory =
+        node.memory_type().zip(node.memory_group()).map(|(ty, group)| table::MemoryRow { group, ty: spelling::of(ty) });
+    row.spawn = plain(node.spawned());
+    row.resume = attributes.resume.is_some();
+    row.map = spelled(&attributes.map);
+    row.concurrency = attributes.concurrency.as_ref().map(|concurrency| concurrency.value);
+    row.depth = attributes.depth.as_ref().map(|depth| depth.value);
+    row.question = spelled(&attributes.question);
+    row.answer = spelled(&attributes.answer);
+    row.report = spelled(&attributes.report);
+    row.observes = plain(node.observed());
     row
+}
+
+fn spelled(ty: &Option<Given<Type>>) -> Option<String> {
+    ty.as_ref().map(|ty| spelling::of(&ty.value))
+}
+
+fn plain(names: &[Ident]) -> Vec<String> {
+    names.iter().map(|name| name.unraw().to_string()).collect()
 }
 
 fn target(target: &Target) -> table::Target {

@@ -9,7 +9,7 @@ use crate::linear::{Program, Variable};
 use crate::witness;
 use interlocking_core::agent_calls::AgentCalls;
 use interlocking_core::net::{AlternativeIndex, Net};
-use interlocking_core::table::{NodeKind, Visits};
+use interlocking_core::table::{NodeKind, NodeRow, Visits};
 
 /// The worst-case number of agent calls of any run of the graph.
 pub fn agent_calls(net: &Net) -> AgentCalls {
@@ -37,7 +37,12 @@ fn calls_of_one_start(net: &Net, index: usize) -> u32 {
     let row = &net.table().nodes[index];
     let with_agent = |name: &&String| net.table().node(name).is_some_and(|row| row.agent.is_some());
     let spawned = row.spawn.iter().filter(with_agent).count();
-    u32::from(row.kind == NodeKind::Llm) + spawned as u32
+    u32::from(asks_an_agent(row)) + spawned as u32
+}
+
+/// An LLM node always does, an event node where its row names an agent.
+fn asks_an_agent(row: &NodeRow) -> bool {
+    row.kind == NodeKind::Llm || (row.kind == NodeKind::Event && row.agent.is_some())
 }
 
 /// How often things happen in a run, as variables.

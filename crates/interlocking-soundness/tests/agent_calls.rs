@@ -71,6 +71,21 @@ fn what_is_spawned_counts_and_a_map_has_no_bound() {
     assert_eq!(calls(table(map)), AgentCalls { at_most: None, exact: false });
 }
 
+/// Messages may come as often as the row lets them.
+#[test]
+fn an_event_with_an_agent_counts_once_a_message() {
+    let calls_with = |event: NodeRow| {
+        let work = llm("work").entry().visits(3).goto("exit", &[]);
+        calls(Table::new("Told", "T").with(work).with(event.resume()))
+    };
+    let event = || NodeRow::new("rebase", NodeKind::Event).agent("rebaser");
+    assert_eq!(calls_with(event().visits(4)).at_most, Some(1 + 4));
+    assert_eq!(calls_with(event()).at_most, None, "nothing bounds how many messages come");
+    // Each redirect has the work done again.
+    assert_eq!(calls_with(event().visits(2).goto("work", &["work"])).at_most, Some(3 + 2));
+    assert_eq!(calls_with(NodeRow::new("rebase", NodeKind::Event)), exactly(1), "without an agent it asks none");
+}
+
 #[test]
 fn the_protocols() {
     // Types and their adversary, and both five times more: 12. Tests and implementation; tests five times more when they are

@@ -2,8 +2,10 @@
 
 pub use interlocking_core::context::Cx;
 pub use interlocking_core::failure::{Exhausted, Failure, FailureKind, NodeError};
-pub use interlocking_core::graph::Graph as _;
-pub use interlocking_core::kind::{ForkHandler, ForkNode, JoinHandler, JoinNode, LogicHandler, LogicNode};
+pub use interlocking_core::graph::{Finish, Graph as _, Reported};
+pub use interlocking_core::kind::{
+    EventHandler, EventNode, ForkHandler, ForkNode, JoinHandler, JoinNode, LogicHandler, LogicNode,
+};
 pub use interlocking_core::route::Route;
 pub use interlocking_core::run_id::RunId;
 pub use interlocking_core::{fork, goto};
@@ -12,6 +14,14 @@ pub use interlocking_macros::Graph;
 #[cfg(feature = "runtime")]
 pub use interlocking_agents::{SessionId, SessionOp, Slug};
 #[cfg(feature = "runtime")]
+pub use interlocking_runtime::advisory::{AdvisoryHandler, AdvisoryNode};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::human::{HumanHandler, HumanNode};
+#[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::{Ask, LLMHandler, LLMNode, Reply};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::map::{MapHandler, MapNode};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::observer::{Observation, ObserverHandler, ObserverNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::{Outcome, Report, Run};

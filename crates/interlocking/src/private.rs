@@ -6,15 +6,16 @@ pub use core::option::Option::{self, None, Some};
 pub use core::primitive::{u16, usize};
 pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
-    NO_PLACE, NoToken, exhausted, keep, load, net, not_stored, slots, store, unknown_place,
+    NO_PLACE, NoToken, exhausted, finish, keep, load, net, not_stored, reports, slots, store, unknown_place, visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
 pub use interlocking_core::context::{Entered, alone};
 pub use interlocking_core::dispatch::{Addressed, Few, Many, Nobody, Nodes, astray};
-pub use interlocking_core::failure::Exhausted;
+pub use interlocking_core::failure::{Exhausted, NodeError};
 pub use interlocking_core::frontier::{Limit, Payload};
 pub use interlocking_core::graph::{
-    Branch, Done, Edge, Field, Forks, Graph, MemoryVisitor, Node, Place, Relay, Remembers, Token, Value, Works,
+    Asks, Branch, Done, Edge, Field, Forks, Graph, Maps, MemoryVisitor, Node, Place, Relay, Remembers, ReportSource,
+    Reported, Reporting, Reports, Resumes, Spawns, Token, Value, Works,
 };
 pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::Net;
@@ -22,5 +23,7 @@ pub use interlocking_core::route::{Choice, Nth, Step};
 pub use interlocking_core::serde::{Deserializer, Serializer};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::LLM;
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::observer::Observation;
 pub use std::sync::OnceLock;
 pub use std::vec::Vec;

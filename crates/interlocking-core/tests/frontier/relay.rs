@@ -41,6 +41,7 @@ fn it_follows_plain_edges_alone() {
         ("to a place where the edge does not lead", Step::One(0, "c"), None),
         ("along an edge of another node", Step::One(5, "a"), None),
         ("along no edge", Step::One(99, "a"), None),
+        ("nowhere", Step::Stay, None),
     ];
     for (what, step, expected) in cases {
         let (mut play, mut slow) = (Play::new(&net), Play::new(&net));
@@ -51,6 +52,7 @@ fn it_follows_plain_edges_alone() {
             Step::All(alternative, places) => {
                 Step::All(alternative, places.into_iter().map(|place| play.token_in("a", place)).collect())
             }
+            Step::Stay => Step::Stay,
         };
         assert_eq!(relayed(&mut play, &mut slow, "a", &step).as_deref(), expected, "{what}");
     }

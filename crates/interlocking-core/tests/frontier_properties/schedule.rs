@@ -285,7 +285,9 @@ impl Run<'_> {
         let (nth, is_fork, way) = self.model.ways(self.net.name(execution.node), self.serial).remove(0);
         let own = self.spell(execution, nth, is_fork, &way);
         let beyond = self.net.node(execution.node).alternatives.end;
-        let step = match (which / 8 % 3, own) {
+        let step = match (which / 8 % 4, own) {
+            // Only who takes no token may leave the run as it is.
+            (3, _) | (_, Step::Stay) => Step::Stay,
             (0, Step::One(_, token)) => Step::One(beyond, token),
             (1, Step::One(alternative, token)) => Step::All(alternative, vec![token.clone(), token]),
             (_, Step::One(alternative, token)) => Step::One(alternative, Token { place: PlaceIndex::MAX, ..token }),

@@ -1,14 +1,18 @@
 //! Flow: where a run starts, what it reaches, and whether it can end from there.
 
 use super::{is_in_doubt, listed, places};
-use crate::ast::{EXIT, GraphModel, Place};
+use crate::ast::{EXIT, GraphModel, Node, Place};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
 
 /// A run starts with one token at one node.
 pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
-    let mut entries = graph.nodes.iter().filter(|node| node.attributes.entry.is_some());
+    let marked = || graph.nodes.iter().filter(|node| node.attributes.entry.is_some());
+    let mut entries = marked().filter(|node| !node.is_beside());
     let Some(first) = entries.next() else {
+        if marked().next().is_some() {
+            return; // One that takes no token is marked: another rule.
+        }
         if graph.nodes.is_empty() {
             errors.over(&graph.input.ident, "a graph has a node at least: `#[node(entry, input = Type, goto(exit))]`");
         } else if !graph.nodes.iter().any(|node| node.doubts.about("entry")) {
@@ -23,28 +27,38 @@ pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A run starts with one value; a join takes several.
+/// A run starts with one value; a join takes several, and what is beside the graph none.
 pub(super) fn the_entry_takes_one_value(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Join)) {
-        if let Some(entry) = &node.attributes.entry {
+    for node in &graph.nodes {
+        let (Some(kind), Some(entry)) = (node.kind, &node.attributes.entry) else { continue };
+        if kind == NodeKind::Join {
             errors.over(entry, "a run starts with one value, and a join takes several: start at another node");
+        } else if node.is_beside() {
+            let message = format!("a run starts with a token, and an `{kind}` takes none: start at another node");
+            errors.over(entry, message);
         }
     }
 }
 
-/// A node that no edge leads to from the entry would be declared and never run.
+/// A node that no edge leads to, from the entry or an event, would be declared and never run. No edge leads to what is
+/// beside the graph.
 pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
     let reach = Reach::of(graph);
-    let entries: Vec<usize> =
-        (0..graph.nodes.len()).filter(|&node| graph.nodes[node].attributes.entry.is_some()).collect();
-    let reached = |node: usize| entries.iter().any(|&entry| reach.leads(entry, node));
+    let is_entry = |node: &Node<'_>| node.attributes.entry.is_some() && !node.is_beside();
+    let entries: Vec<usize> = (0..graph.nodes.len()).filter(|&node| is_entry(&graph.nodes[node])).collect();
+    let events = (0..graph.nodes.len()).filter(|&node| graph.nodes[node].kind == Some(NodeKind::Event));
+    let starts: Vec<usize> = entries.iter().copied().chain(events).collect();
+    let reached = |node: usize| starts.iter().any(|&start| reach.leads(start, node));
     // What an entry or a doubtful row leads to is not known.
     if entries.is_empty() || (0..graph.nodes.len()).any(|node| reached(node) && reach.in_doubt[node]) {
         return;
     }
     let entry = &graph.nodes[entries[0]].name;
     // A second node of one name, or one called `exit`, is wrong by its name: no edge could mean it.
-    let can_be_meant = |index: usize| graph.is_first_of_its_name(index) && graph.nodes[index].name != EXIT;
+    let can_be_meant = |index: usize| {
+        let node = &graph.nodes[index];
+        graph.is_first_of_its_name(index) && node.name != EXIT && !node.is_beside()
+    };
     let lost = |index: &usize| can_be_meant(*index) && !reached(*index);
     for node in (0..graph.nodes.len()).filter(lost).map(|index| &graph.nodes[index]) {
         let message = format!("no run reaches `{}`: no edge leads there from the entry `{entry}`", node.name);
@@ -53,6 +67,7 @@ pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
 }
 
 /// A run ends only at the exit. A node from which no way leads there, or a loop that nothing leaves, is a dead end.
+/// What is beside the graph need not lead anywhere.
 ///
 /// Reported where a route is missing: at the node that leads nowhere, or at one node of the loop, and not at those
 /// before it.
@@ -62,7 +77,7 @@ pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) 
     let ends = |node: usize| reach.in_doubt[node] || places(graph, node).any(|place| place == Place::Exit);
     let stuck = |node: usize| !all().any(|end| ends(end) && reach.leads(node, end));
     let mut reported = vec![false; graph.nodes.len()];
-    for index in all().filter(|&index| stuck(index)) {
+    for index in all().filter(|&index| !graph.nodes[index].is_beside() && stuck(index)) {
         let node = &graph.nodes[index];
         // A loop that nothing leaves: whatever it leads to leads back.
         let trap: Vec<usize> = all().filter(|&other| reach.leads(index, other)).collect();

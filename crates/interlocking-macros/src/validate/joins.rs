@@ -95,7 +95,7 @@ pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
                 continue; // A second slot of one name, to which no target leads.
             }
             for source in &slot.sources {
-                let Some(from) = graph.find(source).filter(|&from| !is_in_doubt(graph, from)) else { continue };
+                let Some(from) = graph.find(source).filter(|&from| may_feed(graph, from)) else { continue };
                 if !places(graph, from).any(|place| place == Place::Slot(index, at)) {
                     let (source_name, name) = (&graph.nodes[from].name, &join.name);
                     let target = target(graph, from, join, slot);
@@ -108,6 +108,11 @@ pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
             }
         }
     }
+}
+
+/// Whether a node's edges are known, and it may have any: that none leads from beside the graph is another rule's.
+fn may_feed(graph: &GraphModel<'_>, from: usize) -> bool {
+    !is_in_doubt(graph, from) && !graph.nodes[from].reports()
 }
 
 /// The shortest spelling of a slot as a target of `from`.

@@ -1,13 +1,16 @@
 //! The rules of shape, one function a rule. Each reports all that breaks it, and none reports what another has: where
 //! part of a row did not parse or a name stands for nothing, rules about the whole graph leave that node alone.
 
+mod beside;
 mod flow;
 mod joins;
+mod kinds;
 mod names;
 mod rows;
 
 use crate::ast::{GraphModel, Lost, Place};
 use crate::errors::Errors;
+use interlocking_core::table::NodeKind;
 
 /// Checks the shape of a graph: names, rows, joins, and what leads where.
 ///
@@ -19,8 +22,12 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     names::targets_differ(graph, errors);
     names::markers_differ(graph, errors);
 
-    rows::attributes_fit_the_kind(graph, errors);
-    rows::required_attributes_are_there(graph, errors);
+    kinds::attributes_fit_the_kind(graph, errors);
+    kinds::required_attributes_are_there(graph, errors);
+    kinds::reports_go_to_the_exit(graph, errors);
+    kinds::a_child_is_named(graph, errors);
+    kinds::recursion_has_a_depth(graph, errors);
+
     rows::texts_say_something(graph, errors);
     rows::bounds_let_the_node_run(graph, errors);
     rows::attempts_bound_an_edge(graph, errors);
@@ -36,6 +43,14 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     joins::sources_are_known(graph, errors);
     joins::slots_are_fed(graph, errors);
     joins::only_sources_feed(graph, errors);
+
+    beside::spawned_are_advisory(graph, errors);
+    beside::advisories_are_spawned(graph, errors);
+    beside::observed_are_known(graph, errors);
+    beside::events_lead_somewhere(graph, errors);
+    beside::redirects_clear_something(graph, errors);
+    beside::slots_are_filled_from_the_graph(graph, errors);
+    beside::observers_remember_alone(graph, errors);
 
     flow::there_is_one_entry(graph, errors);
     flow::the_entry_takes_one_value(graph, errors);
@@ -72,6 +87,17 @@ fn instead(graph: &GraphModel<'_>, name: &str, exit: bool) -> String {
     match crate::suggest::nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("this graph has {}", listed(known, "and")),
+    }
+}
+
+/// Why no edge leads to a node of this kind.
+fn beside(kind: Option<NodeKind>) -> &'static str {
+    match kind {
+        Some(NodeKind::Advisory) => {
+            "is an `AdvisoryNode`, which takes no token of the run: a handler starts it beside the graph, `spawn(…)`"
+        }
+        Some(NodeKind::Event) => "is an `EventNode`: messages start it, and no edge leads there",
+        _ => "is an `ObserverNode`: it sees the nodes in its `observes(…)`, and no edge leads there",
     }
 }
 
@@ -121,6 +147,7 @@ fn lost(
             let which = listed(slots.iter().map(String::as_str), "or");
             (at, format!("`{from}` may fill several slots of join `{name}`: say which, {which}"))
         }
+        Lost::Beside(index) => (at, format!("`{name}` {}", beside(graph.nodes[index].kind))),
         Lost::InDoubt => return None,
     })
 }

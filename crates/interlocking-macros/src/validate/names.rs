@@ -29,7 +29,8 @@ pub(super) fn targets_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// What is cancelled is a node, a join, a slot of a join, or `*`; the exit holds nothing that could be cancelled.
+/// What is cancelled is a node, a join, a slot of a join, or `*`; neither the exit nor what is beside the graph holds
+/// anything that could be cancelled.
 pub(super) fn cancels_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         for list in node.cancels() {
@@ -58,7 +59,12 @@ fn cancel_is_known(graph: &GraphModel<'_>, source: usize, target: &Target, error
         if let Some((at, message)) = why.and_then(|why| lost(graph, source, target, why)) {
             errors.at(at, message);
         }
-    } else if graph.find(&target.node).is_none() {
+    } else if let Some(found) = graph.find(&target.node) {
+        if graph.nodes[found].is_beside() {
+            errors
+                .over(&target.node, format_args!("`{name}` holds no token of the run, so nothing of it is cancelled"));
+        }
+    } else {
         errors.over(&target.node, format_args!("no node is called `{name}`: {}", instead(graph, &name, false)));
     }
 }

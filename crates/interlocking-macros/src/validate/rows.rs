@@ -4,69 +4,7 @@ use super::is_in_doubt;
 use crate::ast::{GraphModel, Node, Place, Visits};
 use crate::errors::Errors;
 use crate::spelling;
-use interlocking_core::table::NodeKind;
 use std::collections::HashMap;
-use syn::Ident;
-
-/// Each attribute belongs to some kinds: an input to all that take one value, slots to joins, prompts to LLM nodes.
-pub(super) fn attributes_fit_the_kind(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in &graph.nodes {
-        let Some(kind) = node.kind else { continue };
-        let attributes = &node.attributes;
-        if let (NodeKind::Join, Some(input)) = (kind, &attributes.input) {
-            errors.over(&input.key, "a `JoinNode` takes one value a slot, not an input: `join(slot: Type, …)`");
-        }
-        if let (NodeKind::Fork, Some(goto)) = (kind, attributes.goto.first()) {
-            errors.over(
-                &goto.key,
-                "a `ForkNode` always continues on all branches of its `fork(…)`: a `LogicNode` may have both",
-            );
-        }
-        if kind != NodeKind::Join
-            && let Some(slots) = &attributes.slots
-        {
-            errors.over(&slots.key, format_args!("only a `JoinNode` has slots; a `{kind}` takes `input = Type`"));
-        }
-        if kind != NodeKind::Llm {
-            let keys: [Option<&Ident>; 3] = [
-                attributes.prompt.as_ref().map(|prompt| &prompt.key),
-                attributes.output.as_ref().map(|output| &output.key),
-                attributes.agent.as_ref().map(|agent| &agent.key),
-            ];
-            for key in keys.into_iter().flatten() {
-                errors.over(key, format_args!("only an `LLMNode` has an agent, so a `{kind}` has no `{key}`"));
-            }
-        }
-    }
-}
-
-/// A node takes something; an LLM node has a prompt and an output besides, a fork its branches.
-pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in &graph.nodes {
-        let Some(kind) = node.kind else { continue };
-        let (name, attributes) = (&node.name, &node.attributes);
-        let missing = |key: &str, what: &str, example: &str| {
-            if !node.doubts.about(key) {
-                errors.over(node.ident, format_args!("{kind} `{name}` has no {what}: `{example}`"));
-            }
-        };
-        match kind {
-            NodeKind::Join if attributes.slots.is_none() => missing("join", "slots", "join(first: Type, second: Type)"),
-            NodeKind::Join => {}
-            _ if attributes.input.is_none() => missing("input", "input", "input = Type"),
-            _ => {}
-        }
-        if kind == NodeKind::Llm && attributes.prompt.is_none() {
-            missing("prompt", "prompt", "prompt = Template<'_>");
-        }
-        if kind == NodeKind::Llm && attributes.output.is_none() {
-            missing("output", "output", "output = Type");
-        }
-        if kind == NodeKind::Fork && attributes.fork.is_none() {
-            missing("fork", "branches", "fork(first, second)");
-        }
-    }
-}
 
 /// Names of roles and workspaces are looked up at run time; an empty one would never be found.
 pub(super) fn texts_say_something(graph: &GraphModel<'_>, errors: &Errors) {
@@ -76,7 +14,7 @@ pub(super) fn texts_say_something(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// `visits` and `attempts` count from 1: zero would be a node that never runs.
+/// All bounds count from 1: zero would be a node that never runs, or whose children never do.
 pub(super) fn bounds_let_the_node_run(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
         let name = &node.name;
@@ -90,6 +28,12 @@ pub(super) fn bounds_let_the_node_run(graph: &GraphModel<'_>, errors: &Errors) {
         {
             errors.at(attempts.at, format_args!("with `attempts = 0` node `{name}` never runs: the least is 1"));
         }
+        for bound in [&node.attributes.concurrency, &node.attributes.depth].into_iter().flatten() {
+            if bound.value == 0 {
+                let key = &bound.key;
+                errors.at(bound.at, format_args!("with `{key} = 0` no child of `{name}` ever runs: the least is 1"));
+            }
+        }
     }
 }
 
@@ -97,7 +41,7 @@ pub(super) fn bounds_let_the_node_run(graph: &GraphModel<'_>, errors: &Errors) {
 pub(super) fn attempts_bound_an_edge(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let Some(attempts) = &node.attributes.attempts else { continue };
-        if !is_in_doubt(graph, index) && !leads_to_itself(graph, index) {
+        if !node.is_beside() && !is_in_doubt(graph, index) && !leads_to_itself(graph, index) {
             let name = &node.name;
             let message = format!(
                 "`attempts` bounds the edge from a node to itself, and `{name}` has none: add `goto({name})`, or bound a longer loop with `visits`"
@@ -147,15 +91,15 @@ pub(super) fn read_only_has_a_workspace(graph: &GraphModel<'_>, errors: &Errors)
 pub(super) fn a_memory_group_has_one_type(graph: &GraphModel<'_>, errors: &Errors) {
     let mut groups: HashMap<String, (&Node<'_>, String)> = HashMap::new();
     for node in &graph.nodes {
-        let (Some(memory), Some(group)) = (&node.attributes.memory, node.memory_group()) else { continue };
-        let spelled = spelling::of(&memory.value.ty);
+        let (Some(ty), Some(group)) = (node.memory_type(), node.memory_group()) else { continue };
+        let spelled = spelling::of(ty);
         match groups.get(&group) {
-            Some((first, ty)) if *ty != spelled => {
+            Some((first, held)) if *held != spelled => {
                 let message = format!(
-                    "memory group `{group}` holds `{ty}` at `{}`: a group has one type, spelled alike",
+                    "memory group `{group}` holds `{held}` at `{}`: a group has one type, spelled alike",
                     first.name
                 );
-                errors.over(&memory.value.ty, message);
+                errors.over(ty, message);
             }
             Some(_) => {}
             None => {

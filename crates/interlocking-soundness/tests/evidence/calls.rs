@@ -22,7 +22,8 @@ enum Most {
 /// The calls that one execution of `row` makes: its own, and those of what it may spawn.
 fn calls_of(table: &Table, row: &NodeRow) -> u64 {
     let advisory = |name: &&String| table.node(name).is_some_and(|row| row.agent.is_some());
-    u64::from(row.kind == NodeKind::Llm) + row.spawn.iter().filter(advisory).count() as u64
+    let asks = row.kind == NodeKind::Llm || (row.kind == NodeKind::Event && row.agent.is_some());
+    u64::from(asks) + row.spawn.iter().filter(advisory).count() as u64
 }
 
 /// By exploring every run; `None` where there are more states than `limit`.

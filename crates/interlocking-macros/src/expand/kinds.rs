@@ -1,0 +1,83 @@
+//! What the rows of some kinds say beside inputs and edges: children, questions, messages, reports.
+
+use super::{Expansion, at, standing_at};
+use interlocking_core::table::NodeKind;
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+impl Expansion<'_, '_> {
+    /// The impls that only nodes of some kinds have.
+    pub(super) fn of_its_kind(&self, index: usize) -> TokenStream {
+        let node = &self.graph.nodes[index];
+        let (attributes, marker, span) = (&node.attributes, self.node_marker(index), at(node.ident.span()));
+        let mut impls = TokenStream::new();
+        if let Some(map) = &attributes.map {
+            let child = &map.value;
+            impls.extend(quote_spanned!(at(child.span())=> impl __p::Maps for #marker { type Child = #child; }));
+        }
+        if let (Some(question), Some(answer)) = (&attributes.question, &attributes.answer) {
+            let (question, answer) = (&question.value, &answer.value);
+            impls.extend(quote_spanned! {span=>
+                impl __p::Asks for #marker { type Question = #question; type Answer = #answer; }
+            });
+        }
+        if let Some(report) = &attributes.report {
+            let report = &report.value;
+            impls.extend(quote_spanned!(span=> impl __p::Reports for #marker { type Report = #report; }));
+        }
+        for advisory in node.spawned() {
+            let Some(spawned) = self.graph.find(advisory) else { continue };
+            let spawned = self.node_marker(spawned);
+            impls.extend(quote_spanned! {at(advisory.span())=>
+                impl __p::Spawns<#spawned> for #marker { type To = #spawned; }
+            });
+        }
+        if node.kind == Some(NodeKind::Event) && attributes.resume.is_some() {
+            impls.extend(quote_spanned!(span=> impl __p::Resumes for #marker {}));
+        }
+        impls
+    }
+
+    /// The struct of reports, where any node reports.
+    pub(super) fn reports(&self) -> TokenStream {
+        let graph = &self.graph.input.ident;
+        let (mut fields, mut reads) = (TokenStream::new(), TokenStream::new());
+        for (index, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| node.reports()) {
+            let (name, marker) = (node.ident, self.node_marker(index));
+            let report = node.attributes.report.as_ref().map(|report| &report.value);
+            fields.extend(quote_spanned! {at(name.span())=> pub #name: __p::Vec<__p::Reported<#report>>, });
+            reads.extend(quote_spanned! {at(name.span())=> #name: __p::reports::<#marker, _>(source)?, });
+        }
+        if fields.is_empty() {
+            return TokenStream::new();
+        }
+        quote! {
+            pub struct __Reports { #fields }
+            impl __Reports {
+                fn read<__R: __p::ReportSource>(source: &mut __R) -> __p::Result<Self, __p::NodeError> {
+                    __p::Ok(Self { #reads })
+                }
+            }
+            impl __p::Reporting for #graph { type Reports = __Reports; }
+        }
+    }
+
+    /// `Graph::finish`, where any node reports. That nobody takes the reports is said at the struct's name.
+    pub(super) fn finish(&self) -> TokenStream {
+        if !self.graph.nodes.iter().any(|node| node.reports()) {
+            return TokenStream::new();
+        }
+        let (graph, output) = (&self.graph.input.ident, &self.graph.output);
+        let finish = standing_at(quote!(__p::finish::<Self, _>), graph);
+        quote_spanned! {at(graph.span())=>
+            fn finish<__R: __p::ReportSource>(
+                &self,
+                output: #output,
+                mut source: __R,
+            ) -> impl __p::Future<Output = __p::Result<#output, __p::NodeError>> + __p::Send {
+                #finish(self, output, __Reports::read(&mut source))
+            }
+        }
+    }
+}

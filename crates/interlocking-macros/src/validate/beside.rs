@@ -1,0 +1,153 @@
+//! What runs beside the graph: advisory nodes and who starts them, observers and what they see, events and what they
+//! clear. None of them takes a token of the run.
+
+use super::listed;
+use crate::ast::{Given, GraphModel, Node};
+use crate::errors::Errors;
+use crate::suggest;
+use interlocking_core::table::NodeKind;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// A handler starts advisory nodes, each of which it may start as often as it likes: one name is enough.
+pub(super) fn spawned_are_advisory(graph: &GraphModel<'_>, errors: &Errors) {
+    let advisories: Vec<&str> = named(graph, NodeKind::Advisory);
+    for node in &graph.nodes {
+        are_distinct(&node.attributes.spawn, errors);
+        for name in node.spawned() {
+            let wrong = name.unraw().to_string();
+            let found = graph.find(name).map(|index| &graph.nodes[index]);
+            let what = match found.map(|found| found.kind) {
+                None => format!("no node is called `{wrong}`"),
+                Some(Some(NodeKind::Advisory) | None) => continue,
+                Some(Some(kind)) => format!("`{wrong}` is no `AdvisoryNode` but a `{kind}`, which is not spawned"),
+            };
+            let hint = match suggest::nearest(&wrong, advisories.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if advisories.is_empty() => "this graph has no `AdvisoryNode`".to_owned(),
+                None => format!("this graph has {}", listed(advisories.iter().copied(), "and")),
+            };
+            errors.over(name, format_args!("{what}: {hint}"));
+        }
+    }
+}
+
+/// An advisory node that nobody starts would be declared and never run.
+pub(super) fn advisories_are_spawned(graph: &GraphModel<'_>, errors: &Errors) {
+    // Whom a doubtful row starts, or a name that stands for nothing, is not known.
+    let spawns_in_doubt =
+        |node: &Node<'_>| node.doubts.about("spawn") || node.spawned().iter().any(|name| graph.find(name).is_none());
+    if graph.nodes.iter().any(spawns_in_doubt) {
+        return;
+    }
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let is_spawned = graph.nodes.iter().flat_map(Node::spawned).any(|name| graph.find(name) == Some(index));
+        if node.kind == Some(NodeKind::Advisory) && graph.is_first_of_its_name(index) && !is_spawned {
+            let name = &node.name;
+            errors.over(node.ident, format_args!("nobody starts `{name}`: name it at a node, `spawn({name})`"));
+        }
+    }
+}
+
+/// An observer sees nodes of the graph, once each, and neither itself nor one that only sees as well.
+pub(super) fn observed_are_known(graph: &GraphModel<'_>, errors: &Errors) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        are_distinct(&node.attributes.observes, errors);
+        for name in node.observed() {
+            let wrong = name.unraw().to_string();
+            match graph.find(name) {
+                None => {
+                    errors.over(
+                        name,
+                        format_args!("no node is called `{wrong}`: {}", super::instead(graph, &wrong, false)),
+                    );
+                }
+                Some(seen) if seen == index => {
+                    errors.over(name, format_args!("`{wrong}` cannot see itself: name the nodes that it is about"));
+                }
+                Some(seen) if graph.nodes[seen].kind == Some(NodeKind::Observer) => {
+                    let message = format!("`{wrong}` only sees, too: name the nodes that it observes");
+                    errors.over(name, message);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// A message leaves the run as it is or redirects it; with neither, no handler could end.
+pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
+        let in_doubt = node.doubts.about("goto") || node.doubts.about("resume");
+        if node.attributes.goto.is_empty() && node.attributes.resume.is_none() && !in_doubt {
+            let name = &node.name;
+            errors.over(
+                node.ident,
+                format_args!("event node `{name}` leads nowhere: `resume` leaves the run as it is, `goto(node, cancels(…))` redirects it"),
+            );
+        }
+    }
+}
+
+/// An event node has no token to send, so what its target gets is taken from somewhere: what it clears.
+pub(super) fn redirects_clear_something(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
+        let groups = node.attributes.goto.iter().chain(&node.attributes.exhausted);
+        for group in groups.filter(|group| group.value.cancels.is_empty()) {
+            let (key, target) = (&group.key, group.value.targets.first());
+            let target = target.map(crate::ast::Target::spelled).unwrap_or_default();
+            errors.over(
+                key,
+                format_args!(
+                    "a message takes the run from somewhere: say what it clears, `{key}({target}, cancels(…))`"
+                ),
+            );
+        }
+    }
+}
+
+/// Slots are filled along edges, and none leads from an advisory node or an observer.
+pub(super) fn slots_are_filled_from_the_graph(graph: &GraphModel<'_>, errors: &Errors) {
+    for slot in graph.nodes.iter().flat_map(Node::slots) {
+        for source in &slot.sources {
+            let Some(from) = graph.find(source).map(|from| &graph.nodes[from]).filter(|from| from.reports()) else {
+                continue;
+            };
+            let Some(kind) = from.kind else { continue };
+            let (slot, name) = (slot.name(), &from.name);
+            errors.over(
+                source,
+                format_args!("slot `{slot}` cannot be filled from `{name}`: an `{kind}` works beside the graph and reports at the exit"),
+            );
+        }
+    }
+}
+
+/// What an observer reports, it remembers alone: a node that read it would be steered.
+pub(super) fn observers_remember_alone(graph: &GraphModel<'_>, errors: &Errors) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let Some(group) = node.attributes.memory.as_ref().and_then(|memory| memory.value.group.as_ref()) else {
+            continue;
+        };
+        let found = graph.find(group).filter(|&found| found != index);
+        if found.is_some_and(|found| graph.nodes[found].kind == Some(NodeKind::Observer)) {
+            let name = group.unraw();
+            errors
+                .over(group, format_args!("the memory of observer `{name}` is its own: call the group something else"));
+        }
+    }
+}
+
+fn named<'g>(graph: &'g GraphModel<'_>, kind: NodeKind) -> Vec<&'g str> {
+    graph.nodes.iter().filter(|node| node.kind == Some(kind)).map(|node| node.name.as_str()).collect()
+}
+
+/// A list names each node once.
+fn are_distinct(list: &Option<Given<Vec<Ident>>>, errors: &Errors) {
+    let Some(list) = list else { return };
+    for (at, name) in list.value.iter().enumerate() {
+        if list.value[..at].iter().any(|other| other.unraw() == name.unraw()) {
+            errors.over(name, format_args!("`{}` lists `{}` twice: keep one", list.key, name.unraw()));
+        }
+    }
+}

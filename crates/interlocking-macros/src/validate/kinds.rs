@@ -1,0 +1,177 @@
+//! Kinds: which attributes a node of each kind may have, and which it must have.
+
+use crate::ast::{EXIT, GraphModel, Node};
+use crate::errors::Errors;
+use crate::naming;
+use interlocking_core::table::NodeKind;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// Each attribute belongs to some kinds: an input to all that take one value, slots to joins, prompts to those who ask
+/// an agent, reports to those who work beside the graph.
+pub(super) fn attributes_fit_the_kind(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in &graph.nodes {
+        let Some(kind) = node.kind else { continue };
+        for key in node.attributes.keys() {
+            if let Some(message) = misfit(kind, &key.to_string()) {
+                errors.over(key, message);
+            }
+        }
+    }
+}
+
+/// Why a node of this kind has no such attribute; `None` if it may.
+fn misfit(kind: NodeKind, key: &str) -> Option<String> {
+    use NodeKind::{Advisory, Event, Fork, Human, Join, Llm, Map, Observer};
+    let a = with_article(kind);
+    Some(match (key, kind) {
+        ("input", Join) => "a `JoinNode` takes one value a slot, not an input: `join(slot: Type, …)`".to_owned(),
+        ("input", Event) => "an `EventNode` takes a message, not an input: `on(Message)`".to_owned(),
+        ("input", Observer) => "an `ObserverNode` has no input: it sees the nodes in its `observes(…)`".to_owned(),
+        ("join", Event) => "only a `JoinNode` has slots; an `EventNode` takes `on(Message)`".to_owned(),
+        ("join", kind) if kind != Join => format!("only a `JoinNode` has slots; {a} takes `input = Type`"),
+        ("goto", Fork) => {
+            "a `ForkNode` always continues on all branches of its `fork(…)`: a `LogicNode` may have both".to_owned()
+        }
+        ("goto" | "fork" | "exhausted", Advisory | Observer) => {
+            format!("{a} works beside the graph and leads nowhere: take its `{key}` away")
+        }
+        ("fork", Event) => {
+            "a message redirects the run to one target, `goto(…)`: an `EventNode` has no `fork`".to_owned()
+        }
+        ("attempts", Advisory | Observer | Event) => {
+            format!("no edge leads from {a} to itself, so it has no `attempts`")
+        }
+        ("prompt" | "output" | "agent", kind) if !matches!(kind, Llm | Advisory | Event) => {
+            format!("only an `LLMNode`, an `AdvisoryNode` or an `EventNode` has an agent, so {a} has no `{key}`")
+        }
+        ("map" | "concurrency" | "depth", kind) if kind != Map => {
+            format!("only a `MapNode` runs child graphs, so {a} has no `{key}`")
+        }
+        ("question" | "answer", kind) if kind != Human => {
+            format!("only a `HumanNode` asks a person, so {a} has no `{key}`")
+        }
+        ("on", kind) if kind != Event => format!("only an `EventNode` handles messages, so {a} has no `on`"),
+        ("resume", kind) if kind != Event => {
+            format!("only an `EventNode`, which takes no token, can leave the run as it is: {a} has no `resume`")
+        }
+        ("report" | "reports_to", kind) if !matches!(kind, Advisory | Observer) => {
+            format!("only an `AdvisoryNode` or an `ObserverNode` reports at the exit, so {a} has no `{key}`")
+        }
+        ("observes", kind) if kind != Observer => {
+            format!("only an `ObserverNode` sees what other nodes do, so {a} has no `observes`")
+        }
+        ("spawn", Advisory | Observer) => {
+            format!("{a} works beside the graph and starts nothing there: let a node of the graph do that")
+        }
+        ("memory", Observer) => {
+            "an `ObserverNode` remembers its report, and no more: take its `memory` away".to_owned()
+        }
+        ("workspace" | "read_only" | "visits" | "timeout", Observer) => {
+            format!("an `ObserverNode` sees and reports, and no more: take its `{key}` away")
+        }
+        _ => return None,
+    })
+}
+
+fn with_article(kind: NodeKind) -> String {
+    let article = match kind {
+        NodeKind::Llm | NodeKind::Advisory | NodeKind::Observer | NodeKind::Event => "an",
+        NodeKind::Logic | NodeKind::Fork | NodeKind::Join | NodeKind::Map | NodeKind::Human => "a",
+    };
+    format!("{article} `{kind}`")
+}
+
+/// A node takes something, and does with it what its kind is for: an LLM node has a prompt and an output besides, a fork
+/// its branches, a map its child graph, a human node question and answer, an observer the nodes that it sees.
+pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in &graph.nodes {
+        let Some(kind) = node.kind else { continue };
+        let (name, attributes) = (&node.name, &node.attributes);
+        let require = |is_there: bool, key: &str, what: &str, example: &str| {
+            if !is_there && !node.doubts.about(key) {
+                errors.over(node.ident, format_args!("{kind} `{name}` has no {what}: `{example}`"));
+            }
+        };
+        match kind {
+            NodeKind::Join => {
+                require(attributes.slots.is_some(), "join", "slots", "join(first: Type, second: Type)");
+            }
+            NodeKind::Event => require(attributes.on.is_some(), "on", "message", "on(Message)"),
+            NodeKind::Observer => {
+                require(attributes.observes.is_some(), "observes", "node to see", "observes(first, second)");
+            }
+            _ => require(attributes.input.is_some(), "input", "input", "input = Type"),
+        }
+        if asks_an_agent(node) {
+            require(attributes.prompt.is_some(), "prompt", "prompt", "prompt = Template<'_>");
+            require(attributes.output.is_some(), "output", "output", "output = Type");
+        }
+        match kind {
+            NodeKind::Fork => require(attributes.fork.is_some(), "fork", "branches", "fork(first, second)"),
+            NodeKind::Map => require(attributes.map.is_some(), "map", "child graph", "map = ChildGraph"),
+            NodeKind::Human => {
+                require(attributes.question.is_some(), "question", "question", "question = Type");
+                require(attributes.answer.is_some(), "answer", "answer", "answer = Type");
+            }
+            NodeKind::Advisory | NodeKind::Observer => {
+                require(attributes.report.is_some(), "report", "report", "report = Type");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An LLM node always does; nodes of two other kinds do where they say how.
+fn asks_an_agent(node: &Node<'_>) -> bool {
+    let attributes = &node.attributes;
+    let says_how = attributes.prompt.is_some() || attributes.output.is_some() || attributes.agent.is_some();
+    match node.kind {
+        Some(NodeKind::Llm) => true,
+        Some(NodeKind::Advisory | NodeKind::Event) => says_how,
+        _ => false,
+    }
+}
+
+/// What works beside the graph is heard at the exit and nowhere else; the row says so, that its reader need not know.
+pub(super) fn reports_go_to_the_exit(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.reports()) {
+        let Some(kind) = node.kind else { continue };
+        let message = format!("{} reports to the exit: `reports_to(exit)`", with_article(kind));
+        match &node.attributes.reports_to {
+            None if node.doubts.about("reports_to") => {}
+            None => errors.over(node.ident, message),
+            Some(targets) => {
+                let is_wrong = |(nth, target): &(usize, &Ident)| *nth > 0 || *target != EXIT;
+                if let Some((_, wrong)) = targets.value.iter().enumerate().find(is_wrong) {
+                    errors.over(wrong, message);
+                }
+            }
+        }
+    }
+}
+
+/// A graph that runs itself could do so for ever: how deep it may go is said in the row.
+pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
+    let own = graph.input.ident.unraw().to_string();
+    for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.doubts.about("depth")) {
+        if let Some(map) =
+            node.attributes.map.as_ref().filter(|map| naming::last_name(&map.value).as_ref() == Some(&own))
+        {
+            let message = format!(
+                "`{own}` runs itself here, and could do so for ever: say how many runs deep its children may nest, `depth = 3`"
+            );
+            errors.over(&map.value, message);
+        }
+    }
+}
+
+/// `Self` would be the marker, where it is written; so the graph's own name says what is meant.
+pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
+    let own = &graph.input.ident;
+    for map in graph.nodes.iter().filter_map(|node| node.attributes.map.as_ref()) {
+        if naming::last_name(&map.value).as_deref() == Some("Self") {
+            errors.over(&map.value, format_args!("a graph that runs itself is spelled with its name: `map = {own}`"));
+        }
+    }
+}
