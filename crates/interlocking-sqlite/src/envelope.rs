@@ -103,7 +103,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
             let plain = (|| {
                 let tokens = vec![TokenRecord { place: place?, payload: Payload::Stored(digest?) }];
                 let (node, visit, attempt, took_ms) = (node?, visit?, attempt?, took_ms?);
-                let (spawned, calls, commits) = (Vec::new(), Vec::new(), Vec::new());
+                let (spawned, posted, calls, commits) = Default::default();
                 let (label, memory) = (None, None);
                 Some(NodeOutcome {
                     node,
@@ -112,6 +112,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                     alternative,
                     tokens,
                     spawned,
+                    posted,
                     label,
                     memory,
                     calls,
@@ -135,9 +136,10 @@ impl Envelope {
 
 /// Whether columns say all of it.
 fn is_plain(outcome: &NodeOutcome) -> bool {
-    let NodeOutcome { tokens, spawned, label, memory, calls, commits, .. } = outcome;
+    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, .. } = outcome;
     matches!(&tokens[..], [TokenRecord { payload: Payload::Stored(_), .. }])
         && spawned.is_empty()
+        && posted.is_empty()
         && label.is_none()
         && memory.is_none()
         && calls.is_empty()
@@ -190,10 +192,11 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
         }
         Entry::Answered { by, answer, .. } => vec![(format!("answer {}", by.node), answer)],
         Entry::Received { node, message, .. } => vec![(format!("message {node}"), message)],
-        Entry::Outcome(NodeOutcome { tokens, spawned, memory, .. }) => {
+        Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, .. }) => {
             let tokens = tokens.iter_mut().chain(spawned).map(|token| (token.place.clone(), &mut token.payload));
             let memory = memory.as_mut().map(|memory| (format!("memory {}", memory.group), &mut memory.value));
-            tokens.chain(memory).collect()
+            let posted = posted.iter_mut().map(|sent| (format!("sent {}", sent.node), &mut sent.message));
+            tokens.chain(memory).chain(posted).collect()
         }
         Entry::Report { by, report: Some(report), .. } => vec![(format!("report {}", by.node), report)],
         Entry::Report { .. }

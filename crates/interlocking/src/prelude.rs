@@ -20,8 +20,8 @@ pub use interlocking_runtime::human::{HumanHandler, HumanNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::{Ask, LLMHandler, LLMNode, Reply};
 #[cfg(feature = "runtime")]
-pub use interlocking_runtime::map::{MapHandler, MapNode};
+pub use interlocking_runtime::map::{Child, Children, Item, MapHandler, MapNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::observer::{Observation, ObserverHandler, ObserverNode};
 #[cfg(feature = "runtime")]
-pub use interlocking_runtime::{Outcome, Report, Run};
+pub use interlocking_runtime::{Outcome, Report, Run, RunContext as _};

@@ -100,7 +100,9 @@ pub enum JournalError {
         remedy: String,
     },
     /// The journal was written by a program that lays it out in a newer way.
-    #[error("{place} has layout {found}, and this program knows layouts up to {known}: open it with a newer Interlocking")]
+    #[error(
+        "{place} has layout {found}, and this program knows layouts up to {known}: open it with a newer Interlocking"
+    )]
     NewerLayout {
         /// The journal.
         place: String,

@@ -1,9 +1,9 @@
 //! What every journal must do, and round trips.
 
 use crate::records::{ended, failure, id, outcome, started, table, texts};
-use interlocking_core::context::Commit;
+use interlocking_core::context::{Commit, Label, Severity};
 use interlocking_runtime::journal::{
-    By, Digest, Entry, Journal, JournalError, Label, MemoryRecord, Origin, Payload, Record, Severity, TokenRecord,
+    By, Digest, Entry, Journal, JournalError, MemoryRecord, MessageRecord, Origin, Payload, Record, TokenRecord,
 };
 use interlocking_sqlite::SqliteJournal;
 use proptest::prelude::*;
@@ -47,6 +47,8 @@ fn entries() -> Vec<Entry> {
     if let Entry::Outcome(outcome) = &mut full.entry {
         outcome.tokens.push(TokenRecord { place: "join.slot".to_owned(), payload: json("[2]") });
         outcome.spawned.push(TokenRecord { place: "watch".to_owned(), payload: json("3") });
+        let (to, node) = (id("other"), "merged".to_owned());
+        outcome.posted.push(MessageRecord { to, node, message: json("5") });
         outcome.label = Some(Label { ty: "BLOCKED_DEPENDENCY".to_owned(), severity: Severity::Blocker });
         outcome.memory = Some(MemoryRecord { group: "notes".to_owned(), value: json(r#"["m"]"#) });
         outcome.calls = serde_json::from_str(r#"[{"agent":"a","role":null,"session":"s-1","usage":{"turns":1}}]"#)
@@ -54,7 +56,7 @@ fn entries() -> Vec<Entry> {
         outcome.commits = vec![Commit { workspace: "main".to_owned(), id: "c0ffee".to_owned() }];
     }
     let session = serde_json::from_str(r#""session-7""#).unwrap();
-    let origin = Origin::Child { parent: id("parent"), node: "each".to_owned(), key: "7".to_owned() };
+    let origin = Origin::Child { parent: id("parent"), node: "each".to_owned(), visit: 1, key: "7".to_owned() };
     let table = Box::new(table());
     let mut without_tokens = outcome(&id("x"), 1, "1");
     if let Entry::Outcome(outcome) = &mut without_tokens.entry {
@@ -63,7 +65,7 @@ fn entries() -> Vec<Entry> {
     }
     vec![
         Entry::Started { table, input: json(r#"{"in":true}"#), origin: Some(origin), workspaces: Vec::new() },
-        Entry::Resumed { letters: 4 },
+        Entry::Resumed { table: None },
         Entry::Session { by: by(), agent: "writer".to_owned(), session },
         Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },
         Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}") },

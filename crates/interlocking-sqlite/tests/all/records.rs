@@ -32,6 +32,7 @@ pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<Payload>) -
         alternative: Some(0),
         tokens,
         spawned: Vec::new(),
+        posted: Vec::new(),
         label: None,
         memory: None,
         calls: Vec::new(),
