@@ -48,24 +48,30 @@ fn differing_rows(then: &NodeRow, now: &NodeRow, lines: &mut Vec<String>) {
 fn shown(value: Option<&Value>) -> String {
     match value {
         None => "not given".to_owned(),
-        Some(Value::String(text)) => format!("`{text}`"),
-        Some(Value::Array(edges)) => {
-            let shown: Vec<_> = edges.iter().map(edge).collect();
-            shown.join(", ")
+        Some(Value::Array(several)) => {
+            several.iter().map(|one| format!("`{}`", word(one))).collect::<Vec<_>>().join(", ")
         }
-        Some(value) => format!("`{}`", edge(value)),
+        Some(one) => format!("`{}`", word(one)),
     }
 }
 
-/// An edge in a few characters: where it leads, and what it cancels.
-fn edge(value: &Value) -> String {
+/// A part of a row as its author would spell it.
+fn word(value: &Value) -> String {
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
     match value {
-        Value::Object(edge) => match (edge.get("to"), edge.get("cancels")) {
-            (Some(Value::String(to)), None) => format!("`{to}`"),
-            (Some(Value::String(to)), Some(cancels)) => format!("`{to}` cancelling {cancels}"),
+        Value::String(text) => text.clone(),
+        Value::Object(part) => match (text("to"), text("name").or(text("group")), text("type"), part.get("at_most")) {
+            (Some(to), ..) => match part.get("cancels").and_then(Value::as_array) {
+                Some(cancels) => format!("{to}, cancels({})", cancels.iter().map(word).collect::<Vec<_>>().join(", ")),
+                None => to.to_owned(),
+            },
+            (_, Some(name), Some(ty), _) => {
+                let latched = if part.get("latched").is_some() { " latched" } else { "" };
+                format!("{name}: {ty}{latched}")
+            }
+            (.., Some(limit)) => limit.to_string(),
             _ => value.to_string(),
         },
-        Value::String(text) => text.clone(),
         _ => value.to_string(),
     }
 }

@@ -19,6 +19,7 @@ mod join;
 mod journal;
 mod memory;
 mod region;
+mod resume;
 mod route;
 mod session;
 mod start;
