@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, AgentEvents};
 use crate::interrupt::Interrupt;
+use crate::pulse::{Pulse, Working};
 use crate::session::SessionId;
 use crate::sessions::{SessionHold, Sessions};
 use crate::turn::{Reply, Turn};
@@ -34,11 +35,15 @@ pub struct TurnContext<'a> {
     pub(crate) hold: &'a SessionHold,
     pub(crate) events: &'a dyn AgentEvents,
     pub(crate) interrupt: &'a Interrupt,
+    /// Of this call alone: it was idle for too long.
+    pub(crate) idle: &'a Interrupt,
+    pub(crate) pulse: &'a Pulse,
 }
 
 impl TurnContext<'_> {
     /// The session is known: marks it as in use, ties it to the workspace, reports [`AgentEvent::Started`].
     pub fn started(&self, session: &SessionId) -> Result<(), AgentError> {
+        self.pulse.beat();
         self.hold.started(session)?;
         self.events.emit(AgentEvent::Started { session: session.clone() });
         Ok(())
@@ -46,17 +51,28 @@ impl TurnContext<'_> {
 
     /// Reports something the agent did.
     pub fn emit(&self, event: AgentEvent) {
+        self.pulse.beat();
         self.events.emit(event);
     }
 
     /// The same turn with other ears: for an agent that wraps another one and wants to hear, change or keep back its
     /// events.
     pub fn with_events<'b>(&'b self, events: &'b dyn AgentEvents) -> TurnContext<'b> {
-        TurnContext { hold: self.hold, events, interrupt: self.interrupt }
+        TurnContext { events, ..*self }
     }
 
-    /// Resolves when the turn shall end by itself; see [`Interrupt`].
+    /// Says that the agent works on something of its own, such as a command, of which it will see the end. While what this
+    /// returns lives, silence does not make it [idle](crate::Nudges::idle); its end is a sign of life.
+    pub fn working(&self) -> Working<'_> {
+        self.pulse.work()
+    }
+
+    /// Resolves when the turn shall end by itself: somebody [interrupts](Interrupt) it, or the agent was
+    /// [idle](crate::Nudges::idle).
     pub async fn interrupted(&self) {
-        self.interrupt.requested().await;
+        tokio::select! {
+            () = self.interrupt.requested() => {}
+            () = self.idle.requested() => {}
+        }
     }
 }

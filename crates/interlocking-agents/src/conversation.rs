@@ -1,19 +1,24 @@
-//! Running a turn until its output is valid.
+//! Running a turn until its output is valid: corrections, reminders, repetitions.
 
 use serde_json::{Value, json};
 use tracing::Instrument;
 
+use crate::admission::Admission;
 use crate::agent::{Agent, TurnContext};
 use crate::decision::{Decision, DecisionTool};
-use crate::error::{AgentError, AgentErrorKind};
+use crate::error::{AgentError, AgentErrorKind, Disposition};
 use crate::event::{AgentEvent, AgentEvents};
 use crate::interrupt::Interrupt;
+use crate::nudge::{NudgeReason, Nudges};
+use crate::pulse::Pulse;
 use crate::schema::Violation;
 use crate::session::SessionOp;
+use crate::sessions::SessionHold;
 use crate::turn::{Completion, Reply, Turn};
 use crate::usage::Usage;
 
-/// Runs turns with an agent: holds the session, validates the output, asks for corrections, sums up the usage.
+/// Runs turns with an agent: holds the session, validates the output, asks for corrections, reminds it to decide, sums up
+/// the usage.
 ///
 /// The session is held from the first round to the last, so nobody can come between an answer and its correction.
 ///
@@ -32,6 +37,8 @@ use crate::usage::Usage;
 pub struct Conversation<'a> {
     agent: &'a dyn Agent,
     corrections: u32,
+    nudges: Nudges,
+    admission: Option<&'a dyn Admission>,
     interrupt: Interrupt,
     check: Option<Check<'a>>,
 }
@@ -47,7 +54,8 @@ impl<'a> Conversation<'a> {
 
     /// Conversations with this agent.
     pub fn new(agent: &'a dyn Agent) -> Self {
-        Self { agent, corrections: Self::DEFAULT_CORRECTIONS, interrupt: Interrupt::new(), check: None }
+        let (corrections, nudges, interrupt) = (Self::DEFAULT_CORRECTIONS, Nudges::NONE, Interrupt::new());
+        Self { agent, corrections, nudges, admission: None, interrupt, check: None }
     }
 
     /// The same with at most this many correction rounds; 0 for none.
@@ -61,12 +69,22 @@ impl<'a> Conversation<'a> {
         Self { check: Some(Box::new(check)), ..self }
     }
 
+    /// The same with reminders; there are none unless said so.
+    pub fn with_nudges(self, nudges: Nudges) -> Self {
+        Self { nudges, ..self }
+    }
+
+    /// The same, asking `admission` before each call.
+    pub fn with_admission(self, admission: &'a dyn Admission) -> Self {
+        Self { admission: Some(admission), ..self }
+    }
+
     /// The same, ending by itself when `interrupt` is requested.
     pub fn with_interrupt(self, interrupt: Interrupt) -> Self {
         Self { interrupt, ..self }
     }
 
-    /// Runs `turn` and, while its output is invalid, correction rounds in the same session.
+    /// Runs `turn` and, while its output is missing or invalid, further rounds in the same session.
     ///
     /// Errors carry the usage of all rounds. Dropping the future cancels the turn and frees the session.
     pub async fn run(&self, turn: Turn, events: &dyn AgentEvents) -> Result<Completion, AgentError> {
@@ -81,58 +99,143 @@ impl<'a> Conversation<'a> {
 
     async fn rounds(&self, mut turn: Turn, events: &dyn AgentEvents) -> Result<Completion, AgentError> {
         let hold = self.agent.sessions().hold(&turn.session, turn.workspace.as_deref())?;
-        let context = TurnContext { hold: &hold, events, interrupt: &self.interrupt };
         let mut usage = Usage::default();
-        let mut corrections = 0;
+        let (mut corrections, mut nudges) = (0, 0);
         loop {
-            let mut reply = self.call(&context, &turn, &mut usage).await?;
-            let violations = match accept(&turn, &mut reply, events) {
-                Err(violations) => violations,
-                Ok(None) => self.broken_rules(&turn, &reply),
-                Ok(Some(tool)) => {
-                    let violations = self.broken_rules(&turn, &reply).into_iter();
-                    violations.map(|violation| tool.violation_of_input(violation)).collect()
+            let called = self.call(&hold, events, &mut turn, &mut usage).await;
+            let (reason, fruitless) = match called {
+                Ok(reply) if self.is_undecided(&turn, &reply) => {
+                    let kind = AgentErrorKind::NoDecision { nudges, text: reply.text };
+                    (NudgeReason::NoDecision, AgentError::new(kind).in_session(reply.session, usage))
                 }
+                Ok(mut reply) => {
+                    let violations = match accept(&turn, &mut reply, events) {
+                        Err(violations) => violations,
+                        Ok(None) => self.broken_rules(&turn, &reply),
+                        Ok(Some(tool)) => {
+                            let violations = self.broken_rules(&turn, &reply).into_iter();
+                            violations.map(|violation| tool.violation_of_input(violation)).collect()
+                        }
+                    };
+                    if violations.is_empty() {
+                        let output = reply.output.unwrap_or(Value::Null);
+                        let (session, text) = (reply.session, reply.text);
+                        return Ok(Completion { session, output, text, usage, corrections, nudges });
+                    }
+                    if corrections == self.corrections {
+                        let (output, text) = (reply.output, reply.text);
+                        let kind = AgentErrorKind::OutputInvalid { corrections, violations, output, text };
+                        return Err(AgentError::new(kind).in_session(reply.session, usage));
+                    }
+                    corrections += 1;
+                    tracing::debug!(round = corrections, violations = violations.len(), "asking for a correction");
+                    turn.prompt = correction_prompt(&violations);
+                    turn.session = SessionOp::ContinueFrom(reply.session);
+                    events.emit(AgentEvent::Correction { round: corrections, violations });
+                    continue;
+                }
+                Err(AgentError { kind, session, usage }) => match *kind {
+                    AgentErrorKind::Idle { limit, .. } => {
+                        let kind = Box::new(AgentErrorKind::Idle { limit, nudges });
+                        (NudgeReason::Idle, AgentError { kind, session, usage })
+                    }
+                    kind => return Err(AgentError { kind: Box::new(kind), session, usage }),
+                },
             };
-            if violations.is_empty() {
-                let output = reply.output.unwrap_or(Value::Null);
-                return Ok(Completion { session: reply.session, output, text: reply.text, usage, corrections });
+            if nudges == self.nudges.limit {
+                return Err(fruitless);
             }
-            if corrections == self.corrections {
-                let (output, text) = (reply.output, reply.text);
-                let kind = AgentErrorKind::OutputInvalid { corrections, violations, output, text };
-                return Err(AgentError::new(kind).in_session(reply.session, usage));
+            nudges += 1;
+            tracing::debug!(round = nudges, ?reason, "reminding the agent");
+            events.emit(AgentEvent::Nudge { round: nudges, reason });
+            // Who fell silent before there was a session has heard nothing yet: it is asked again from the beginning.
+            if let Some(session) = fruitless.session {
+                turn.prompt = Nudges::PROMPT.to_owned();
+                turn.session = SessionOp::ContinueFrom(session);
             }
-            corrections += 1;
-            tracing::debug!(round = corrections, violations = violations.len(), "asking for a correction");
-            turn.prompt = correction_prompt(&violations);
-            turn.session = SessionOp::ContinueFrom(reply.session);
-            events.emit(AgentEvent::Correction { round: corrections, violations });
         }
     }
 
-    /// One call of the agent, whose usage is added up whether it ends well or badly.
-    async fn call(&self, context: &TurnContext<'_>, turn: &Turn, usage: &mut Usage) -> Result<Reply, AgentError> {
-        tracing::debug!(prompt_bytes = turn.prompt.len(), "calling the agent");
-        let outcome = self.agent.run(context, turn).await;
-        let (session, spent) = match &outcome {
-            Ok(reply) => (Some(&reply.session), reply.usage),
-            Err(error) => (error.session.as_ref(), error.usage),
-        };
-        *usage += spent;
-        context.emit(AgentEvent::Finished { session: session.cloned(), usage: spent });
-        let reply = outcome.map_err(|error| {
+    /// Whether the agent ended its turn without what it was asked for, and may be reminded of it.
+    fn is_undecided(&self, turn: &Turn, reply: &Reply) -> bool {
+        let silent = reply.output.is_none() && reply.decisions.is_empty();
+        silent && turn.schema.is_some() && self.nudges.limit > 0
+    }
+
+    /// One call of the agent, or several where one fails in a way that passes. Usage is added up whether they end well or
+    /// badly.
+    async fn call(
+        &self,
+        hold: &SessionHold,
+        events: &dyn AgentEvents,
+        turn: &mut Turn,
+        usage: &mut Usage,
+    ) -> Result<Reply, AgentError> {
+        loop {
+            let admitted = match self.admission {
+                None => None,
+                Some(admission) => Some(admission.admit(self.agent.name()).await.map_err(|refusal| {
+                    let kind = Box::new(AgentErrorKind::NotAdmitted { reason: refusal.reason });
+                    AgentError { kind, session: hold.session(), usage: *usage }
+                })?),
+            };
+            tracing::debug!(prompt_bytes = turn.prompt.len(), "calling the agent");
+            let outcome = self.heard(hold, events, turn).await;
+            let (session, spent) = match &outcome {
+                Ok(reply) => (Some(&reply.session), reply.usage),
+                Err(error) => (error.session.as_ref(), error.usage),
+            };
+            *usage += spent;
+            events.emit(AgentEvent::Finished { session: session.cloned(), usage: spent });
+            let again = admitted.is_some_and(|admitted| admitted.ended(outcome.as_ref().map(|reply| reply.usage)));
+            let error = match outcome {
+                Ok(reply) => {
+                    // An agent may have forgotten to say so, and it must not have ended up in a session that somebody
+                    // else uses.
+                    hold.started(&reply.session)
+                        .map_err(|error| AgentError::new(error).in_session(reply.session.clone(), *usage))?;
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
             // A session that could not be used is none to come back to.
             let unusable = matches!(*error.kind, AgentErrorKind::Session(_));
-            let held = if unusable { None } else { context.hold.session() };
-            AgentError { session: error.session.or(held), usage: *usage, ..error }
-        })?;
-        // An agent may have forgotten to say so, and it must not have ended up in a session that somebody else uses.
-        context
-            .hold
-            .started(&reply.session)
-            .map_err(|error| AgentError::new(error).in_session(reply.session.clone(), *usage))?;
-        Ok(reply)
+            let held = if unusable { None } else { hold.session() };
+            let error = AgentError { session: error.session.or(held), usage: *usage, ..error };
+            match error.disposition() {
+                Disposition::ResumeSession { session, .. } if again => turn.session = SessionOp::ContinueFrom(session),
+                Disposition::Retry { .. } if again => {}
+                _ => return Err(error),
+            }
+            events.emit(AgentEvent::Retry { reason: error.to_string() });
+        }
+    }
+
+    /// One call of the agent, interrupted when it gives no sign of life for too long.
+    async fn heard(&self, hold: &SessionHold, events: &dyn AgentEvents, turn: &Turn) -> Result<Reply, AgentError> {
+        let (idle, pulse) = (Interrupt::new(), Pulse::new());
+        let context = TurnContext { hold, events, interrupt: &self.interrupt, idle: &idle, pulse: &pulse };
+        let mut call = self.agent.run(&context, turn);
+        let Some(limit) = self.nudges.idle else { return call.await };
+        tokio::select! {
+            biased;
+            outcome = &mut call => return outcome,
+            () = pulse.stopped_for(limit) => {}
+        }
+        tracing::debug!(?limit, "interrupting an idle agent");
+        idle.request();
+        let kind = Box::new(AgentErrorKind::Idle { limit, nudges: 0 });
+        match tokio::time::timeout(self.nudges.grace, call).await {
+            Ok(Err(error)) if *error.kind == AgentErrorKind::Cancelled && !self.interrupt.is_requested() => {
+                Err(AgentError { kind, ..error })
+            }
+            // It was about to end after all.
+            Ok(outcome) => outcome,
+            Err(_) => {
+                let cut_off = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
+                Err(AgentError { kind, session: hold.session(), usage: cut_off })
+            }
+        }
     }
 
     fn broken_rules(&self, turn: &Turn, reply: &Reply) -> Vec<Violation> {

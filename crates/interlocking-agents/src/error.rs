@@ -103,10 +103,27 @@ pub enum AgentErrorKind {
         limit: Duration,
     },
     /// The agent gave no sign of life.
-    #[error("the agent gave no sign of life for {}", crate::scripted::shown(*limit))]
+    #[error("the agent gave no sign of life for {}{}", crate::scripted::shown(*limit), reminded(*nudges))]
     Idle {
         /// The limit.
         limit: Duration,
+        /// How often it was [reminded](crate::Nudges) before.
+        #[serde(default)]
+        nudges: u32,
+    },
+    /// The agent ended its turn without an output, however often it was [reminded](crate::Nudges).
+    #[error("the agent gave no decision{}", reminded(*nudges))]
+    NoDecision {
+        /// How often it was reminded.
+        nudges: u32,
+        /// The last text, if there was any.
+        text: Option<String>,
+    },
+    /// The agent was not called: see [`Admission`](crate::Admission).
+    #[error("the agent was not called: {reason}")]
+    NotAdmitted {
+        /// Why not.
+        reason: String,
     },
     /// The turn was [interrupted](crate::Interrupt).
     #[error("the turn was interrupted")]
@@ -176,6 +193,12 @@ enum Remedy {
 }
 
 impl AgentErrorKind {
+    /// Whether the provider of the model is what failed: it limits the rate, is overloaded or cannot be reached. The turn
+    /// is not to blame, and other turns with the same provider are likely to fail too.
+    pub fn is_providers(&self) -> bool {
+        matches!(self, Self::RateLimited { .. } | Self::Overloaded | Self::Connection { .. })
+    }
+
     fn remedy(&self) -> Remedy {
         match self {
             Self::RateLimited { retry_after } => Remedy::Again { after: *retry_after },
@@ -190,6 +213,8 @@ impl AgentErrorKind {
             // The budget is for whoever set it to raise; correction rounds have been had; the rest fails again.
             Self::Session(_)
             | Self::OutputInvalid { .. }
+            | Self::NoDecision { .. }
+            | Self::NotAdmitted { .. }
             | Self::Unsupported { .. }
             | Self::Refused { .. }
             | Self::PromptTooLong
@@ -211,6 +236,14 @@ impl<K: Into<AgentErrorKind>> From<K> for AgentError {
 
 fn listed(violations: &[Violation]) -> String {
     violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn reminded(nudges: u32) -> String {
+    match nudges {
+        0 => String::new(),
+        1 => " after one reminder".to_owned(),
+        _ => format!(" after {nudges} reminders"),
+    }
 }
 
 fn exit_code(exit: &Option<i32>) -> String {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::nudge::NudgeReason;
 use crate::schema::Violation;
 use crate::session::SessionId;
 use crate::usage::Usage;
@@ -61,6 +62,18 @@ pub enum AgentEvent {
     DecisionIgnored {
         /// The tool it called.
         tool: String,
+    },
+    /// The call failed in a way that passes; it is made again when it is [admitted](crate::Admission).
+    Retry {
+        /// How it failed.
+        reason: String,
+    },
+    /// The agent is reminded that a decision is wanted.
+    Nudge {
+        /// Counts from 1.
+        round: u32,
+        /// Why.
+        reason: NudgeReason,
     },
     /// The output was not valid; the agent is asked to correct it.
     Correction {

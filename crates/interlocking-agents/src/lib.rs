@@ -10,19 +10,23 @@
 //! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
 //!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
+//! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
 //! **Invariant:** prompts and environment values never reach logs; `tracing` gets names, sizes and counts.
 
+mod admission;
 mod agent;
 mod conversation;
 mod decision;
 mod error;
 mod event;
 mod interrupt;
+mod nudge;
 mod process;
+mod pulse;
 mod schema;
 pub mod scripted;
 mod session;
@@ -31,12 +35,15 @@ mod turn;
 mod typed;
 mod usage;
 
+pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
 pub use interrupt::Interrupt;
+pub use nudge::{NudgeReason, Nudges};
+pub use pulse::Working;
 pub use schema::{Schema, SchemaError, Violation};
 pub use scripted::{Script, ScriptError, ScriptedAgent};
 pub use session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};

@@ -80,6 +80,9 @@ pub struct Completion {
     pub usage: Usage,
     /// How many correction rounds it took.
     pub corrections: u32,
+    /// How often the agent was [reminded](crate::Nudges).
+    #[serde(default)]
+    pub nudges: u32,
 }
 
 impl Turn {

@@ -1,5 +1,6 @@
 //! Takes outcomes in: journal first, then the frontier, then what else they asked for.
 
+use crate::allowance::Stopped;
 use crate::clock::Elapsed;
 use crate::driver::{Accepted, Driver, End};
 use crate::event::{EventKind, Onward};
@@ -151,6 +152,15 @@ impl<G: Graph> Driver<G> {
             self.flight.forget(execution);
             return Ok(None);
         }
+        if let Ok(Done { route: Err(error), .. }) = &result
+            && let Some(stopped) = error.downcast_ref::<Stopped>()
+        {
+            // The rest of the run comes as far as it can without: it was paid for.
+            let backstage = &self.shared.services.backstage;
+            backstage.settings.tree.hold_back(stopped.clone());
+            backstage.parking.hold_back(execution);
+            return Ok(None);
+        }
         self.verdict(execution, result, took).map(Some)
     }
 
@@ -164,6 +174,10 @@ impl<G: Graph> Driver<G> {
     ) -> Result<Accepted<G>, End> {
         let failed = match result {
             Ok(Done { route: Ok(step), effects }) => return Ok((step, effects)),
+            Ok(Done { route: Err(error), .. }) if error.is::<Stopped>() => {
+                let stopped = error.downcast_ref::<Stopped>().cloned();
+                return Err(End::Halted(stopped.map_or(Halt::Suspended, Halt::Stopped)));
+            }
             Ok(Done { route: Err(error), .. }) => {
                 let causes = Failure::causes_of(&*error);
                 failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
@@ -328,6 +342,10 @@ impl<G: Graph> Driver<G> {
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting => Outcome::Waiting { questions: tree.questions() },
+            // By now it may have used more: what was under way came to its end first.
+            Halt::Stopped(stopped) => {
+                self.shared.services.backstage.settings.allowance.stopped().unwrap_or(stopped).into()
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! Drives one run's frontier: starts what is due, waits for what comes of it, and hands that on to be absorbed.
 
+use crate::allowance::Stopped;
 use crate::beside::Beside;
+use crate::budget::UsedUp;
 use crate::cancel::Cancel;
 use crate::chain::{Chained, chain};
 use crate::event::EventKind;
@@ -18,7 +20,7 @@ use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Violat
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Step;
-use interlocking_core::table::EXIT;
+use interlocking_core::table::{EXIT, NodeKind};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -49,6 +51,8 @@ pub(crate) struct Driver<G: Graph> {
     next_letter: Option<NextLetter>,
     /// Whether it was said that only people can take the run further.
     said_waiting: bool,
+    /// Whether anybody but the driver may park executions, or halt the run: people, and the children of maps.
+    listens: bool,
     /// The run is this driver's, and that of what it leaves behind, while this lives.
     pub(crate) claim: Option<Arc<Claim>>,
 }
@@ -121,6 +125,7 @@ impl<G: Graph> Driver<G> {
     ) -> (Self, Begun<G>) {
         let cancel = services.backstage.settings.cancel.clone();
         let beside = Beside::new(G::net());
+        let listens = scribe.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
         let relays = scribe.is_none() && !services.backstage.has_read_only && !beside.observes();
         let shared = Arc::new(Shared {
             graph,
@@ -145,6 +150,7 @@ impl<G: Graph> Driver<G> {
             letters,
             next_letter: None,
             said_waiting: false,
+            listens,
             claim: claim.map(Arc::new),
         };
         (driver, Begun { in_flight, advisory, reports, observed, posted, is_taken_up })
@@ -280,8 +286,8 @@ impl<G: Graph> Driver<G> {
 
     /// Waits until something happens; an error if it is what ends the run.
     async fn wait(&mut self) -> Result<(), End> {
-        if self.scribe.is_some() {
-            self.look_for_people()?;
+        if self.listens || self.shared.services.backstage.parking.count() > 0 {
+            self.look_for_parked()?;
         }
         self.wait_for_any().await
     }
@@ -298,7 +304,7 @@ impl<G: Graph> Driver<G> {
             let mut cancelled = std::pin::pin!(shared.cancel.requested());
             let mut halted = std::pin::pin!(backstage.settings.tree.halted.requested());
             let mut parked = std::pin::pin!(backstage.parking.changed.notified());
-            let Self { flight, beside, next_letter, scribe, .. } = self;
+            let Self { flight, beside, next_letter, listens, .. } = self;
             std::future::poll_fn(|context| {
                 if flight.poll_landed(context).is_ready() {
                     return Poll::Ready(Woken::Landed);
@@ -314,7 +320,7 @@ impl<G: Graph> Driver<G> {
                 if cancelled.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Woken::Cancelled);
                 }
-                if scribe.is_none() {
+                if !*listens {
                     return Poll::Pending;
                 }
                 if halted.as_mut().poll(context).is_ready() {
@@ -339,11 +345,18 @@ impl<G: Graph> Driver<G> {
 
     /// How a run ends whose stop somebody has asked for.
     pub(crate) fn stopped(&self) -> End {
-        if self.shared.cancel.is_suspended() { End::Halted(Halt::Suspended) } else { End::Cancelled }
+        if !self.shared.cancel.is_suspended() {
+            return End::Cancelled;
+        }
+        match self.shared.services.backstage.settings.allowance.stopped() {
+            // Its time was over, and that is why it was suspended.
+            Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
+            _ => End::Halted(Halt::Suspended),
+        }
     }
 
-    /// Looks whether only people can take the run further.
-    fn look_for_people(&mut self) -> Result<(), End> {
+    /// Looks whether only people can take the run further, or nobody can for what it may use is used up.
+    fn look_for_parked(&mut self) -> Result<(), End> {
         let backstage = &self.shared.services.backstage;
         let (running, parking) = (self.frontier.running(), &backstage.parking);
         let waits = running > 0
@@ -351,6 +364,10 @@ impl<G: Graph> Driver<G> {
             && self.mailbox.is_empty()
             && !self.beside.is_busy()
             && self.frontier.executions().all(|execution| parking.is_parked(execution));
+        if let (true, None, Some(stopped)) = (waits, &backstage.settings.berth, backstage.settings.tree.held_back_by())
+        {
+            return Err(End::Halted(Halt::Stopped(stopped)));
+        }
         match &backstage.settings.berth {
             Some(berth) => berth.set_waiting(waits),
             None if waits && !backstage.settings.awaits_people => return Err(End::Halted(Halt::Waiting)),

@@ -11,6 +11,8 @@
 //! - [`llm`]: the node kind whose work an agent does, and its handler's four parts.
 //! - [`map`], [`human`], [`advisory`], [`observer`]: the kinds that run child graphs, ask people, or work beside the graph.
 //! - [`run_context`]: what a handler may ask of a run that is recorded.
+//! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
+//!   shared by runs.
 //! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
 //! - [`clock`]: the time that both tell.
@@ -24,6 +26,9 @@
 pub mod run;
 pub mod outcome;
 pub mod llm;
+pub mod budget;
+pub mod provider;
+pub mod allowance;
 pub mod map;
 pub mod human;
 pub mod advisory;
@@ -38,12 +43,14 @@ pub mod journal;
 
 mod absorb;
 mod beside;
+mod bill;
 mod chain;
 mod child;
 mod driver;
 mod flight;
 mod history;
 mod parking;
+mod past;
 mod perform;
 mod post;
 mod replay;
@@ -56,12 +63,15 @@ mod stops;
 mod table_change;
 mod tree;
 
+pub use allowance::{Allowance, Stopped};
+pub use budget::{Budgets, UsedUp};
 pub use cancel::Cancel;
 pub use child::ChildFailure;
 pub use clock::{Clock, Elapsed};
 pub use event::{Event, EventKind, EventSink};
 pub use journal::{Journal, MemoryJournal};
 pub use outcome::{Outcome, Report};
+pub use provider::{Backoff, ProviderLimit};
 pub use replay::ReplayError;
 pub use run::{Run, StartError};
 pub use run_context::RunContext;

@@ -14,18 +14,20 @@
 //! }
 //! ```
 
+use crate::bill::Bill;
 use crate::services::Backstage;
-use interlocking_agents::{AgentEvent, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as};
+use interlocking_agents::{
+    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as,
+};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
-use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Node};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A node whose work an agent does.
@@ -81,6 +83,8 @@ pub struct Reply<T> {
     pub usage: Usage,
     /// How many correction rounds it took.
     pub corrections: u32,
+    /// How often the agent was reminded to decide.
+    pub nudges: u32,
 }
 
 /// The handler of an [`LLMNode`].
@@ -105,6 +109,20 @@ pub trait LLMHandler<N: LLM>: Send + Sync {
         reply: Reply<N::Output>,
         cx: &mut Cx<'_, N>,
     ) -> impl Future<Output = Route<N>> + Send;
+
+    /// Says where to go when the agent has no valid answer: it failed, fell silent, or was wrong to the end. The error says
+    /// how, in which session, and what it had cost. The node fails, unless its handler knows better.
+    ///
+    /// Not asked when the run as a whole may not go on: then nothing is wrong with the node.
+    fn unanswered(
+        &self,
+        input: N::Input,
+        error: AgentError,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send {
+        let _ = (input, cx);
+        std::future::ready(Err(error.into()))
+    }
 }
 
 /// The agent's answer fits its schema but not the Rust type.
@@ -125,8 +143,10 @@ impl<N: LLM, H: LLMHandler<N>> Kind<N> for LLMNode<H> {
                 let (context, session) = self.0.before(&input, cx).await?;
                 (context.render()?, session)
             };
-            let reply = converse::<N>(cx, self.0.system(), prompt, session).await?;
-            self.0.after(input, reply, cx).await
+            match converse::<N>(cx, self.0.system(), prompt, session).await? {
+                Ok(reply) => self.0.after(input, reply, cx).await,
+                Err(error) => self.0.unanswered(input, error, cx).await,
+            }
         })
     }
 }
@@ -136,7 +156,7 @@ async fn converse<N: LLM>(
     system: Option<String>,
     prompt: String,
     session: SessionOp,
-) -> Result<Reply<N::Output>, NodeError> {
+) -> Result<Result<Reply<N::Output>, AgentError>, NodeError> {
     let backstage = cx
         .extension()
         .downcast_ref::<Backstage>()
@@ -158,65 +178,35 @@ async fn converse<N: LLM>(
         ..Turn::new(session, prompt)
     };
     let execution = cx.execution();
-    let bill =
-        Bill { backstage, execution, agent: player.agent.name(), role, so_far: Mutex::default(), settled: false };
+    let bill = Bill::new(backstage, execution, player.agent.name(), role);
     let events = |event| {
         bill.note(&event);
         backstage.agent_event(cx.node(), execution, event);
     };
-    // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
-    let conversation = Conversation::new(&*player.agent).with_check(deserializes_as::<N::Output>);
-    let outcome = conversation.run(turn, &events).await;
+    let outcome = Conversation::new(&*player.agent)
+        // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
+        .with_check(deserializes_as::<N::Output>)
+        .with_nudges(player.nudges.unwrap_or(backstage.settings.nudges))
+        .with_admission(&bill)
+        .run(turn, &events)
+        .await;
     let (spent, session) = match &outcome {
         Ok(completion) => (completion.usage, Some(completion.session.clone())),
         Err(error) => (error.usage, error.session.clone()),
     };
     bill.settle(session, spent);
-    let completion = outcome?;
+    let completion = match outcome {
+        Ok(completion) => completion,
+        Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. }) => {
+            // Not a failure of this node: the run as a whole may not go on.
+            return Err(backstage.settings.allowance.stopped().map_or_else(|| error.into(), Into::into));
+        }
+        Err(error) => return Ok(Err(error)),
+    };
     let output = serde_json::from_value(completion.output)
         .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
-    Ok(Reply { output, session: completion.session, usage: completion.usage, corrections: completion.corrections })
-}
-
-/// Books what a turn used up, however it ends: one that is cut off by a timeout or a cancellation has made a call whose
-/// price nobody will learn.
-struct Bill<'run> {
-    backstage: &'run Backstage,
-    execution: Execution,
-    agent: &'run str,
-    role: &'run str,
-    /// The session, and what the calls that have ended used up.
-    so_far: Mutex<(Option<SessionId>, Usage)>,
-    settled: bool,
-}
-
-impl Bill<'_> {
-    fn note(&self, event: &AgentEvent) {
-        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
-        let (session, usage) = &mut *so_far;
-        match event {
-            AgentEvent::Started { session: started } => *session = Some(started.clone()),
-            AgentEvent::Finished { usage: spent, .. } => *usage += *spent,
-            _ => {}
-        }
-    }
-
-    /// The turn has ended by itself.
-    fn settle(mut self, session: Option<SessionId>, spent: Usage) {
-        self.settled = true;
-        self.backstage.spent(self.execution, self.agent, self.role, session, spent);
-    }
-}
-
-impl Drop for Bill<'_> {
-    fn drop(&mut self) {
-        if self.settled {
-            return;
-        }
-        let (session, ended) = std::mem::take(self.so_far.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let cut_off = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
-        self.backstage.spent(self.execution, self.agent, self.role, session, ended + cut_off);
-    }
+    let Completion { session, usage, corrections, nudges, .. } = completion;
+    Ok(Ok(Reply { output, session, usage, corrections, nudges }))
 }
 
 fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {

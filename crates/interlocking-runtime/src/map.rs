@@ -206,7 +206,11 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
             let run = child_id(&backstage.settings.tree.root, &backstage.run, &row.name, &key);
             planned.push((run, key, item));
         }
-        let settings = Settings { depth: backstage.settings.depth + 1, ..backstage.settings.clone() };
+        let depth = backstage.settings.depth + 1;
+        let mut settings = Settings { depth, ..backstage.settings.clone() };
+        if !planned.is_empty() && row.depth.is_none_or(|limit| depth <= limit) {
+            settings.allowance = backstage.settings.allowance.child()?;
+        }
         let siblings = Siblings::new(backstage.parking.clone(), execution);
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let plan = Plan { items: planned, concurrency, depth: row.depth, node: &row.name, visit: execution.visit };

@@ -1,7 +1,10 @@
 //! What came of a run.
 
+use crate::allowance::Stopped;
+use crate::budget::UsedUp;
 use crate::clock::Elapsed;
 use crate::human::OpenQuestion;
+use crate::provider::ProviderLimit;
 use interlocking_agents::{Ledger, Usage};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
@@ -27,6 +30,10 @@ pub enum Outcome<O> {
         /// What they are asked, that of child runs included.
         questions: Vec<OpenQuestion>,
     },
+    /// A budget is used up. The run can be resumed with a larger one.
+    BudgetExhausted(UsedUp),
+    /// A provider went on failing, for longer than the run was to put up with. The run can be resumed later.
+    ProviderLimited(ProviderLimit),
 }
 
 /// What came of a run, and what it took.
@@ -45,7 +52,7 @@ pub struct Report<O> {
 }
 
 impl<O> Outcome<O> {
-    /// `finished`, `failed`, `cancelled`, `suspended` or `waiting`.
+    /// `finished`, `failed`, `cancelled`, `suspended`, `waiting`, `budget_exhausted` or `provider_limited`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Finished(_) => "finished",
@@ -53,6 +60,8 @@ impl<O> Outcome<O> {
             Self::Cancelled => "cancelled",
             Self::Suspended => "suspended",
             Self::Waiting { .. } => "waiting",
+            Self::BudgetExhausted(_) => "budget_exhausted",
+            Self::ProviderLimited(_) => "provider_limited",
         }
     }
 
@@ -73,6 +82,15 @@ impl<O> Outcome<O> {
             Self::Finished(output) => Some(output),
             Self::Failed(failure) => Some(failure.into()),
             _ => None,
+        }
+    }
+}
+
+impl<O> From<Stopped> for Outcome<O> {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Budget(used_up) => Self::BudgetExhausted(used_up),
+            Stopped::Provider(limit) => Self::ProviderLimited(limit),
         }
     }
 }

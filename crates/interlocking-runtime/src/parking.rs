@@ -1,4 +1,4 @@
-//! Which executions of a run wait for a person and for nothing else.
+//! Which executions of a run wait for a person and for nothing else, or are held back for what the run may use is used up.
 //!
 //! A run is waiting when every execution that it has is parked. A child that is waiting says so to the map node that it
 //! belongs to; that one is parked when all its children are.
@@ -40,6 +40,11 @@ impl Parking {
     pub(crate) fn park(&self, execution: Execution) -> Parked<'_> {
         self.set(execution, true);
         Parked { parking: self, execution }
+    }
+
+    /// Parks an execution that does not go on in this process.
+    pub(crate) fn hold_back(&self, execution: Execution) {
+        self.set(execution, true);
     }
 
     /// How many executions are parked.

@@ -1,6 +1,6 @@
 //! Which agent plays which role.
 
-use interlocking_agents::Agent;
+use interlocking_agents::{Agent, Nudges};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub struct Player {
     pub agent: Arc<dyn Agent>,
     /// The model in the agent's own naming; its default when absent.
     pub model: Option<String>,
+    /// When the agent is reminded to decide; as its run says when absent.
+    pub nudges: Option<Nudges>,
 }
 
 impl Roles {
@@ -45,7 +47,7 @@ impl Roles {
 impl Player {
     /// An agent with its default model.
     pub fn new(agent: Arc<dyn Agent>) -> Self {
-        Self { agent, model: None }
+        Self { agent, model: None, nudges: None }
     }
 }
 

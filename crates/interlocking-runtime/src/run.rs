@@ -1,5 +1,7 @@
 //! A run: its settings, and its start.
 
+use crate::allowance::Allowance;
+use crate::budget::Budgets;
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
 use crate::driver::{Driver, Standing};
@@ -7,6 +9,8 @@ use crate::event::{EventKind, EventSink};
 use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::{Outcome, Report};
+use crate::past::past;
+use crate::provider::Backoff;
 use crate::replay::ReplayError;
 use crate::resume;
 use crate::roles::{Player, Roles};
@@ -14,7 +18,7 @@ use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories};
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
-use interlocking_agents::Agent;
+use interlocking_agents::{Agent, Nudges};
 use interlocking_core::context::Commit;
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::Frontier;
@@ -242,6 +246,34 @@ impl<G: Graph> Run<G> {
         self
     }
 
+    /// Limits what the run may use, its child runs included; nothing is limited unless it is said.
+    #[must_use]
+    pub fn with_budgets(mut self, budgets: Budgets) -> Self {
+        self.settings.allowance = Allowance::new(budgets, self.settings.allowance.backoff());
+        self
+    }
+
+    /// Says how often, and for how long, the run puts up with a provider that fails, its child runs included.
+    #[must_use]
+    pub fn with_backoff(mut self, backoff: Backoff) -> Self {
+        self.settings.allowance = Allowance::new(self.settings.allowance.budgets(), backoff);
+        self
+    }
+
+    /// Lets the run share budgets and waits with others that have the same allowance, in place of its own.
+    #[must_use]
+    pub fn with_allowance(mut self, allowance: Allowance) -> Self {
+        self.settings.allowance = allowance;
+        self
+    }
+
+    /// Says when agents are reminded to decide; [`Player::nudges`] says it for one role.
+    #[must_use]
+    pub fn with_nudges(mut self, nudges: Nudges) -> Self {
+        self.settings.nudges = nudges;
+        self
+    }
+
     /// Runs the graph from `entry` to its end.
     ///
     /// Dropping the future stops the run where it stands: nodes that wait are dropped, and agents kill what they started.
@@ -279,13 +311,17 @@ impl<G: Graph> Run<G> {
 pub(crate) async fn execute<G: Graph>(
     graph: Arc<G>,
     run: RunId,
-    settings: Settings,
+    mut settings: Settings,
     begin: Begin<G>,
 ) -> Result<Report<G::Output>, StartError> {
     let net = G::net();
     check_roles(net, &settings.roles)?;
     let tree = settings.tree.clone();
-    let depth = settings.depth;
+    let (allowance, depth) = (settings.allowance.clone(), settings.depth);
+    if depth == 0 {
+        settings.cancel = allowance.cancel(settings.cancel);
+    }
+    let cancel = settings.cancel.clone();
     let journal = settings.journal.clone();
     let parent = match &begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
@@ -303,6 +339,11 @@ pub(crate) async fn execute<G: Graph>(
         (Begin::Child { .. }, None) => Vec::new(),
         (_, Some(journal)) => journal.load(&run).await?,
     };
+    if let (Begin::Again, Some(journal)) = (&begin, &journal)
+        && allowance.budgets().counts_calls()
+    {
+        allowance.book(&past(&**journal, &run).await?);
+    }
     let (entry, origin) = match begin {
         Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
         Begin::Again => (None, None),
@@ -319,7 +360,9 @@ pub(crate) async fn execute<G: Graph>(
     services.backstage.emit(|| EventKind::RunStarted { run: run.clone(), graph: net.table().graph.as_str() });
     let (driver, begun) = Driver::new(graph, services, standing, scribe, claim);
     let shared = driver.shared();
-    let (outcome, visits) = driver.run(begun).await;
+    let driving = driver.run(begun);
+    // Children are stopped with the run that was started.
+    let (outcome, visits) = if depth == 0 { allowance.in_time(driving, &cancel).await } else { driving.await };
     if depth == 0 {
         // Children are stopped with their map node, and let go of their runs a moment later.
         tree.alone(&run).await;

@@ -1,5 +1,6 @@
 //! What a run is executed with: its own, or its parent's with a few things changed.
 
+use crate::allowance::Allowance;
 use crate::cancel::Cancel;
 use crate::clock::{Clock, CoarseClock};
 use crate::event::EventSink;
@@ -8,6 +9,7 @@ use crate::parking::Berth;
 use crate::roles::Roles;
 use crate::tree::Tree;
 use crate::workspaces::{Directories, Workspaces};
+use interlocking_agents::Nudges;
 use interlocking_core::failure::NodeError;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -31,6 +33,9 @@ pub(crate) struct Settings {
     /// Whether the run goes on waiting, in this process, when only people can take it further.
     pub(crate) awaits_people: bool,
     pub(crate) migration: Option<Migration>,
+    /// What the run may use, together with the whole tree.
+    pub(crate) allowance: Allowance,
+    pub(crate) nudges: Nudges,
     pub(crate) tree: Arc<Tree>,
     /// How many runs it is below the one that was started.
     pub(crate) depth: u32,
@@ -53,6 +58,8 @@ impl Settings {
             report_deadline: Self::REPORT_DEADLINE,
             awaits_people: false,
             migration: None,
+            allowance: Allowance::default(),
+            nudges: Nudges::DEFAULT,
             tree: Arc::new(Tree::new(root)),
             depth: 0,
             berth: None,

@@ -1,5 +1,6 @@
 //! A run with all its children: who belongs to it, what its people are asked, and what stopped it as a whole.
 
+use crate::allowance::Stopped;
 use crate::cancel::Cancel;
 use crate::human::OpenQuestion;
 use crate::journal::By;
@@ -17,6 +18,8 @@ pub(crate) struct Tree {
     /// Why no run of the tree goes on, though none has ended; the first reason counts.
     halt: Mutex<Option<Halt>>,
     pub(crate) halted: Cancel,
+    /// Why executions are held back, if any are.
+    short: Mutex<Option<Stopped>>,
     /// Told when a run is executed no more.
     left: Notify,
 }
@@ -28,6 +31,8 @@ pub(crate) enum Halt {
     Suspended,
     /// Every live token waits for a person.
     Waiting,
+    /// What it may use is used up.
+    Stopped(Stopped),
 }
 
 /// A run that is being executed. It is no more when this is dropped.
@@ -38,8 +43,8 @@ pub(crate) struct Membership<'tree> {
 
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
-        let (members, questions, halt, halted, left) = Default::default();
-        Self { root, members, questions, halt, halted, left }
+        let (members, questions, halt, halted, short, left) = Default::default();
+        Self { root, members, questions, halt, halted, short, left }
     }
 
     pub(crate) fn join(&self, run: RunId, parent: Option<RunId>) -> Membership<'_> {
@@ -89,6 +94,16 @@ impl Tree {
 
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
         lock(&self.questions).values().cloned().collect()
+    }
+
+    /// An execution may not go on: what the runs may use is used up.
+    pub(crate) fn hold_back(&self, stopped: Stopped) {
+        lock(&self.short).get_or_insert(stopped);
+    }
+
+    /// Why executions are held back, if any are.
+    pub(crate) fn held_back_by(&self) -> Option<Stopped> {
+        lock(&self.short).clone()
     }
 
     /// Stops every run of the tree where it stands.

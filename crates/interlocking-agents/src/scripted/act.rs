@@ -119,7 +119,10 @@ pub(super) async fn act(
                 .map_err(|error| file_problem(&remove.path, &error))?;
             AgentEvent::FileRemoved { path: remove.path.as_path().to_owned() }
         }
-        Deed::Run(run) => run.perform(workspace, environment).await?,
+        Deed::Run(run) => {
+            let _working = context.working();
+            run.perform(workspace, environment).await?
+        }
     };
     context.emit(event);
     Ok(())

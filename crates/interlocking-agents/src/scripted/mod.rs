@@ -16,6 +16,7 @@
 //! | `text = "…"` | what the agent says; the reason, in a turn that fails |
 //! | `cost = 0.0123`, `tokens = { input = 1, output = 1 }` | what it uses up; dollars |
 //! | `fail = "crash"` | ends in an error: `rate_limited`, `overloaded`, `connection`, `refused`, `prompt_too_long`, `step_limit`, `budget_limit` or `crash` |
+//! | `retry_after = "5s"` | with `fail = "rate_limited"`: how long the provider says to wait |
 //!
 //! # Actions
 //!
@@ -50,6 +51,7 @@ mod stage;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -179,7 +181,7 @@ impl ScriptedAgent {
                 .map_err(|problem| ActionError { script: self.script.name.clone(), line: action.line, problem })?;
         }
         match played.fail {
-            Some(failure) => Err(failure.kind(played.text.as_deref())),
+            Some(failure) => Err(failure.kind(played.text.as_deref(), played.retry_after)),
             None => Ok(()),
         }
     }
@@ -239,10 +241,10 @@ impl ScriptTurn {
 }
 
 impl Failure {
-    fn kind(self, text: Option<&str>) -> AgentErrorKind {
+    fn kind(self, text: Option<&str>, retry_after: Option<Duration>) -> AgentErrorKind {
         let reason = text.unwrap_or("the script says so").to_owned();
         match self {
-            Self::RateLimited => AgentErrorKind::RateLimited { retry_after: None },
+            Self::RateLimited => AgentErrorKind::RateLimited { retry_after },
             Self::Overloaded => AgentErrorKind::Overloaded,
             Self::Connection => AgentErrorKind::Connection { reason },
             Self::Refused => AgentErrorKind::Refused { reason },

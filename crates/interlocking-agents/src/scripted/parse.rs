@@ -112,6 +112,7 @@ struct RawTurn {
     #[serde(default)]
     tokens: Tokens,
     fail: Option<Spanned<Failure>>,
+    retry_after: Option<Spanned<Delay>>,
 }
 
 #[derive(Deserialize)]
@@ -163,6 +164,12 @@ impl Source<'_> {
                 if gives_output { "a turn that fails gives no output" } else { "a turn that fails decides nothing" };
             problems.push(self.problem(Some(fail.span()), Some("turn.fail".to_owned()), message));
         }
+        if let Some(retry_after) = &raw.retry_after
+            && raw.fail.as_ref().map(Spanned::get_ref) != Some(&Failure::RateLimited)
+        {
+            let message = "only `fail = \"rate_limited\"` says when to try again";
+            problems.push(self.problem(Some(retry_after.span()), Some("turn.retry_after".to_owned()), message));
+        }
         ScriptTurn {
             line,
             output: self.output(raw.output, raw.output_json, problems),
@@ -184,6 +191,7 @@ impl Source<'_> {
             cost: raw.cost.0,
             tokens: raw.tokens,
             fail: raw.fail.map(Spanned::into_inner),
+            retry_after: raw.retry_after.map(|retry_after| retry_after.into_inner().0),
         }
     }
 

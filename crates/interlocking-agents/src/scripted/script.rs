@@ -37,6 +37,7 @@ pub(super) struct ScriptTurn {
     pub(super) cost: Cost,
     pub(super) tokens: Tokens,
     pub(super) fail: Option<Failure>,
+    pub(super) retry_after: Option<Duration>,
 }
 
 /// How often a turn may be used.

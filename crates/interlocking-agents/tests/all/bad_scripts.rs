@@ -12,7 +12,7 @@ fn a_mistake_in_a_turn_is_named_with_file_line_and_field() {
             "contain = [\"a\"]",
             "2: `turn.contain`: unknown field `contain`, expected one of `agent`, `contains`, `session`, `times`, \
              `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, \
-             `tokens`, `fail`",
+             `tokens`, `fail`, `retry_after`",
         ),
         ("contains = \"a\"", "2: `turn.contains`: invalid type: string \"a\", expected a sequence"),
         ("\ncontains = [\"a\", 3]", "3: `turn.contains`: invalid type: integer `3`, expected a string"),
@@ -39,6 +39,10 @@ fn a_mistake_in_a_turn_is_named_with_file_line_and_field() {
         ("output = 1\nfail = \"crash\"", "3: `turn.fail`: a turn that fails gives no output"),
         ("output = 1\ndecide = [{ tool = \"A\" }]", "3: `turn.decide`: give an output or decide, not both"),
         ("decide = [{ tool = \"A\" }]\nfail = \"crash\"", "3: `turn.fail`: a turn that fails decides nothing"),
+        (
+            "fail = \"crash\"\nretry_after = \"5s\"",
+            "3: `turn.retry_after`: only `fail = \"rate_limited\"` says when to try again",
+        ),
         ("[[turn.decide]]\ninput = { a = 1 }", "2: `turn.decide`: missing field `tool`"),
         ("[[turn.decide]]\ntool = 3", "3: `turn.decide.tool`: invalid type: integer `3`, expected a string"),
         (

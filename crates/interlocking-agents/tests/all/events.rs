@@ -1,4 +1,4 @@
-use interlocking_agents::{AgentEvent, Usage, Violation};
+use interlocking_agents::{AgentEvent, NudgeReason, Usage, Violation};
 use serde_json::json;
 
 use crate::common::id;
@@ -27,6 +27,11 @@ fn events_have_a_stable_wire_form() {
         (
             AgentEvent::DecisionIgnored { tool: "Approved".to_owned() },
             json!({ "event": "decision_ignored", "tool": "Approved" }),
+        ),
+        (AgentEvent::Retry { reason: "429".to_owned() }, json!({ "event": "retry", "reason": "429" })),
+        (
+            AgentEvent::Nudge { round: 1, reason: NudgeReason::NoDecision },
+            json!({ "event": "nudge", "round": 1, "reason": "no_decision" }),
         ),
         (
             AgentEvent::Correction { round: 1, violations },

@@ -26,6 +26,13 @@ async fn a_script_plays_every_kind_of_failure() {
 }
 
 #[tokio::test]
+async fn a_rate_limit_says_when_to_come_back() {
+    let error = run(&agent("[[turn]]\nfail = 'rate_limited'\nretry_after = '90s'"), fresh("x")).await.unwrap_err();
+    let after = Some(std::time::Duration::from_secs(90));
+    assert_eq!(error.disposition(), Disposition::ResumeSession { session: id("write-1"), after });
+}
+
+#[tokio::test]
 async fn a_failure_comes_after_the_work_and_shows_in_the_history() {
     let workspace = tempfile::tempdir().unwrap();
     let agent = agent("[[turn]]\nfail = \"crash\"\nwrite = [{ path = \"half\", content = \"done\" }]");

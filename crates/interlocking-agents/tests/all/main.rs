@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod actions;
+mod admission;
 mod bad_scripts;
 mod cancelling;
 mod common;
@@ -14,6 +15,7 @@ mod failures;
 mod logging;
 mod matching;
 mod memory;
+mod nudging;
 mod own_agent;
 mod readme;
 mod runner;

@@ -122,7 +122,10 @@ fn dispositions_follow_what_helps() {
     let other = |transient| AgentErrorKind::Other { message: "mine".to_owned(), transient };
     assert_eq!(AgentError::new(other(true)).disposition(), Disposition::Retry { after: None });
     assert_eq!(AgentError::new(other(false)).disposition(), Disposition::GiveUp);
-    assert_eq!(AgentErrorKind::Idle { limit }.to_string(), "the agent gave no sign of life for 90s");
+    assert_eq!(
+        AgentErrorKind::Idle { limit, nudges: 3 }.to_string(),
+        "the agent gave no sign of life for 90s after 3 reminders"
+    );
     let unsupported =
         AgentErrorKind::Unsupported { agent: "gemini".to_owned(), operation: fork("p", "x").session.kind() };
     assert_eq!(unsupported.to_string(), "agent `gemini` cannot fork a session");

@@ -195,7 +195,7 @@ async fn a_turn_is_made_of_the_handlers_parts_and_the_row() {
 async fn a_role_has_its_agent_and_its_model() {
     let (author, others) = (Recording::new(TWO_ROUNDS), Recording::new(TWO_ROUNDS));
     let mut roles = Roles::new();
-    roles.bind("author", Player { agent: author.clone(), model: Some("large".to_owned()) });
+    roles.bind("author", Player { model: Some("large".to_owned()), ..Player::new(author.clone()) });
     roles.bind_others(Player::new(others.clone()));
     let (run, _) = run(&author);
     let report = run.with_roles(roles).start(draft()).await.unwrap();

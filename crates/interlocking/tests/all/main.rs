@@ -9,7 +9,9 @@ mod held;
 mod support;
 
 mod agents;
+mod backoff;
 mod bounds;
+mod budgets;
 mod cancel;
 mod context;
 mod event;
@@ -18,6 +20,7 @@ mod flow;
 mod join;
 mod journal;
 mod memory;
+mod nudges;
 mod region;
 mod resume;
 mod route;

@@ -1,0 +1,112 @@
+//! When a call of an agent last showed a sign of life.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The signs of life of one call.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    state: Mutex<State>,
+    /// The agent has ended the last thing it worked on.
+    rested: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    last: Instant,
+    working: u32,
+}
+
+/// The agent works on something of its own while this lives; see [`TurnContext::working`](crate::TurnContext::working).
+#[derive(Debug)]
+#[must_use = "the agent works for as long as this lives"]
+pub struct Working<'a>(&'a Pulse);
+
+impl Pulse {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::new(State { last: Instant::now(), working: 0 }), rested: Notify::new() }
+    }
+
+    /// There was a sign of life.
+    pub(crate) fn beat(&self) {
+        self.state().last = Instant::now();
+    }
+
+    pub(crate) fn work(&self) -> Working<'_> {
+        self.state().working += 1;
+        Working(self)
+    }
+
+    /// Resolves when there was no sign of life for so long.
+    pub(crate) async fn stopped_for(&self, limit: Duration) {
+        loop {
+            let (due, working) = {
+                let state = self.state();
+                (state.last + limit, state.working > 0)
+            };
+            if working {
+                // A rest between the look and the wait leaves its permit: one waiter, so it is not lost.
+                self.rested.notified().await;
+            } else if due <= Instant::now() {
+                return;
+            } else {
+                tokio::time::sleep_until(due).await;
+            }
+        }
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.working -= 1;
+        state.last = Instant::now();
+        drop(state);
+        self.0.rested.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    async fn pass(seconds: u64) {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_counted_from_the_last_sign_of_life() {
+        let (start, pulse) = (Instant::now(), Pulse::new());
+        tokio::join!(pulse.stopped_for(LIMIT), async {
+            pass(59).await;
+            pulse.beat();
+            pass(59).await;
+            pulse.beat();
+        });
+        assert_eq!(start.elapsed(), Duration::from_secs(59 + 59 + 60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_is_no_silence_however_long_it_takes() {
+        let (start, pulse) = (Instant::now(), Pulse::new());
+        tokio::join!(pulse.stopped_for(LIMIT), async {
+            pass(10).await;
+            let (outer, inner) = (pulse.work(), pulse.work());
+            pass(1_000).await;
+            drop(inner);
+            pass(1_000).await;
+            drop(outer);
+        });
+        assert_eq!(start.elapsed(), Duration::from_secs(2_010 + 60));
+    }
+}

@@ -1,0 +1,229 @@
+//! How much a run may use, all its child runs included.
+//!
+//! What can be known before a call is refused before the call: calls are counted when they begin, and calls beyond the
+//! allowed number at once wait. Tokens and money are known when a call has ended, so the first call after the limit was
+//! reached is refused: a run may exceed them by what the calls under way use up.
+//!
+//! A run whose next call is refused goes on as far as it comes without agents: nothing that was paid for is lost. Then it
+//! ends as [`Outcome::BudgetExhausted`](crate::Outcome::BudgetExhausted), which its journal does not take for an end: it can
+//! be resumed with more.
+
+use interlocking_agents::{Cost, Usage};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// What a run and its child runs may use together. Nothing is limited unless it is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Budgets {
+    /// Calls of agents: first tries, corrections, reminders and repetitions after an error of the provider.
+    pub calls: Option<u32>,
+    /// Tokens, sent and written.
+    pub tokens: Option<u64>,
+    /// Money, as far as agents say what they cost.
+    pub money: Option<Cost>,
+    /// Time, from when the run is started, or resumed. When it has passed the run is stopped where it stands.
+    pub wall_time: Option<Duration>,
+    /// How deep child runs may be nested: 0 for none, 1 for children without children.
+    pub depth: Option<u32>,
+    /// Calls of agents at one time; others wait for their turn. At least 1: 0 counts as 1.
+    pub concurrency: Option<u32>,
+}
+
+/// A budget that ended a run: its limit, and what was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "budget", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum UsedUp {
+    /// [`Budgets::calls`].
+    Calls {
+        /// How many there may be.
+        limit: u32,
+        /// How many there were.
+        used: u32,
+    },
+    /// [`Budgets::tokens`].
+    Tokens {
+        /// How many there may be.
+        limit: u64,
+        /// How many there were, those of calls that were under way when another was refused included.
+        used: u64,
+    },
+    /// [`Budgets::money`].
+    Money {
+        /// How much it may be.
+        limit: Cost,
+        /// How much it was, the cost of calls that were under way when another was refused included.
+        used: Cost,
+    },
+    /// [`Budgets::wall_time`].
+    WallTime {
+        /// How long it may take.
+        limit: Duration,
+        /// How long it had taken when it was stopped.
+        used: Duration,
+    },
+    /// [`Budgets::depth`].
+    Depth {
+        /// How deep children may be nested.
+        limit: u32,
+        /// How deep the one that was refused would have been.
+        used: u32,
+    },
+}
+
+/// What has been used up so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Meter {
+    /// Those that have begun; those that are under way have no tokens and no cost yet.
+    calls: u32,
+    tokens: u64,
+    money: Cost,
+}
+
+impl Budgets {
+    /// No limits.
+    pub fn unlimited() -> Self {
+        Self::default()
+    }
+
+    /// Whether calls, tokens or money are limited.
+    pub(crate) fn counts_calls(&self) -> bool {
+        self.calls.is_some() || self.tokens.is_some() || self.money.is_some()
+    }
+
+    /// The same with so many calls of agents.
+    #[must_use]
+    pub fn with_calls(self, calls: u32) -> Self {
+        Self { calls: Some(calls), ..self }
+    }
+
+    /// The same with so many tokens.
+    #[must_use]
+    pub fn with_tokens(self, tokens: u64) -> Self {
+        Self { tokens: Some(tokens), ..self }
+    }
+
+    /// The same with so much money.
+    #[must_use]
+    pub fn with_money(self, money: Cost) -> Self {
+        Self { money: Some(money), ..self }
+    }
+
+    /// The same with so much time.
+    #[must_use]
+    pub fn with_wall_time(self, wall_time: Duration) -> Self {
+        Self { wall_time: Some(wall_time), ..self }
+    }
+
+    /// The same with child runs nested so deep.
+    #[must_use]
+    pub fn with_depth(self, depth: u32) -> Self {
+        Self { depth: Some(depth), ..self }
+    }
+
+    /// The same with so many calls of agents at one time.
+    #[must_use]
+    pub fn with_concurrency(self, concurrency: u32) -> Self {
+        Self { concurrency: Some(concurrency), ..self }
+    }
+}
+
+impl Meter {
+    /// What stands in the way of one more call.
+    pub(crate) fn check(&self, budgets: &Budgets) -> Result<(), UsedUp> {
+        let Self { calls, tokens, money } = *self;
+        match *budgets {
+            Budgets { calls: Some(limit), .. } if calls >= limit => Err(UsedUp::Calls { limit, used: calls }),
+            Budgets { tokens: Some(limit), .. } if tokens >= limit => Err(UsedUp::Tokens { limit, used: tokens }),
+            Budgets { money: Some(limit), .. } if money >= limit => Err(UsedUp::Money { limit, used: money }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a call that begins, if there may be one more.
+    pub(crate) fn begin(&mut self, budgets: &Budgets) -> Result<(), UsedUp> {
+        self.check(budgets)?;
+        self.calls = self.calls.saturating_add(1);
+        Ok(())
+    }
+
+    /// The same with what has been used by now.
+    pub(crate) fn brought_up_to_date(&self, used_up: UsedUp) -> UsedUp {
+        match used_up {
+            UsedUp::Calls { limit, .. } => UsedUp::Calls { limit, used: self.calls },
+            UsedUp::Tokens { limit, .. } => UsedUp::Tokens { limit, used: self.tokens },
+            UsedUp::Money { limit, .. } => UsedUp::Money { limit, used: self.money },
+            other @ (UsedUp::WallTime { .. } | UsedUp::Depth { .. }) => other,
+        }
+    }
+
+    /// Books what a call that has begun used up.
+    pub(crate) fn end(&mut self, usage: &Usage) {
+        self.tokens = self.tokens.saturating_add(usage.tokens());
+        self.money += usage.cost;
+    }
+
+    /// Books calls of which nothing was known before.
+    pub(crate) fn add(&mut self, past: &Usage) {
+        self.calls = self.calls.saturating_add(past.calls);
+        self.end(past);
+    }
+}
+
+impl fmt::Display for UsedUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calls { limit, used } => {
+                write!(f, "the budget of {limit} agent calls is used up: {used} were made")
+            }
+            Self::Tokens { limit, used } => write!(f, "the budget of {limit} tokens is used up: {used} were used"),
+            Self::Money { limit, used } => write!(f, "the budget of {limit} is used up: {used} was spent"),
+            Self::WallTime { limit, used } => {
+                write!(f, "the budget of {limit:?} of time is used up: it took {used:?}")
+            }
+            Self::Depth { limit, used } => {
+                write!(f, "child runs may be nested {limit} deep, and one would have been {used} deep")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_when_they_begin_and_the_rest_when_they_end() {
+        let budgets = Budgets::unlimited().with_calls(3).with_tokens(10).with_money(Cost::from_micro_dollars(50));
+        let usage = |tokens, cost| Usage {
+            calls: 1,
+            input_tokens: tokens,
+            output_tokens: 1,
+            cost: Cost::from_micro_dollars(cost),
+            unpriced_calls: 0,
+        };
+        let mut meter = Meter::default();
+        meter.begin(&budgets).unwrap();
+        meter.begin(&budgets).unwrap();
+        meter.end(&usage(8, 49));
+        meter.check(&budgets).unwrap();
+        meter.end(&usage(0, 1));
+        assert_eq!(
+            meter.check(&budgets),
+            Err(UsedUp::Tokens { limit: 10, used: 10 }),
+            "reached is used up, and the first in order is named"
+        );
+        let money = UsedUp::Money { limit: Cost::from_micro_dollars(50), used: Cost::from_micro_dollars(50) };
+        assert_eq!(meter.check(&Budgets { tokens: None, ..budgets }), Err(money));
+        meter.add(&usage(0, 0));
+        assert_eq!(meter.check(&budgets), Err(UsedUp::Calls { limit: 3, used: 3 }));
+        assert_eq!(
+            Meter::default().check(&Budgets::unlimited().with_calls(0)),
+            Err(UsedUp::Calls { limit: 0, used: 0 })
+        );
+        meter.begin(&Budgets::unlimited()).unwrap();
+    }
+}

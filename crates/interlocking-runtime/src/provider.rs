@@ -1,0 +1,398 @@
+//! Sparing a provider that limits the rate of requests, is overloaded or cannot be reached.
+//!
+//! All calls of one agent, by [name](interlocking_agents::Agent::name), in a run and its child runs go through one gate. When
+//! one of them fails for the provider's sake, the gate closes for a while, and all of them wait. Then one call is let through
+//! to find out; while it runs the others wait on. Each call that ends well lets one more call be under way than before. So a
+//! provider that refuses everybody is asked once a wait, however many branches there are.
+//!
+//! How long the gate stays closed is drawn at random between nothing and a bound that doubles with each failure in a row
+//! (full jitter), and never less than the provider said.
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How often, and for how long, a run and its child runs put up with a provider that fails.
+///
+/// ```
+/// # use interlocking_runtime::Backoff;
+/// # use std::time::Duration;
+/// let backoff = Backoff { patience: Duration::from_secs(6 * 3600), ..Backoff::default() };
+/// # assert_eq!(backoff.retries, 1_000);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Backoff {
+    /// The bound of the first wait; 1 s.
+    pub first: Duration,
+    /// The bound of every wait, but for one that the provider asks for; 60 s.
+    pub longest: Duration,
+    /// How often gates may close, together; 1,000. With 0 the first error of a provider ends the run.
+    pub retries: u32,
+    /// For how long gates may be closed, together; 1 h.
+    pub patience: Duration,
+    /// Where the random numbers begin: for tests that shall repeat themselves. Different each time when absent.
+    pub seed: Option<u64>,
+}
+
+/// A provider ended a run: it went on failing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderLimit {
+    /// The agent's name.
+    pub agent: String,
+    /// How often gates had closed, those of other agents included.
+    pub retries: u32,
+    /// For how long they had been closed, together.
+    pub waited: Duration,
+    /// How long the provider said to wait, if it did: there is no use in resuming the run earlier.
+    pub retry_after: Option<Duration>,
+    /// The last error.
+    pub message: String,
+}
+
+/// The gates of all agents of a run and its child runs.
+pub(crate) struct Gates {
+    backoff: Backoff,
+    state: Mutex<State>,
+    /// Something about a gate has changed.
+    changed: Notify,
+}
+
+struct State {
+    gates: HashMap<String, Gate>,
+    retries: u32,
+    waited: Duration,
+    random: u64,
+}
+
+struct Gate {
+    closed_until: Option<Instant>,
+    /// How often it has closed since a call ended well.
+    failures: u32,
+    /// How often it has closed: a call that began before it closed last tells nothing new.
+    round: u64,
+    /// How many calls that began since are under way, and how many may be. Those that began before do not count: they may
+    /// be doing well, and go on for long.
+    inside: u32,
+    window: u32,
+}
+
+/// How an agent's gate stands.
+#[derive(Debug, PartialEq, Eq)]
+enum Standing {
+    Open,
+    /// Until then.
+    Closed(Instant),
+    /// As many calls are under way as may be.
+    Full,
+}
+
+/// A call that went through its agent's gate. Gives its place back when it is dropped.
+pub(crate) struct Inside<'g> {
+    gates: &'g Gates,
+    agent: &'g str,
+    /// The gate's when it went through.
+    round: u64,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_secs(1),
+            longest: Duration::from_secs(60),
+            retries: 1_000,
+            patience: Duration::from_secs(3_600),
+            seed: None,
+        }
+    }
+}
+
+impl Backoff {
+    /// The same with random numbers that begin at `seed`.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
+    }
+
+    /// The bound of the wait after so many failures in a row, at least one.
+    fn bound(&self, failures: u32) -> Duration {
+        let doublings = failures.saturating_sub(1).min(31);
+        self.first.saturating_mul(1 << doublings).min(self.longest)
+    }
+}
+
+impl Gates {
+    pub(crate) fn new(backoff: Backoff) -> Self {
+        let random = backoff.seed.unwrap_or_else(|| RandomState::new().hash_one(0));
+        let state = State { gates: HashMap::new(), retries: 0, waited: Duration::ZERO, random };
+        Self { backoff, state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    pub(crate) fn backoff(&self) -> Backoff {
+        self.backoff
+    }
+
+    /// Waits until the gate of `agent` looks open. By the time somebody goes through, it may have closed again.
+    pub(crate) async fn open(&self, agent: &str) {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            // Registered before the look, so that no change falls between the two.
+            changed.as_mut().enable();
+            let standing = self.state().gate(agent).standing();
+            match standing {
+                Standing::Open => return,
+                Standing::Full => changed.await,
+                Standing::Closed(until) => {
+                    // Whoever wakes first looks again.
+                    let _ = tokio::time::timeout_at(until, changed).await;
+                }
+            }
+        }
+    }
+
+    /// Goes through the gate of `agent`, if it is open.
+    pub(crate) fn enter<'g>(&'g self, agent: &'g str) -> Option<Inside<'g>> {
+        let mut state = self.state();
+        let gate = state.gate(agent);
+        (gate.standing() == Standing::Open).then(|| {
+            gate.inside += 1;
+            Inside { gates: self, agent, round: gate.round }
+        })
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn gate(&mut self, agent: &str) -> &mut Gate {
+        self.gates.entry(agent.to_owned()).or_insert_with(|| Gate {
+            closed_until: None,
+            failures: 0,
+            round: 0,
+            inside: 0,
+            window: u32::MAX,
+        })
+    }
+
+    /// A random span from nothing to `bound`.
+    fn jitter(&mut self, bound: Duration) -> Duration {
+        // SplitMix64: nobody has an interest in guessing these.
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        // 53 bits are what a float holds exactly.
+        bound.mul_f64((mixed >> 11) as f64 / (1_u64 << 53) as f64)
+    }
+}
+
+impl Gate {
+    fn standing(&self) -> Standing {
+        match self.closed_until {
+            Some(until) if until > Instant::now() => Standing::Closed(until),
+            _ if self.inside < self.window => Standing::Open,
+            _ => Standing::Full,
+        }
+    }
+}
+
+impl Inside<'_> {
+    /// The call ended well: the provider can take one more at a time.
+    pub(crate) fn succeeded(self) {
+        let mut state = self.gates.state();
+        let gate = state.gate(self.agent);
+        if gate.round == self.round {
+            gate.failures = 0;
+            gate.window = gate.window.saturating_add(1);
+        }
+    }
+
+    /// The call failed for the provider's sake: the gate closes.
+    ///
+    /// # Errors
+    ///
+    /// It may not close again, or not for as long as it would have to.
+    pub(crate) fn failed(self, retry_after: Option<Duration>, message: String) -> Result<(), ProviderLimit> {
+        let backoff = &self.gates.backoff;
+        let mut guard = self.gates.state();
+        let state = &mut *guard;
+        let gate = state.gate(self.agent);
+        let now = Instant::now();
+        let closed_until = gate.closed_until.filter(|until| *until > now);
+        let news = gate.round == self.round;
+        let failures = gate.failures + 1;
+        let delay = match news {
+            true => state.jitter(backoff.bound(failures)).max(retry_after.unwrap_or_default()),
+            // It began before the gate closed. Others have said so already, but perhaps not how long to wait.
+            false => retry_after.unwrap_or_default(),
+        };
+        let closed = closed_until.map_or(Duration::ZERO, |until| until - now);
+        // What the gate is closed for anyway costs no more patience.
+        let waited = state.waited.saturating_add(delay.saturating_sub(closed));
+        let retries = state.retries.saturating_add(u32::from(news));
+        let until = now.checked_add(delay.max(closed));
+        let Some(until) = until.filter(|_| retries <= backoff.retries && waited <= backoff.patience) else {
+            let (agent, retries, waited) = (self.agent.to_owned(), state.retries, state.waited);
+            return Err(ProviderLimit { agent, retries, waited, retry_after, message });
+        };
+        (state.retries, state.waited) = (retries, waited);
+        let gate = state.gate(self.agent);
+        gate.closed_until = Some(until);
+        if news {
+            (gate.failures, gate.round) = (failures, gate.round + 1);
+            (gate.inside, gate.window) = (0, 1);
+        }
+        tracing::debug!(agent = self.agent, retries, ?delay, "the provider is to be left alone");
+        Ok(())
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gates.state();
+        let gate = state.gate(self.agent);
+        if gate.round == self.round {
+            gate.inside -= 1;
+        }
+        drop(state);
+        self.gates.changed.notify_waiters();
+    }
+}
+
+impl fmt::Display for ProviderLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { agent, retries, waited, retry_after, message } = self;
+        write!(
+            f,
+            "the provider of agent `{agent}` still fails after {retries} waits of {waited:?} together: {message}"
+        )?;
+        match retry_after {
+            Some(retry_after) => write!(f, "; it says to try again after {retry_after:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn gates() -> Gates {
+        Gates::new(Backoff::default().with_seed(1))
+    }
+
+    async fn entered<'g>(gates: &'g Gates) -> Inside<'g> {
+        gates.open("a").await;
+        gates.enter("a").unwrap()
+    }
+
+    fn fail(inside: Inside<'_>, retry_after: Option<Duration>) {
+        inside.failed(retry_after, "429".to_owned()).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_is_let_through_after_a_wait_and_each_success_lets_one_more() {
+        let gates = gates();
+        fail(entered(&gates).await, Some(10 * SECOND));
+        assert!(gates.enter("a").is_none(), "closed");
+        assert!(gates.enter("b").is_some(), "the gate of another");
+        let start = Instant::now();
+        let probe = entered(&gates).await;
+        assert_eq!(start.elapsed(), 10 * SECOND);
+        assert!(gates.enter("a").is_none(), "while the first is under way");
+        probe.succeeded();
+        let (one, _two) = (gates.enter("a").unwrap(), gates.enter("a").unwrap());
+        assert!(gates.enter("a").is_none());
+        one.succeeded();
+        assert!(gates.enter("a").is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_first_call_that_is_cut_off_leaves_its_place_to_the_next() {
+        let gates = gates();
+        fail(entered(&gates).await, Some(SECOND));
+        let probe = entered(&gates).await;
+        let start = Instant::now();
+        tokio::join!(gates.open("a"), async {
+            tokio::time::sleep(SECOND).await;
+            drop(probe);
+        });
+        assert_eq!(start.elapsed(), SECOND);
+    }
+
+    /// Calls that began before the gate closed are neither in the way of the first one after, nor news.
+    #[tokio::test(start_paused = true)]
+    async fn calls_from_before_the_gate_closed_tell_nothing_but_how_long_to_wait() {
+        let gates = gates();
+        let [first, good, bad, worse, long] = [
+            entered(&gates).await,
+            entered(&gates).await,
+            entered(&gates).await,
+            entered(&gates).await,
+            entered(&gates).await,
+        ];
+        let start = Instant::now();
+        fail(first, None);
+        good.succeeded();
+        fail(bad, None);
+        assert!(gates.enter("a").is_none(), "still closed");
+        fail(worse, Some(30 * SECOND));
+        let probe = entered(&gates).await;
+        assert_eq!(start.elapsed(), 30 * SECOND);
+        assert!(gates.enter("a").is_none(), "one, for nobody has succeeded since");
+        let state = gates.state();
+        assert_eq!((state.retries, state.waited), (1, 30 * SECOND), "one wait");
+        drop(state);
+        drop(long);
+        assert!(gates.enter("a").is_none(), "and it is not that one's place");
+        probe.succeeded();
+        assert!(gates.enter("a").is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_grow_to_their_bound_and_start_anew_after_a_success() {
+        let backoff = Backoff { first: SECOND, longest: 20 * SECOND, ..Backoff::default() };
+        let bounds: Vec<_> = [1, 2, 3, 4, 5, 6, 7, 1_000].map(|failures| backoff.bound(failures).as_secs()).into();
+        assert_eq!(bounds, [1, 2, 4, 8, 16, 20, 20, 20]);
+        let gates = Gates::new(backoff.with_seed(3));
+        for _ in 0..9 {
+            fail(entered(&gates).await, None);
+        }
+        assert_eq!(gates.state().gate("a").failures, 9);
+        entered(&gates).await.succeeded();
+        assert_eq!(gates.state().gate("a").failures, 0);
+    }
+
+    #[test]
+    fn jitter_is_full_and_even() {
+        let gates = gates();
+        let mut state = gates.state();
+        let drawn: Vec<_> = (0..10_000).map(|_| state.jitter(SECOND).as_secs_f64()).collect();
+        assert!(drawn.iter().all(|wait| (0.0..=1.0).contains(wait)));
+        let mean = drawn.iter().sum::<f64>() / 10_000.0;
+        assert!((mean - 0.5).abs() < 0.02, "{mean}");
+        assert!(drawn.iter().any(|wait| *wait < 0.01) && drawn.iter().any(|wait| *wait > 0.99));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_cannot_be_waited_for_is_a_limit() {
+        let gates = gates();
+        for forever in [Duration::MAX, 3_601 * SECOND] {
+            let limit = entered(&gates).await.failed(Some(forever), "429".to_owned()).unwrap_err();
+            assert_eq!((limit.retries, limit.retry_after), (0, Some(forever)));
+        }
+        let endless = Gates::new(Backoff { patience: Duration::MAX, ..Backoff::default() });
+        assert!(entered(&endless).await.failed(Some(Duration::MAX), "429".to_owned()).is_err(), "no clock goes so far");
+    }
+}
