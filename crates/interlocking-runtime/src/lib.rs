@@ -42,6 +42,7 @@ pub mod clock;
 pub mod journal;
 
 mod absorb;
+mod begun_sessions;
 mod beside;
 mod bill;
 mod chain;

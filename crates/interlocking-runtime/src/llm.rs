@@ -14,10 +14,12 @@
 //! }
 //! ```
 
+use crate::begun_sessions::BegunSessions;
 use crate::bill::Bill;
 use crate::services::Backstage;
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as,
+    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionError, SessionId, SessionOp, Turn, Usage,
+    deserializes_as,
 };
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
@@ -168,6 +170,11 @@ async fn converse<N: LLM>(
         .roles
         .player(role)
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
+    let execution = cx.execution();
+    let by = backstage.by(execution);
+    // What was cut off goes on in the session that it had begun, which knows what was done.
+    let begun = backstage.history.session(&by, player.agent.name());
+    let fresh = begun.is_some().then(|| session.clone());
     let turn = Turn {
         system,
         schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
@@ -175,21 +182,34 @@ async fn converse<N: LLM>(
         read_only: row.read_only,
         model: player.model.clone(),
         role: Some(role.to_owned()),
-        ..Turn::new(session, prompt)
+        ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
     };
-    let execution = cx.execution();
+    if let SessionOp::ContinueFrom(session) = &turn.session
+        && fresh.is_some()
+    {
+        player.agent.sessions().tie(session.clone(), turn.workspace.as_deref());
+    }
     let bill = Bill::new(backstage, execution, player.agent.name(), role);
+    let begun = BegunSessions::new(backstage, by, player.agent.name());
     let events = |event| {
         bill.note(&event);
+        begun.note(&event);
         backstage.agent_event(cx.node(), execution, event);
     };
-    let outcome = Conversation::new(&*player.agent)
+    let conversation = Conversation::new(&*player.agent)
         // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
         .with_check(deserializes_as::<N::Output>)
         .with_nudges(player.nudges.unwrap_or(backstage.settings.nudges))
-        .with_admission(&bill)
-        .run(turn, &events)
-        .await;
+        .with_admission(&bill);
+    let mut outcome = conversation.run(turn.clone(), &events).await;
+    if let (Err(error), Some(session)) = (&outcome, fresh)
+        && matches!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { .. }))
+    {
+        // The agent knows nothing of it any more: from the beginning, then.
+        outcome = conversation.run(Turn { session, ..turn }, &events).await;
+    }
+    drop(conversation);
+    begun.written().await?;
     let (spent, session) = match &outcome {
         Ok(completion) => (completion.usage, Some(completion.session.clone())),
         Err(error) => (error.usage, error.session.clone()),
@@ -207,6 +227,16 @@ async fn converse<N: LLM>(
         .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
     let Completion { session, usage, corrections, nudges, .. } = completion;
     Ok(Ok(Reply { output, session, usage, corrections, nudges }))
+}
+
+/// Has an agent do one turn for a node that is no [`LLMNode`] and has a prompt and an output all the same: an advisory node
+/// or an event node with `prompt` and `output`.
+pub(crate) async fn ask<N: LLM>(
+    cx: &Cx<'_, N>,
+    prompt: String,
+    session: SessionOp,
+) -> Result<Reply<N::Output>, NodeError> {
+    Ok(converse::<N>(cx, None, prompt, session).await??)
 }
 
 fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {

@@ -1,7 +1,9 @@
 //! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
 
 use crate::journal::{Encoded, Entry};
+use crate::llm::{LLM, Prompt, Reply, ask};
 use crate::services::Backstage;
+use interlocking_agents::SessionOp;
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Graph, Node, Value};
@@ -47,6 +49,19 @@ pub trait RunContext<N: Node> {
 
     /// The other runs that the parent of this one has started and that have not ended, in the order of their names.
     fn siblings(&self) -> Vec<RunId>;
+
+    /// Has the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
+    ///
+    /// # Errors
+    ///
+    /// That the prompt cannot be rendered, the agent's, or that the run may make no more calls.
+    fn converse(
+        &mut self,
+        prompt: N::Prompt<'_>,
+        session: SessionOp,
+    ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
+    where
+        N: LLM;
 
     /// Sends a message to the event node `Event` of run `to`, when this execution's outcome is accepted. Messages of one
     /// run arrive in the order in which they were sent (V3-151); one to a run that has ended is dropped.
@@ -102,6 +117,19 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
 
     fn siblings(&self) -> Vec<RunId> {
         Backstage::of(self).map(|backstage| backstage.settings.tree.siblings(&backstage.run)).unwrap_or_default()
+    }
+
+    fn converse(
+        &mut self,
+        prompt: N::Prompt<'_>,
+        session: SessionOp,
+    ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
+    where
+        N: LLM,
+    {
+        // Rendered at once: what the prompt borrows is needed no longer then.
+        let prompt = prompt.render();
+        async move { ask::<N>(self, prompt?, session).await }
     }
 
     fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>
