@@ -1,4 +1,5 @@
-//! Every attribute of the manual, in one graph that runs.
+//! Every attribute of the manual for nodes that take tokens and need no journal, in one graph that runs; `kinds` has the
+//! others.
 
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;

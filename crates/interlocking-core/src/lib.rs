@@ -9,7 +9,7 @@
 //! - [`graph`]: the traits by which a struct is a graph and a field is a node; `#[derive(Graph)]` writes their impls.
 //! - [`route`]: where a handler goes next, typed by the node it stands on.
 //! - [`context`]: what a handler may ask of its run.
-//! - [`kind`]: the node kinds that need no runtime: logic, fork and join.
+//! - [`kind`]: the node kinds that need no runtime: logic, fork, join and event.
 //! - [`failure`]: how a node or a run fails.
 //! - [`run_id`]: the name of one run.
 //! - [`agent_calls`]: how many agent calls a run can make at worst.

@@ -67,12 +67,15 @@ pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
     Net::new(table).expect("the derive checked the table")
 }
 
+/// What one node reported.
+pub type Told<R> = Vec<Reported<R>>;
+
 /// What node `N` reported.
 ///
 /// # Errors
 ///
 /// The source's.
-pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Vec<Reported<N::Report>>, NodeError> {
+pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Told<N::Report>, NodeError> {
     source.read(N::INDEX)
 }
 

@@ -474,7 +474,7 @@ impl Expansion<'_, '_> {
             return quote!((#(#types),*));
         }
         if node.kind == Some(NodeKind::Observer) {
-            return quote!(__p::Observation);
+            return quote!(__W);
         }
         node.input().map(ToTokens::to_token_stream).unwrap_or_default()
     }

@@ -6,7 +6,8 @@
 //! - `validate`: the rules of shape, one function a rule.
 //! - `table`: the same as data, which `interlocking_core` compiles to a net.
 //! - `soundness`: what that net can come to, as errors at the fields that are to blame.
-//! - `expand`: a checked graph as code, with `markers`; `fallback`: what stands in for it beside errors.
+//! - `expand`: a checked graph as code, with `markers`; `expand::kinds`: what only some kinds have; `fallback`: what stands
+//!   in for it beside errors.
 //! - `naming`, `spelling`, `suggest`: names, types as text, "did you mean …?".
 //! - `errors`: collects, so that all errors of a struct are reported at once.
 
@@ -51,24 +52,48 @@ use syn::{DeriveInput, parse_macro_input};
 /// not be called like the struct in snake case; `markings = n`, if the check for soundness should look further than
 /// 20,000 markings before it gives up.
 ///
-/// On a field, whose type is an `LLMNode<H>`, `LogicNode<H>`, `ForkNode<H>` or `JoinNode<H>`:
+/// On a field, whose type says the kind of node:
+///
+/// | kind | takes | goes on by |
+/// |---|---|---|
+/// | `LLMNode<H>` | one input; an agent does the work | one `goto(…)`, or its `fork(…)` |
+/// | `LogicNode<H>` | one input | the same |
+/// | `ForkNode<H>` | one input | its `fork(…)` |
+/// | `JoinNode<H>` | a value in each slot of `join(…)` | one `goto(…)`, or its `fork(…)` |
+/// | `MapNode<H>` | one input, and runs a child graph for each of its items | the same |
+/// | `HumanNode<H>` | one input, and waits for a person's answer | the same |
+/// | `AdvisoryNode<H>` | an input that another node's handler spawns it with | nothing: works beside the graph, and reports at the exit |
+/// | `ObserverNode<H>` | the outcomes of the nodes in `observes(…)` | nothing: sees, and reports at the exit |
+/// | `EventNode<H>` | a message from outside, `on(…)`, while the run pauses | `resume`, or one `goto(…)` that says what it cancels |
 ///
 /// | attribute | means | on |
 /// |---|---|---|
-/// | `entry` | a run starts here | one node, no join |
-/// | `input = Type` | what it takes | all but joins |
+/// | `entry` | a run starts here | one node that takes one token |
+/// | `input = Type` | what it takes | all but joins, observers and events |
 /// | `join(slot: Type, …)` | what it waits for. A slot is filled from the node it is named after, or from those in `slot: Type from(a, b)`; `latched`, at the end, keeps its value for later rounds | joins |
-/// | `goto(a, join, join.slot, exit)` | the handler takes one of these. A bare join means the slot that lists this node. Several groups may stand on one node | all but forks |
-/// | `fork(a, b \| c)` | the handler continues on all branches at once; a branch may have alternatives | forks must, others may |
-/// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork` or `exhausted`: what is cleared on the way | |
-/// | `visits = n` | how often it may be entered in a run; or `unbounded` | |
+/// | `on(Type)` | the message it handles | events |
+/// | `goto(a, join, join.slot, exit)` | the handler takes one of these. A bare join means the slot that lists this node. Several groups may stand on one node | all but forks, advisory nodes and observers |
+/// | `fork(a, b \| c)` | the handler continues on all branches at once; a branch may have alternatives | forks must, others that take tokens may |
+/// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork` or `exhausted`: what is cleared on the way | events must |
+/// | `resume` | the handler may leave the run as it is | events |
+/// | `spawn(a, b)` | the advisory nodes that the handler may start | all but advisory nodes and observers |
+/// | `visits = n` | how often it may be entered in a run; or `unbounded` | all but observers |
 /// | `attempts = n` | how often it may go to itself in one visit | nodes that do |
-/// | `exhausted(target)` | where an entry beyond these bounds goes; the target takes a type that is `From<Exhausted<Input>>` | bounded nodes |
-/// | `timeout = "90s"` | how long one execution may take: `ms`, `s`, `m` or `h` | |
-/// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes |
-/// | `agent = "role"` | who does the work; by default the role is called like the node | LLM nodes |
-/// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was | |
-/// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group | |
+/// | `exhausted(target)` | where an entry beyond these bounds goes; the target takes a type that is `From<Exhausted<Input>>` | bounded nodes that lead anywhere |
+/// | `timeout = "90s"` | how long one execution may take: `ms`, `s`, `m` or `h` | all but observers |
+/// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes must; advisory nodes and events may, both together |
+/// | `agent = "role"` | who does the work; by default the role is called like the node | nodes with a prompt |
+/// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was | all but observers |
+/// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group. An observer remembers its report | all but observers |
+/// | `map = Graph` | the graph that its children run; it may be this one | maps |
+/// | `concurrency = n` | how many children may run at once | maps |
+/// | `depth = n` | how many runs deep children may nest; a graph that maps itself must say so | maps |
+/// | `question = Type`, `answer = Type` | what a person is asked, and what comes back | human nodes |
+/// | `observes(a, b)` | the nodes that it sees | observers |
+/// | `report = Type`, `reports_to(exit)` | what it reports at the exit; an observer's starts as its `Default` | advisory nodes, observers |
+///
+/// A graph with nodes that report implements `Finish`, which makes the run's output of what came to the exit and of the
+/// reports: one field a node, named like it.
 ///
 /// For each node the module has a type of the field's name, `newsroom::write`, with the field's visibility; for each
 /// slot one called `join_slot`; and `exit`. Handlers name nodes by them: `goto!(cx, newsroom::review, article)`.

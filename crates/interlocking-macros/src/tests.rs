@@ -1,5 +1,7 @@
 //! What the derive writes: how much, and in what shape.
 
+mod kinds;
+
 use syn::DeriveInput;
 
 fn chain(length: usize) -> DeriveInput {

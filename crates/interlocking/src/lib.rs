@@ -24,7 +24,7 @@
 //!
 //! | feature | what it adds | default |
 //! |---|---|---|
-//! | `runtime` | the executor, agents, LLM nodes | yes |
+//! | `runtime` | the executor, agents, and the nodes that need it: LLM, map, human, advisory, observer | yes |
 //! | `askama` | askama templates as prompts | yes |
 //! | `worktree` | git worktrees | yes |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |

@@ -6,7 +6,8 @@ pub use core::option::Option::{self, None, Some};
 pub use core::primitive::{u16, usize};
 pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
-    NO_PLACE, NoToken, exhausted, finish, keep, load, net, not_stored, reports, slots, store, unknown_place, visit,
+    NO_PLACE, NoToken, Told, exhausted, finish, keep, load, net, not_stored, reports, slots, store, unknown_place,
+    visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
 pub use interlocking_core::context::{Entered, alone};
@@ -15,7 +16,7 @@ pub use interlocking_core::failure::{Exhausted, NodeError};
 pub use interlocking_core::frontier::{Limit, Payload};
 pub use interlocking_core::graph::{
     Asks, Branch, Done, Edge, Field, Forks, Graph, Maps, MemoryVisitor, Node, Place, Relay, Remembers, ReportSource,
-    Reported, Reporting, Reports, Resumes, Spawns, Token, Value, Works,
+    Reporting, Reports, Resumes, Spawns, Token, Value, Works,
 };
 pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::Net;

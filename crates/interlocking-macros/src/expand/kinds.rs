@@ -46,16 +46,24 @@ impl Expansion<'_, '_> {
         for (index, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| node.reports()) {
             let (name, marker) = (node.ident, self.node_marker(index));
             let report = node.attributes.report.as_ref().map(|report| &report.value);
-            fields.extend(quote_spanned! {at(name.span())=> pub #name: __p::Vec<__p::Reported<#report>>, });
-            reads.extend(quote_spanned! {at(name.span())=> #name: __p::reports::<#marker, _>(source)?, });
+            fields.extend(quote_spanned! {at(name.span())=> pub #name: __p::Told<#report>,});
+            reads.extend(quote_spanned! {at(name.span())=> #name: __read::<#marker, _>(it)?,});
         }
         if fields.is_empty() {
             return TokenStream::new();
         }
+        let observers = self.graph.nodes.iter().any(|node| node.kind == Some(NodeKind::Observer));
+        let observation = observers.then(|| {
+            quote!(
+                use __p::Observation as __W;
+            )
+        });
         quote! {
+            #observation
             pub struct __Reports { #fields }
             impl __Reports {
-                fn read<__R: __p::ReportSource>(source: &mut __R) -> __p::Result<Self, __p::NodeError> {
+                fn read<__R: __p::ReportSource>(it: &mut __R) -> __p::Result<Self, __p::NodeError> {
+                    use __p::reports as __read;
                     __p::Ok(Self { #reads })
                 }
             }
