@@ -106,6 +106,9 @@ pub trait Reporting: Graph {
     type Reports: Send;
 }
 
+/// What the nodes beside `G` reported: what [`Finish::finish`] takes.
+pub type ReportsOf<G> = <G as Reporting>::Reports;
+
 /// What becomes of the reports of the nodes beside a graph.
 #[diagnostic::on_unimplemented(
     message = "nobody takes the reports of graph `{Self}`",

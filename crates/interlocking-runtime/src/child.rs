@@ -1,10 +1,11 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
 use crate::event::{Event, EventKind, EventSink};
-use crate::journal::{Entry, JournalError, Origin};
+use crate::journal::{Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::Outcome;
 use crate::run::{Begin, execute};
 use crate::settings::Settings;
+use crate::tree::Tree;
 use interlocking_core::failure::Failure;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
@@ -136,6 +137,33 @@ async fn current(settings: &Settings, kin: &Kin) -> Result<RunId, JournalError> 
         key = format!("{}~{again}", kin.key);
     }
     unreachable!("a map node is not entered so often")
+}
+
+/// Ends the children of a run that has ended itself: those that its map nodes left behind, and theirs (rule 15).
+pub(crate) fn end_children<'a>(
+    journal: &'a dyn Journal,
+    tree: &'a Tree,
+    parent: &'a RunId,
+) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
+    Box::pin(async move {
+        for child in journal.children(parent).await? {
+            if child.ended.is_some() {
+                continue;
+            }
+            tree.left(&child.run).await;
+            let _claim = match journal.claim(&child.run).await {
+                Ok(claim) => claim,
+                // Somebody else works on it, and will see how it ends.
+                Err(JournalError::Held { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            end_children(journal, tree, &child.run).await?;
+            let sequence = journal.load(&child.run).await?.len() as u64;
+            let entry = Entry::Ended { failure: None, cancelled: true };
+            journal.append(Record { run: child.run, sequence, entry }).await?;
+        }
+        Ok(())
+    })
 }
 
 /// Tells a parent's listener of a child.

@@ -3,6 +3,7 @@
 use crate::allowance::Allowance;
 use crate::budget::Budgets;
 use crate::cancel::Cancel;
+use crate::child::end_children;
 use crate::clock::{Clock, Elapsed};
 use crate::driver::{Driver, Standing};
 use crate::event::{EventKind, EventSink};
@@ -366,6 +367,14 @@ pub(crate) async fn execute<G: Graph>(
     if depth == 0 {
         // Children are stopped with their map node, and let go of their runs a moment later.
         tree.alone(&run).await;
+    }
+    let has_ended = matches!(outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
+    let has_children = net.table().nodes.iter().any(|row| row.kind == NodeKind::Map);
+    if let Some(journal) = journal.filter(|_| has_ended && has_children)
+        && let Err(error) = end_children(&*journal, &tree, &run).await
+    {
+        // The run itself is at its end, which is recorded.
+        tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
     let backstage = &shared.services.backstage;
     Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.now() })

@@ -64,6 +64,17 @@ pub trait Journal: Send + Sync {
     /// [`JournalError`] where that cannot be read.
     async fn runs(&self) -> Result<Vec<RunSummary>, JournalError>;
 
+    /// What is known of each run that a map node of `run` started.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`] where that cannot be read.
+    async fn children(&self, run: &RunId) -> Result<Vec<RunSummary>, JournalError> {
+        let is_child =
+            |summary: &RunSummary| matches!(&summary.origin, Some(Origin::Child { parent, .. }) if parent == run);
+        Ok(self.runs().await?.into_iter().filter(is_child).collect())
+    }
+
     /// Sends a letter to a run, which takes it up when it can; needs no claim. Letters are numbered in the order in which
     /// they came, from 1.
     ///

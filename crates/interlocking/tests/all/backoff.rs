@@ -121,7 +121,7 @@ async fn a_provider_that_asks_for_more_patience_than_there_is_ends_the_run_at_on
     );
     // It can be resumed, and what was spent is known.
     let records = journal.records(&report.run);
-    let [_, spent] = &records[..] else { panic!("{records:?}") };
+    let [_, _session, spent] = &records[..] else { panic!("{records:?}") };
     let Entry::Spent { calls, .. } = &spent.entry else { panic!("{spent:?}") };
     assert_eq!(calls[0].usage.cost.to_string(), "$0.50");
 }

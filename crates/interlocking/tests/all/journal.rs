@@ -109,9 +109,11 @@ async fn each_outcome_is_one_record_with_all_that_it_did() {
     let lines: String = records[1..].iter().map(|r| serde_json::to_string(&r.entry).unwrap() + "\n").collect();
     expect_test::expect![[r#"
         {"entry":"outcome","node":"split","visit":1,"attempt":1,"alternative":0,"tokens":[{"place":"work","payload":{"json":"\"it\""}},{"place":"look","payload":{"json":"\"it\""}}],"took_ms":0}
+        {"entry":"session","by":{"node":"work","visit":1,"attempt":1},"agent":"recording","session":"work-1"}
         {"entry":"outcome","node":"look","visit":1,"attempt":1,"alternative":3,"tokens":[{"place":"gate.look","payload":{"json":"true"}}],"took_ms":5}
         {"entry":"outcome","node":"work","visit":1,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":{"json":"7"}}],"memory":{"group":"notes","value":{"json":"[\"it 7\"]"}},"calls":[{"agent":"recording","role":"work","session":"work-1","usage":{"calls":1,"input_tokens":100,"output_tokens":10,"cost":10000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee1"},{"workspace":"spare","id":"5eed"}],"took_ms":10}
         {"entry":"outcome","node":"gate","visit":1,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":{"json":"\"more than 7\""}}],"took_ms":0}
+        {"entry":"session","by":{"node":"work","visit":2,"attempt":1},"agent":"recording","session":"work-2"}
         {"entry":"outcome","node":"work","visit":2,"attempt":1,"alternative":1,"tokens":[{"place":"gate.work","payload":{"json":"8"}}],"memory":{"group":"notes","value":{"json":"[\"it 7\",\"more than 7 8\"]"}},"calls":[{"agent":"recording","role":"work","session":"work-2","usage":{"calls":1,"input_tokens":0,"output_tokens":0,"cost":20000,"unpriced_calls":0}}],"commits":[{"workspace":"main","id":"c0ffee2"},{"workspace":"spare","id":"5eed"}],"took_ms":20}
         {"entry":"outcome","node":"gate","visit":2,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":{"json":"\"more than 8\""}}],"took_ms":0}
         {"entry":"ended","cancelled":false}
@@ -230,9 +232,9 @@ async fn no_successor_starts_before_the_record_is_there() {
     assert_eq!(log.line("started split 1.1"), "100 started split 1.1");
     assert_eq!(log.line("started work 1.1"), "200 started work 1.1");
     assert_eq!(log.line("started look 1.1"), "200 started look 1.1");
-    // Two outcomes, at 205 and 210, one after the other.
-    assert_eq!(log.line("started gate 1.1"), "405 started gate 1.1");
-    assert_eq!(log.line("started work 2.1"), "505 started work 2.1");
+    // The session of `work`, and two outcomes, at 205 and 300, one after the other.
+    assert_eq!(log.line("started gate 1.1"), "500 started gate 1.1");
+    assert_eq!(log.line("started work 2.1"), "600 started work 2.1");
 }
 
 #[tokio::test(start_paused = true)]
@@ -241,14 +243,16 @@ async fn a_refused_record_fails_the_run_and_nothing_follows_from_it() {
     let journal = Watching::new(0, Some(0));
     assert_eq!(journal.start().await.unwrap_err().to_string(), words);
     assert_eq!(journal.events.lines(), "", "a run that is not recorded does not start");
-    for (refused, node, follows) in [(1, "split", "started work"), (3, "work", "started gate")] {
+    for (refused, node, follows) in
+        [(1, "split", "started work"), (3, "look", "started gate"), (4, "work", "started gate")]
+    {
         let journal = Watching::new(0, Some(refused));
         let failure = failed(journal.run().await);
         assert_eq!((failure.node.as_str(), &failure.kind), (node, &FailureKind::Journal));
         assert_eq!(failure.message, words);
         let lines = journal.events.lines();
         assert!(!lines.contains(follows), "{lines}");
-        assert!(!lines.contains("cancelled"), "nothing else was running: {lines}");
+        assert_eq!(lines.contains("cancelled work"), node == "look", "nothing else was running: {lines}");
         assert_eq!(lines.matches(" failed ").count(), 1, "{lines}");
     }
 }
@@ -272,7 +276,7 @@ async fn a_run_id_that_the_journal_knows_is_refused() {
     let again = project().with_journal(journal.clone()).with_events(log.sink()).start("it".to_owned()).await;
     assert_eq!(
         again.unwrap_err().to_string(),
-        "run `demo` has 8 records already, so record 0 is not its next: start the run under a new id, or resume it"
+        "run `demo` has 10 records already, so record 0 is not its next: start the run under a new id, or resume it"
     );
     assert!(!log.lines().contains("started split"), "{}", log.lines());
     assert_eq!(journal.records(&demo()), before, "and the record of the first run is as it was");
@@ -298,7 +302,7 @@ impl Replayed {
                     replayed = Some(Self { frontier, running: Vec::new() });
                 }
                 (Entry::Outcome(outcome), Some(replayed)) => replayed.absorb(outcome),
-                (Entry::Ended { .. }, Some(_)) => {}
+                (Entry::Ended { .. } | Entry::Session { .. }, Some(_)) => {}
                 (entry, _) => panic!("{entry:?}"),
             }
             replayed.as_mut().unwrap().start_due();

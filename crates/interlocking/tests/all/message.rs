@@ -1,0 +1,233 @@
+//! Event nodes: messages from outside and between the runs of a tree.
+
+use crate::support::{Log, finished, pass, timed};
+use interlocking::prelude::*;
+use interlocking::runtime::journal::{Entry, Letter, LetterBody};
+use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Merged {
+    by: String,
+    breaks: bool,
+}
+
+/// A loop of two nodes that a message may pause, and take back to its start.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Loop {
+    #[node(entry, input = Vec<String>, goto(second), visits = 9)]
+    first: LogicNode<First>,
+    #[node(input = Vec<String>, goto(first, exit))]
+    second: LogicNode<Second>,
+    #[node(on(Merged), resume, goto(first, cancels(second)), visits = 3)]
+    rebase: EventNode<Rebase>,
+}
+
+type Trace = Arc<Mutex<Vec<String>>>;
+
+struct First;
+impl LogicHandler<r#loop::first> for First {
+    async fn run(&self, mut said: Vec<String>, cx: &mut Cx<'_, r#loop::first>) -> Route<r#loop::first> {
+        pass(10).await;
+        said.push(format!("first {}", cx.visit()));
+        goto!(cx, r#loop::second, said)
+    }
+}
+struct Second;
+impl LogicHandler<r#loop::second> for Second {
+    async fn run(&self, mut said: Vec<String>, cx: &mut Cx<'_, r#loop::second>) -> Route<r#loop::second> {
+        pass(10).await;
+        said.push(format!("second {}", cx.visit()));
+        match cx.visit() {
+            1 => goto!(cx, r#loop::first, said),
+            _ => goto!(cx, r#loop::exit, said),
+        }
+    }
+}
+struct Rebase(Trace);
+impl EventHandler<r#loop::rebase> for Rebase {
+    async fn handle(&self, merged: Merged, cx: &mut Cx<'_, r#loop::rebase>) -> Route<r#loop::rebase> {
+        pass(100).await;
+        self.0.lock().unwrap().push(merged.by.clone());
+        match merged.breaks {
+            false => cx.resume(),
+            true => goto!(cx, r#loop::first, vec![format!("after {}", merged.by)]),
+        }
+    }
+}
+
+fn looping(trace: &Trace, journal: &Arc<MemoryJournal>) -> Run<Loop> {
+    let graph = Loop { first: LogicNode(First), second: LogicNode(Second), rebase: EventNode(Rebase(trace.clone())) };
+    timed(graph).with_journal(journal.clone())
+}
+
+async fn send(journal: &MemoryJournal, by: &str, breaks: bool) {
+    let message = serde_json::to_string(&Merged { by: by.to_owned(), breaks }).unwrap().into();
+    let body = LetterBody::Message { node: "rebase".to_owned(), message };
+    journal.post(&"run".parse().unwrap(), Letter { key: None, body }).await.unwrap();
+}
+
+/// Rules 13 and 14, CON-28: at a node boundary, with the loop paused.
+#[tokio::test(start_paused = true)]
+async fn a_message_is_handled_between_nodes_and_nothing_starts_meanwhile() {
+    let (trace, journal, log) = (Trace::default(), Arc::new(MemoryJournal::new()), Log::new());
+    let run = looping(&trace, &journal).with_events(log.sink()).start(Vec::new());
+    let (report, ()) = tokio::join!(run, async {
+        pass(5).await;
+        send(&journal, "sibling", false).await;
+    });
+    let report = report.unwrap();
+    assert_eq!(report.took.as_millis(), 140);
+    assert_eq!(finished(report), ["first 1", "second 1", "first 2", "second 2"], "it resumes as if nothing had been");
+    assert_eq!(log.line("started rebase 1.1"), "10 started rebase 1.1", "once `first`, which ran, was done");
+    assert_eq!(log.line("started second 1.1"), "110 started second 1.1");
+}
+
+/// V3-151: in the order in which they were sent, one at a time.
+#[tokio::test(start_paused = true)]
+async fn messages_are_handled_in_the_order_in_which_they_were_sent() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    let run = looping(&trace, &journal).start(Vec::new());
+    let (report, ()) = tokio::join!(run, async {
+        pass(5).await;
+        for by in ["one", "two", "three"] {
+            send(&journal, by, false).await;
+        }
+    });
+    assert_eq!(report.unwrap().took.as_millis(), 340);
+    assert_eq!(*trace.lock().unwrap(), ["one", "two", "three"]);
+}
+
+/// Rule 14: a redirect clears its region, and is legal only if that holds a token; else the run resumes.
+#[tokio::test(start_paused = true)]
+async fn a_redirect_takes_the_run_from_where_it_is() {
+    for (at, expected) in [
+        // `second` is due: its token is cleared, and `first` begins again.
+        (5, vec!["after sibling", "first 2", "second 1", "first 3", "second 2"]),
+        // `first` is due, and `second` holds nothing.
+        (15, vec!["first 1", "second 1", "first 2", "second 2"]),
+    ] {
+        let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+        let run = looping(&trace, &journal).start(Vec::new());
+        let (report, ()) = tokio::join!(run, async {
+            pass(at).await;
+            send(&journal, "sibling", true).await;
+        });
+        assert_eq!(finished(report.unwrap()), expected, "at {at}");
+    }
+}
+
+/// Whatever instant a run stops at, its messages are handled once each, in order.
+#[tokio::test(start_paused = true)]
+async fn messages_survive_a_suspension_at_any_instant() {
+    for at in (1..250).step_by(7) {
+        let (trace, journal, cancel) = (Trace::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+        let run = looping(&trace, &journal).with_cancel(cancel.clone()).start(Vec::new());
+        let (report, (), ()) = tokio::join!(
+            run,
+            async {
+                pass(3).await;
+                send(&journal, "one", false).await;
+                send(&journal, "two", true).await;
+            },
+            async {
+                pass(at).await;
+                cancel.suspend();
+            }
+        );
+        assert_eq!(report.unwrap().outcome, Outcome::Suspended, "at {at}");
+        let report = looping(&trace, &journal).resume().await.unwrap();
+        assert_eq!(finished(report), ["after two", "first 2", "second 1", "first 3", "second 2"], "suspended at {at}");
+        let records = journal.records(&"run".parse().unwrap());
+        let handled = records.iter().filter(|record| matches!(&record.entry, Entry::Outcome(o) if o.node == "rebase"));
+        assert_eq!(handled.count(), 2, "suspended at {at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_after_the_exit_is_dropped() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    finished(looping(&trace, &journal).start(Vec::new()).await.unwrap());
+    send(&journal, "late", true).await;
+    assert_eq!(finished(looping(&trace, &journal).resume().await.unwrap()).len(), 4);
+    assert!(trace.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_can_be_cancelled_by_letter() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    let run = looping(&trace, &journal).start(Vec::new());
+    let (report, ()) = tokio::join!(run, async {
+        pass(5).await;
+        let letter = Letter { key: None, body: LetterBody::Cancel };
+        journal.post(&"run".parse().unwrap(), letter).await.unwrap();
+    });
+    assert_eq!(report.unwrap().outcome, Outcome::Cancelled);
+}
+
+/// CON-27: one of two siblings merges, and the other, which still runs, hears of it.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Team {
+    #[node(entry, input = Vec<u64>, map = Member, goto(exit))]
+    members: MapNode<Members>,
+}
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Member {
+    #[node(entry, input = u64, goto(merge))]
+    work: LogicNode<Write>,
+    #[node(input = String, goto(exit), memory(heard: Vec<String>))]
+    merge: LogicNode<Merge>,
+    #[node(on(String), resume, visits = 9, memory(heard: Vec<String>))]
+    hear: EventNode<Hear>,
+}
+
+logic!(Write for member::work, |takes: u64, cx| {
+    pass(takes).await;
+    goto!(cx, member::merge, format!("{takes}"))
+});
+logic!(Merge for member::merge, |text: String, cx| {
+    for sibling in cx.siblings() {
+        cx.send::<member::hear>(&sibling, &text)?;
+    }
+    let heard = cx.memory().join(" ");
+    goto!(cx, member::exit, format!("{text} heard {heard}"))
+});
+struct Hear;
+impl EventHandler<member::hear> for Hear {
+    async fn handle(&self, text: String, cx: &mut Cx<'_, member::hear>) -> Route<member::hear> {
+        cx.update_memory(move |heard| heard.push(text.clone()));
+        cx.resume()
+    }
+}
+struct Members;
+impl MapHandler<team::members> for Members {
+    fn graph(&self, _: &Cx<'_, team::members>) -> Result<Arc<Member>, NodeError> {
+        Ok(Arc::new(Member { work: LogicNode(Write), merge: LogicNode(Merge), hear: EventNode(Hear) }))
+    }
+    async fn items(&self, items: &Vec<u64>, _: &mut Cx<'_, team::members>) -> Result<Vec<Item<Member>>, NodeError> {
+        Ok(items.iter().copied().map(Item::new).collect())
+    }
+    async fn gather(
+        &self,
+        _: Vec<u64>,
+        children: Children<Member>,
+        cx: &mut Cx<'_, team::members>,
+    ) -> Route<team::members> {
+        let said = children.all().await.into_iter().map(|child| child.result).collect::<Result<_, _>>()?;
+        goto!(cx, team::exit, said)
+    }
+}
+
+/// V3-128: a sibling's broadcast; by its own, and by one that is done, none is told.
+#[tokio::test(start_paused = true)]
+async fn siblings_hear_of_each_other_while_they_run() {
+    let report = timed(Team { members: MapNode(Members) }).start(vec![30, 10, 20]).await.unwrap();
+    assert_eq!(finished(report), ["30 heard 10 20", "10 heard ", "20 heard 10"]);
+}
+
+held!(Loop, Team, Member);
