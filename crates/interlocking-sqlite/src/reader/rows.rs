@@ -2,6 +2,7 @@
 
 use crate::envelope::Envelope;
 use crate::failure::Trouble;
+use crate::schema::record_ids;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::Digest;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -18,8 +19,8 @@ pub(crate) fn of_run(
     let mut id = connection.prepare_cached("SELECT id FROM run WHERE name=?")?;
     let Some(id) = id.query_row([run.as_str()], |row| row.get::<_, i64>(0)).optional()? else { return Ok(()) };
     let mut statement =
-        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE run=? ORDER BY sequence"))?;
-    let mut rows = statement.query([id])?;
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id"))?;
+    let mut rows = statement.query(record_ids(id))?;
     while let Some(row) = rows.next()? {
         take(row.get::<_, i64>(0)? as u64, envelope(row)?)?;
     }
@@ -31,7 +32,7 @@ pub(crate) fn each(
     connection: &Connection,
     mut take: impl FnMut(&str, u64, Envelope) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
-    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE id=run) FROM record");
+    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE run.id=record.run) FROM record");
     let mut statement = connection.prepare_cached(&text)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -42,15 +43,11 @@ pub(crate) fn each(
 }
 
 fn envelope(row: &Row<'_>) -> Result<Envelope, rusqlite::Error> {
-    let entry = match row.get_ref(1)?.as_str()? {
-        // Mostly: so it needs no copy.
-        "outcome" => Cow::Borrowed("outcome"),
-        other => Cow::Owned(other.to_owned()),
-    };
+    let entry: Option<String> = row.get(1)?;
     let digest: Option<[u8; 32]> = row.get(8)?;
     let took_ms: Option<i64> = row.get(6)?;
     Ok(Envelope {
-        entry,
+        entry: entry.map(Cow::Owned),
         node: row.get(2)?,
         visit: row.get(3)?,
         attempt: row.get(4)?,
