@@ -22,7 +22,8 @@ pub(crate) fn of_run(
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id"))?;
     let mut rows = statement.query(record_ids(id))?;
     while let Some(row) = rows.next()? {
-        take(row.get::<_, i64>(0)? as u64, envelope(row)?)?;
+        let sequence = row.get::<_, i64>(0)? as u64;
+        take(sequence, envelope(row).map_err(|error| unreadable(error, run.as_str(), sequence))?)?;
     }
     Ok(())
 }
@@ -37,9 +38,18 @@ pub(crate) fn each(
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let run: Option<String> = row.get(10)?;
-        take(run.as_deref().unwrap_or("without a name"), row.get::<_, i64>(0)? as u64, envelope(row)?)?;
+        let (run, sequence) = (run.as_deref().unwrap_or("without a name"), row.get::<_, i64>(0)? as u64);
+        take(run, sequence, envelope(row).map_err(|error| unreadable(error, run, sequence))?)?;
     }
     Ok(())
+}
+
+/// A column that is not what was written.
+fn unreadable(error: rusqlite::Error, run: &str, sequence: u64) -> Trouble {
+    match error {
+        rusqlite::Error::SqliteFailure(..) => error.into(),
+        other => Trouble::Damaged(format!("record {sequence} of run `{run}` cannot be read: {other}")),
+    }
 }
 
 fn envelope(row: &Row<'_>) -> Result<Envelope, rusqlite::Error> {
