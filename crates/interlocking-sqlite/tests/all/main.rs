@@ -11,6 +11,7 @@ mod contract;
 mod faults;
 mod groups;
 mod letters;
+mod page;
 mod parts;
 mod processes;
 mod retention;
