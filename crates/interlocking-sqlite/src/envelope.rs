@@ -13,7 +13,8 @@ use std::borrow::Cow;
 /// The columns of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Envelope {
-    pub(crate) entry: Cow<'static, str>,
+    /// The sort of entry; absent for the most common one, an outcome.
+    pub(crate) entry: Option<Cow<'static, str>>,
     pub(crate) node: Option<String>,
     pub(crate) visit: Option<u32>,
     pub(crate) attempt: Option<u32>,
@@ -43,13 +44,12 @@ pub(crate) enum Read {
     Started(StartedRow<'static>),
 }
 
-/// The word for an entry in the column `entry`.
+/// The word for a run's first record.
 pub(crate) const STARTED: &str = "started";
-const OUTCOME: &str = "outcome";
 
 /// The row of an entry whose payloads are all names. `table` is the name of a run's table, where the entry has one.
 pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope, serde_json::Error> {
-    let mut row = Envelope { entry: word(entry).into(), ..Envelope::default() };
+    let mut row = Envelope { entry: word(entry).map(Cow::Borrowed), ..Envelope::default() };
     match entry {
         Entry::Started { input, origin, workspaces, .. } => {
             row.digest = name(input);
@@ -95,7 +95,7 @@ pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope,
 pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
     let Envelope { entry, node, visit, attempt, alternative, took_ms, place, digest, more } = row;
     match more {
-        Some(more) if entry == STARTED => {
+        Some(more) if entry.as_deref() == Some(STARTED) => {
             serde_json::from_str(&more).map(Read::Started).map_err(|error| error.to_string())
         }
         Some(more) => serde_json::from_str(&more).map(Read::Entry).map_err(|error| error.to_string()),
@@ -121,7 +121,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                 })
             })();
             match plain {
-                Some(outcome) if entry == OUTCOME => Ok(Read::Entry(Entry::Outcome(outcome))),
+                Some(outcome) if entry.is_none() => Ok(Read::Entry(Entry::Outcome(outcome))),
                 _ => Err("columns are missing".to_owned()),
             }
         }
@@ -153,8 +153,10 @@ fn name(payload: &Payload) -> Option<Digest> {
     }
 }
 
-fn word(entry: &Entry) -> &'static str {
-    match entry {
+/// The word for an entry in the column `entry`.
+fn word(entry: &Entry) -> Option<&'static str> {
+    Some(match entry {
+        Entry::Outcome(_) => return None,
         Entry::Started { .. } => STARTED,
         Entry::Resumed { .. } => "resumed",
         Entry::Session { .. } => "session",
@@ -162,16 +164,15 @@ fn word(entry: &Entry) -> &'static str {
         Entry::Asked { .. } => "asked",
         Entry::Answered { .. } => "answered",
         Entry::Received { .. } => "received",
-        Entry::Outcome(_) => OUTCOME,
         Entry::Report { .. } => "report",
         Entry::Spent { .. } => "spent",
         Entry::Ended { .. } => entry.ending().unwrap_or("finished"),
-    }
+    })
 }
 
 /// How a run ended, if its last record has this word.
-pub(crate) fn ending(entry: &str) -> Option<&str> {
-    matches!(entry, "finished" | "failed" | "cancelled").then_some(entry)
+pub(crate) fn ending(entry: Option<&str>) -> Option<&str> {
+    entry.filter(|entry| matches!(*entry, "finished" | "failed" | "cancelled"))
 }
 
 /// A record of `run` that says other than it should.

@@ -80,3 +80,28 @@ pub(crate) fn of_file(error: &io::Error, place: &str) -> JournalError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::{Connection, OpenFlags};
+
+    /// Tests often run as root, whom no permission stops: here SQLite itself may not write.
+    #[test]
+    fn what_may_not_be_written_is_read_only() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("journal.db");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE t(a)").unwrap();
+        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let error = connection.execute_batch("INSERT INTO t VALUES(1)").unwrap_err();
+        let told = Trouble::from(error).at("the/journal.db").to_string();
+        assert_eq!(
+            told,
+            "the/journal.db cannot be written: attempt to write a readonly database; make it and its directory \
+             writable for this user, then resume"
+        );
+        let error = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+        assert!(matches!(of_file(&error, "x"), JournalError::ReadOnly { .. }));
+        assert!(matches!(of_file(&io::ErrorKind::StorageFull.into(), "x"), JournalError::Full { .. }));
+    }
+}

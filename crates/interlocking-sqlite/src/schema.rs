@@ -10,6 +10,9 @@ pub(crate) const LAYOUT: u32 = 1;
 /// Marks the file as a journal, in the database's `application_id`: the letters `ILKJ`.
 const APPLICATION: u32 = 0x494C_4B4A;
 
+/// A record's row has its run in the upper half of its id and its sequence in the lower: so a run's records lie together,
+/// and take no index. See [`record_id`].
+///
 /// SQLite keeps this text in the file as it is, so it is short: what it means is in `docs/journal.md`.
 ///
 /// Pages of 2 KiB: a transition changes four of them, and each is written to the log as a whole.
@@ -20,25 +23,35 @@ PRAGMA user_version=1;
 CREATE TABLE journal(sweeps INTEGER NOT NULL);
 INSERT INTO journal VALUES(0);
 CREATE TABLE run(id INTEGER PRIMARY KEY,name TEXT NOT NULL UNIQUE,graph TEXT,origin TEXT,started_ms INTEGER NOT NULL);
-CREATE TABLE record(run INTEGER NOT NULL REFERENCES run,sequence INTEGER NOT NULL,at_ms INTEGER NOT NULL,\
-entry TEXT NOT NULL,node TEXT,visit INTEGER,attempt INTEGER,alternative INTEGER,took_ms INTEGER,place TEXT,sha256 BLOB,\
-more TEXT,PRIMARY KEY(run,sequence))WITHOUT ROWID;
+CREATE TABLE record(id INTEGER PRIMARY KEY,run INTEGER REFERENCES run AS(id>>32),sequence INTEGER AS(id&4294967295),\
+at_ms INTEGER NOT NULL,entry TEXT,node TEXT,visit INTEGER,attempt INTEGER,alternative INTEGER,took_ms INTEGER,\
+place TEXT,sha256 BLOB,more TEXT);
 CREATE TABLE object(id INTEGER PRIMARY KEY,base INTEGER REFERENCES object,form INTEGER NOT NULL,body BLOB NOT NULL);
 CREATE TABLE name(head INTEGER NOT NULL,object INTEGER NOT NULL REFERENCES object,PRIMARY KEY(head,object))WITHOUT ROWID;
 CREATE TABLE letter(run INTEGER NOT NULL REFERENCES run,number INTEGER NOT NULL,key TEXT,body TEXT NOT NULL,\
 PRIMARY KEY(run,number))WITHOUT ROWID;
 CREATE TABLE lease(run TEXT PRIMARY KEY,holder TEXT NOT NULL,who TEXT NOT NULL)WITHOUT ROWID;
 CREATE VIEW runs AS SELECT r.name AS run,r.graph,r.origin,l.sequence+1 AS records,\
-strftime('%F %R:%f',r.started_ms/1000.0,'unixepoch')AS started,\
-strftime('%F %R:%f',(r.started_ms+l.at_ms)/1000.0,'unixepoch')AS updated,\
+strftime('%Y-%m-%d %H:%M:%f',r.started_ms/1000.0,'unixepoch')AS started,\
+strftime('%Y-%m-%d %H:%M:%f',(r.started_ms+l.at_ms)/1000.0,'unixepoch')AS updated,\
 iif(l.entry IN('finished','failed','cancelled'),l.entry,NULL)AS ended,\
 (SELECT who FROM lease WHERE lease.run=r.name)AS claimed_by \
-FROM run r JOIN record l ON l.run=r.id AND l.sequence=(SELECT max(sequence)FROM record WHERE run=r.id);
+FROM run r JOIN record l ON l.id=(SELECT max(id)FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295);
 CREATE VIEW transitions AS SELECT r.name AS run,t.sequence,\
-strftime('%F %R:%f',(r.started_ms+t.at_ms)/1000.0,'unixepoch')AS at,\
-t.entry,t.node,t.visit,t.attempt,t.alternative,t.took_ms,t.place,'sha256:'||lower(hex(t.sha256))AS payload,t.more \
-FROM record t JOIN run r ON r.id=t.run;
+strftime('%Y-%m-%d %H:%M:%f',(r.started_ms+t.at_ms)/1000.0,'unixepoch')AS at,\
+ifnull(t.entry,'outcome')AS entry,t.node,t.visit,t.attempt,t.alternative,t.took_ms,t.place,'sha256:'||lower(hex(t.sha256))AS payload,t.more \
+FROM record t JOIN run r ON r.id=t.id>>32;
 ";
+
+/// The id of a record of the run `run`.
+pub(crate) fn record_id(run: i64, sequence: u64) -> i64 {
+    run << 32 | (sequence & 0xFFFF_FFFF) as i64
+}
+
+/// The ids that the records of the run `run` have.
+pub(crate) fn record_ids(run: i64) -> (i64, i64) {
+    (record_id(run, 0), record_id(run, u64::MAX))
+}
 
 /// Lays out an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), Trouble> {

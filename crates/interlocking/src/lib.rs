@@ -18,6 +18,7 @@
 //! | know what a graph that compiles is proved to be | `docs/soundness.md` in the repository |
 //! | check a table made at run time | `soundness::check`, with feature `soundness` |
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
+//! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
 //! # Features
@@ -27,6 +28,7 @@
 //! | `runtime` | the executor, agents, and the nodes that need it: LLM, map, human, advisory, observer | yes |
 //! | `askama` | askama templates as prompts | yes |
 //! | `worktree` | git worktrees | yes |
+//! | `sqlite` | the durable journal | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -42,6 +44,8 @@ pub use interlocking_agents as agents;
 pub use interlocking_runtime as runtime;
 #[cfg(feature = "soundness")]
 pub use interlocking_soundness as soundness;
+#[cfg(feature = "sqlite")]
+pub use interlocking_sqlite as sqlite;
 #[cfg(feature = "worktree")]
 pub use interlocking_worktree as worktree;
 

@@ -141,7 +141,7 @@ pub(crate) fn fetch(
     what: &str,
     reads: &AtomicU64,
 ) -> Result<Base, Trouble> {
-    let mut changed = None;
+    let (mut changed, mut is_broken) = (None, false);
     for id in named(connection, digest)? {
         match read(connection, id, reads)? {
             Found::Whole(object) => match object.text(connection, reads)? {
@@ -152,17 +152,20 @@ pub(crate) fn fetch(
                     }
                     changed = Some(found);
                 }
-                None => changed = Some(object.digest_of_bytes()),
+                None => is_broken = true,
             },
-            Found::Changed(found) => changed = Some(found),
+            Found::Broken => is_broken = true,
             Found::Missing => {}
         }
     }
     let (place, digest) = (place.to_owned(), *digest);
-    Err(Trouble::Refused(match changed {
-        Some(found) => JournalError::PayloadTampered { place, digest, found },
-        None => JournalError::PayloadMissing { place, digest, what: what.to_owned() },
-    }))
+    match changed {
+        Some(found) => Err(JournalError::PayloadTampered { place, digest, found }.into()),
+        None if is_broken => {
+            Err(Trouble::Damaged(format!("the object of payload {digest}, which {what} names, was changed")))
+        }
+        None => Err(JournalError::PayloadMissing { place, digest, what: what.to_owned() }.into()),
+    }
 }
 
 /// The manifest of a payload that is stored in parts.
@@ -186,8 +189,8 @@ pub(crate) fn manifest(
 pub(crate) enum Found {
     /// An object.
     Whole(Object),
-    /// Bytes that are not one; they amount to this.
-    Changed(Digest),
+    /// Bytes that are not one.
+    Broken,
     /// Nothing, or nothing under a base.
     Missing,
 }
@@ -200,10 +203,6 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    fn digest_of_bytes(&self) -> Digest {
-        digest_of(&String::from_utf8_lossy(&self.bytes))
-    }
-
     /// The names of its parts, where it is a manifest.
     pub(crate) fn parts(&self) -> Vec<Digest> {
         let manifest = self.is_manifest.then(|| serde_json::from_slice::<Manifest>(&self.bytes));
@@ -244,7 +243,7 @@ pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Resul
             Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, i64>(1)?, body))
         });
         let Some((base, form, body)) = row.optional()? else { return Ok(Found::Missing) };
-        let Some(body) = unpack(Cow::Borrowed(&body), form & DEFLATED != 0) else { return Ok(changed(&body)) };
+        let Some(body) = unpack(Cow::Borrowed(&body), form & DEFLATED != 0) else { return Ok(Found::Broken) };
         if depth == 0 {
             is_manifest = form & MANIFEST != 0;
         }
@@ -254,7 +253,7 @@ pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Resul
                     None => body.into_owned(),
                     Some(mut assembly) => match assembly.complete(&body) {
                         Some(()) => assembly.into_bytes(),
-                        None => return Ok(changed(&body)),
+                        None => return Ok(Found::Broken),
                     },
                 };
                 let standing = Standing { id, depth, cost };
@@ -262,23 +261,19 @@ pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Resul
             }
             // A base was there before what is based on it: so there is no way round.
             Some(base) if base < at => {
-                let Some((segments, literals)) = Splice::decode(&body) else { return Ok(changed(&body)) };
+                let Some((segments, literals)) = Splice::decode(&body) else { return Ok(Found::Broken) };
                 let done = match &mut assembly {
                     None => Assembly::of(&segments, literals).map(|begun| assembly = Some(begun)),
                     Some(assembly) => assembly.splice(&segments, literals),
                 };
                 if done.is_none() {
-                    return Ok(changed(&body));
+                    return Ok(Found::Broken);
                 }
                 (at, depth, cost) = (base, depth + 1, cost + body.len());
             }
-            Some(_) => return Ok(changed(&body)),
+            Some(_) => return Ok(Found::Broken),
         }
     }
-}
-
-fn changed(bytes: &[u8]) -> Found {
-    Found::Changed(digest_of(&String::from_utf8_lossy(bytes)))
 }
 
 /// Whether an object is the manifest of a payload in parts.

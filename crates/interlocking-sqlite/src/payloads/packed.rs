@@ -8,6 +8,9 @@ const LEAST: usize = 96;
 /// Longer ones would hold up the transaction that writes them, and all runs with it.
 const MOST: usize = 64 * 1024;
 
+/// The quickest that counts how often each byte comes.
+const LEVEL: u32 = 2;
+
 /// Deflates; kept, because it is large to make.
 #[derive(Debug)]
 pub(crate) struct Packer {
@@ -18,7 +21,7 @@ pub(crate) struct Packer {
 impl Packer {
     /// One that is ready.
     pub(crate) fn new() -> Self {
-        Self { compress: Compress::new(Compression::fast(), false), packed: Vec::new() }
+        Self { compress: Compress::new(Compression::new(LEVEL), false), packed: Vec::new() }
     }
 
     /// `bytes` in fewer bytes, if there is a way.
@@ -27,15 +30,15 @@ impl Packer {
             return None;
         }
         self.compress.reset();
-        self.packed.clear();
-        // Room for less than what there is: what does not fit is not worth it.
-        self.packed.reserve(bytes.len());
-        let room = bytes.len() - 8;
-        self.packed.resize(room, 0);
-        match self.compress.compress(bytes, &mut self.packed, FlushCompress::Finish) {
-            Ok(Status::StreamEnd) => self.packed.get(..usize::try_from(self.compress.total_out()).ok()?),
-            _ => None,
+        // Room for the worst: a stream that is left unfinished cannot be begun again.
+        self.packed.resize(bytes.len() + bytes.len() / 4 + 64, 0);
+        let done = self.compress.compress(bytes, &mut self.packed, FlushCompress::Finish);
+        let length = usize::try_from(self.compress.total_out()).ok()?;
+        if !matches!(done, Ok(Status::StreamEnd)) {
+            *self = Self::new();
+            return None;
         }
+        if length < bytes.len() { self.packed.get(..length) } else { None }
     }
 }
 

@@ -110,7 +110,7 @@ impl Reader {
     pub(crate) fn runs(&self, connection: &Connection) -> Result<Vec<RunSummary>, Trouble> {
         let mut statement = connection.prepare_cached(
             "SELECT r.name,r.graph,r.origin,r.started_ms,l.at_ms,l.sequence+1,l.entry,h.holder,h.who FROM run r \
-             JOIN record l ON l.run=r.id AND l.sequence=(SELECT max(sequence) FROM record WHERE run=r.id) \
+             JOIN record l ON l.id=(SELECT max(id) FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295) \
              LEFT JOIN lease h ON h.run=r.name WHERE r.graph IS NOT NULL ORDER BY r.started_ms,r.name",
         )?;
         let mut rows = statement.query([])?;
@@ -120,7 +120,7 @@ impl Reader {
             let origin: Option<String> = row.get(2)?;
             let origin = origin.as_deref().map(serde_json::from_str).transpose();
             let (started_ms, at_ms, records): (i64, i64, i64) = (row.get(3)?, row.get(4)?, row.get(5)?);
-            let entry: String = row.get(6)?;
+            let entry: Option<String> = row.get(6)?;
             let (holder, who): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
             runs.push(RunSummary {
                 run: name.parse().map_err(|error| Trouble::Damaged(format!("a run's name cannot be read: {error}")))?,
@@ -129,7 +129,7 @@ impl Reader {
                 records: records as u64,
                 started_at_ms: started_ms as u64,
                 updated_at_ms: (started_ms + at_ms) as u64,
-                ended: envelope::ending(&entry).map(str::to_owned),
+                ended: envelope::ending(entry.as_deref()).map(str::to_owned),
                 holder: who.filter(|_| holder.is_some_and(|holder| self.directory.lives(&holder))),
             });
         }

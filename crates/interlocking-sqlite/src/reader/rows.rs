@@ -2,6 +2,7 @@
 
 use crate::envelope::Envelope;
 use crate::failure::Trouble;
+use crate::schema::record_ids;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::Digest;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -18,10 +19,11 @@ pub(crate) fn of_run(
     let mut id = connection.prepare_cached("SELECT id FROM run WHERE name=?")?;
     let Some(id) = id.query_row([run.as_str()], |row| row.get::<_, i64>(0)).optional()? else { return Ok(()) };
     let mut statement =
-        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE run=? ORDER BY sequence"))?;
-    let mut rows = statement.query([id])?;
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id"))?;
+    let mut rows = statement.query(record_ids(id))?;
     while let Some(row) = rows.next()? {
-        take(row.get::<_, i64>(0)? as u64, envelope(row)?)?;
+        let sequence = row.get::<_, i64>(0)? as u64;
+        take(sequence, envelope(row).map_err(|error| unreadable(error, run.as_str(), sequence))?)?;
     }
     Ok(())
 }
@@ -31,26 +33,31 @@ pub(crate) fn each(
     connection: &Connection,
     mut take: impl FnMut(&str, u64, Envelope) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
-    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE id=run) FROM record");
+    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE run.id=record.run) FROM record");
     let mut statement = connection.prepare_cached(&text)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let run: Option<String> = row.get(10)?;
-        take(run.as_deref().unwrap_or("without a name"), row.get::<_, i64>(0)? as u64, envelope(row)?)?;
+        let (run, sequence) = (run.as_deref().unwrap_or("without a name"), row.get::<_, i64>(0)? as u64);
+        take(run, sequence, envelope(row).map_err(|error| unreadable(error, run, sequence))?)?;
     }
     Ok(())
 }
 
+/// A column that is not what was written.
+fn unreadable(error: rusqlite::Error, run: &str, sequence: u64) -> Trouble {
+    match error {
+        rusqlite::Error::SqliteFailure(..) => error.into(),
+        other => Trouble::Damaged(format!("record {sequence} of run `{run}` cannot be read: {other}")),
+    }
+}
+
 fn envelope(row: &Row<'_>) -> Result<Envelope, rusqlite::Error> {
-    let entry = match row.get_ref(1)?.as_str()? {
-        // Mostly: so it needs no copy.
-        "outcome" => Cow::Borrowed("outcome"),
-        other => Cow::Owned(other.to_owned()),
-    };
+    let entry: Option<String> = row.get(1)?;
     let digest: Option<[u8; 32]> = row.get(8)?;
     let took_ms: Option<i64> = row.get(6)?;
     Ok(Envelope {
-        entry,
+        entry: entry.map(Cow::Owned),
         node: row.get(2)?,
         visit: row.get(3)?,
         attempt: row.get(4)?,

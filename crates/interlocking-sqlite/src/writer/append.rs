@@ -4,6 +4,7 @@ use crate::failure::Trouble;
 use crate::payloads::objects::{self, Base, Objects};
 use crate::payloads::parts::LARGE;
 use crate::prepared::{Named, Prepared, TABLE};
+use crate::schema::record_id;
 use crate::writer::Writer;
 use crate::writer::known::{KnownRun, Position};
 use interlocking_core::run_id::RunId;
@@ -61,12 +62,11 @@ impl Writer {
         }
         connection
             .prepare_cached(
-                "INSERT INTO record(run,sequence,at_ms,entry,node,visit,attempt,alternative,took_ms,place,sha256,more)\
-                 VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+                "INSERT INTO record(id,at_ms,entry,node,visit,attempt,alternative,took_ms,place,sha256,more)\
+                 VALUES(?,?,?,?,?,?,?,?,?,?,?)",
             )?
             .execute(params![
-                id,
-                *sequence as i64,
+                record_id(id, *sequence),
                 at_ms,
                 row.entry,
                 row.node,
@@ -94,8 +94,8 @@ impl Writer {
         let position = self
             .connection
             .prepare_cached(
-                "SELECT r.id,r.started_ms,l.sequence+1,l.at_ms FROM run r JOIN record l ON l.run=r.id \
-                 WHERE r.name=? ORDER BY l.sequence DESC LIMIT 1",
+                "SELECT r.id,r.started_ms,l.sequence+1,l.at_ms FROM run r JOIN record l \
+                 ON l.id=(SELECT max(id) FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295) WHERE r.name=?",
             )?
             .query_row([run.as_str()], |row| {
                 let records: i64 = row.get(2)?;
@@ -162,10 +162,12 @@ fn look_up(
     }
     let name: Option<[u8; 32]> = connection
         .prepare_cached(
-            "SELECT sha256 FROM record WHERE run=?1 AND sequence>=?2 AND place=?3 AND sha256 IS NOT NULL \
-             ORDER BY sequence DESC LIMIT 1",
+            "SELECT sha256 FROM record WHERE id BETWEEN ? AND ? AND place=? AND sha256 IS NOT NULL \
+             ORDER BY id DESC LIMIT 1",
         )?
-        .query_row(params![run, records.saturating_sub(BACK) as i64, place], |row| row.get(0))
+        .query_row(params![record_id(run, records.saturating_sub(BACK)), record_id(run, records), place], |row| {
+            row.get(0)
+        })
         .optional()?;
     let Some(name) = name else { return Ok(()) };
     match objects::fetch(connection, &Digest::from_bytes(name), "", "", &AtomicU64::new(0)) {

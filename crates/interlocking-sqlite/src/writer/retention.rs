@@ -2,6 +2,7 @@
 
 use crate::envelope;
 use crate::failure::Trouble;
+use crate::schema::record_ids;
 use crate::writer::Writer;
 use crate::writer::append::now_ms;
 use interlocking_core::run_id::RunId;
@@ -116,12 +117,12 @@ impl Writer {
     fn aged(&self) -> Result<Vec<Aged>, Trouble> {
         let mut statement = self.connection.prepare(
             "SELECT r.id,r.name,r.started_ms+l.at_ms AS updated,l.entry FROM run r \
-             JOIN record l ON l.run=r.id AND l.sequence=(SELECT max(sequence) FROM record WHERE run=r.id) \
+             JOIN record l ON l.id=(SELECT max(id) FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295) \
              ORDER BY updated,r.id",
         )?;
         let rows = statement.query_map([], |row| {
-            let entry: String = row.get(3)?;
-            let (name, ended) = (row.get::<_, String>(1)?, envelope::ending(&entry).is_some());
+            let entry: Option<String> = row.get(3)?;
+            let (name, ended) = (row.get::<_, String>(1)?, envelope::ending(entry.as_deref()).is_some());
             Ok((row.get(0)?, name, row.get(2)?, ended))
         })?;
         rows.map(|row| {
@@ -133,9 +134,9 @@ impl Writer {
     }
 
     fn delete(&self, run: i64) -> Result<(), Trouble> {
-        for statement in
-            ["DELETE FROM letter WHERE run=?", "DELETE FROM record WHERE run=?", "DELETE FROM run WHERE id=?"]
-        {
+        let records = "DELETE FROM record WHERE id BETWEEN ? AND ?";
+        self.connection.prepare_cached(records)?.execute(record_ids(run))?;
+        for statement in ["DELETE FROM letter WHERE run=?", "DELETE FROM run WHERE id=?"] {
             self.connection.prepare_cached(statement)?.execute([run])?;
         }
         Ok(())

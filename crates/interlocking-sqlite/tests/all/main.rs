@@ -8,4 +8,11 @@ mod every_file_is_here;
 
 mod claims;
 mod contract;
+mod faults;
+mod groups;
+mod letters;
+mod page;
+mod parts;
+mod processes;
+mod retention;
 mod size;

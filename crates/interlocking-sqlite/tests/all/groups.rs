@@ -1,0 +1,106 @@
+//! How often one waits for the disk, and what is written then.
+
+use crate::records::{id, outcome, started};
+use interlocking_runtime::journal::{Journal, JournalError};
+use interlocking_sqlite::{Durability, SqliteJournal};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+#[tokio::test]
+async fn a_lone_run_has_one_sync_a_record() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let run = id("lone");
+    let claim = journal.claim(&run).await.unwrap();
+    assert_eq!((journal.stats().commits, journal.stats().syncs), (1, 0), "a claim ends with its process anyway");
+    journal.append(started(&run, "{}")).await.unwrap();
+    for sequence in 1..100 {
+        journal.append(outcome(&run, sequence, "{}")).await.unwrap();
+    }
+    assert_eq!((journal.stats().records, journal.stats().syncs), (100, 100));
+    drop(claim);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_hundred_runs_share_their_syncs() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = Arc::new(SqliteJournal::open(place.path()).unwrap());
+    let mut runs = JoinSet::new();
+    for number in 0..512 {
+        let journal = Arc::clone(&journal);
+        runs.spawn(async move {
+            let run = id(&format!("run-{number}"));
+            let claim = journal.claim(&run).await.unwrap();
+            journal.append(started(&run, "{}")).await.unwrap();
+            for sequence in 1..30 {
+                journal.append(outcome(&run, sequence, format!("{{\"n\":{sequence}}}").as_str())).await.unwrap();
+            }
+            drop(claim);
+        });
+    }
+    while let Some(done) = runs.join_next().await {
+        done.unwrap();
+    }
+    let stats = journal.stats();
+    assert_eq!(stats.records, 512 * 30);
+    assert!(stats.records >= 250 * stats.syncs, "{stats:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_record_fails_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = Arc::new(SqliteJournal::open(place.path()).unwrap());
+    for name in ["good", "bad"] {
+        journal.append(started(&id(name), "{}")).await.unwrap();
+    }
+    let mut appends = JoinSet::new();
+    for (name, sequence) in [("bad", 7), ("good", 1), ("bad", 0)] {
+        let journal = Arc::clone(&journal);
+        appends.spawn(async move { journal.append(outcome(&id(name), sequence, "1")).await });
+    }
+    let mut refused = 0;
+    while let Some(appended) = appends.join_next().await {
+        match appended.unwrap() {
+            Ok(()) => {}
+            Err(JournalError::OutOfOrder { run, .. }) => refused += usize::from(run == id("bad")),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(refused, 2);
+    assert_eq!(journal.load(&id("good")).await.unwrap().len(), 2);
+}
+
+/// Bytes of the log, which grows by every page that a transaction changes: no checkpoint comes between.
+fn log(directory: &Path) -> u64 {
+    std::fs::metadata(directory.join("journal.db-wal")).unwrap().len()
+}
+
+#[tokio::test]
+async fn what_a_record_writes_does_not_depend_on_those_before_it() {
+    let place = tempfile::tempdir().unwrap();
+    let options = SqliteJournal::options().durability(Durability::Relaxed);
+    let run = id("long");
+    let mut written = Vec::new();
+    let mut sequence = 1;
+    options.open(place.path()).unwrap().append(started(&run, "{}")).await.unwrap();
+    for _ in 0..20 {
+        // Opened anew, so that the log begins anew.
+        let journal = options.open(place.path()).unwrap();
+        journal.append(outcome(&run, sequence, "[0]")).await.unwrap();
+        let before = log(place.path());
+        for _ in 0..200 {
+            sequence += 1;
+            let state =
+                format!("{{\"step\":{sequence},\"note\":\"{}\"}}", sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            journal.append(outcome(&run, sequence, &state[..])).await.unwrap();
+        }
+        sequence += 1;
+        written.push((log(place.path()) - before) / 200);
+    }
+    println!("bytes a record: {written:?}");
+    let early = written[1..5].iter().max().unwrap();
+    let late = written[16..].iter().max().unwrap();
+    assert!(late * 100 <= early * 125, "bytes a record, by the hundreds: {written:?}");
+    assert!(*late <= 12_000, "{written:?}");
+}

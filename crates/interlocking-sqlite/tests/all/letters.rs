@@ -1,0 +1,64 @@
+//! Letters to runs.
+
+use crate::records::{id, started};
+use interlocking_runtime::journal::{By, Journal, JournalError, Letter, LetterBody};
+use interlocking_sqlite::SqliteJournal;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn message(text: &str) -> Letter {
+    Letter { key: None, body: LetterBody::Message { node: "write".to_owned(), message: text.into() } }
+}
+
+#[tokio::test]
+async fn letters_are_numbered_and_kept_and_a_key_counts_once() {
+    let place = tempfile::tempdir().unwrap();
+    let (run, other) = (id("asked"), id("other"));
+    {
+        let journal = SqliteJournal::open(place.path()).unwrap();
+        let refused = journal.post(&run, message("1")).await.unwrap_err();
+        assert!(
+            matches!(&refused, JournalError::NoRun { place: told, .. } if told.ends_with("journal.db")),
+            "{refused}"
+        );
+        for run in [&run, &other] {
+            journal.append(started(run, "{}")).await.unwrap();
+        }
+        let to = By { node: "write".to_owned(), visit: 1, attempt: 1 };
+        let answer = Letter {
+            key: Some("answer to write.1.1".to_owned()),
+            body: LetterBody::Answer { to, answer: "\"yes\"".into() },
+        };
+        assert_eq!(journal.post(&run, message("1")).await, Ok(1));
+        assert_eq!(journal.post(&run, answer.clone()).await, Ok(2));
+        let again = journal.post(&run, answer.clone()).await.unwrap_err();
+        let key = answer.key.clone().unwrap();
+        assert_eq!(again, JournalError::AlreadyPosted { run: run.clone(), key });
+        assert_eq!(journal.post(&other, answer).await, Ok(1), "a key is unique in its run");
+    }
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    assert_eq!(journal.post(&run, message("2")).await, Ok(3));
+    let letters = journal.letters(&run, 1).await.unwrap();
+    assert_eq!(letters.iter().map(|posted| posted.number).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(letters[1].letter, message("2"));
+    assert_eq!(journal.next_letter(&run, 0).await.unwrap().letter, message("1"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_is_woken_by_the_first_letter_to_its_run() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = Arc::new(SqliteJournal::open(place.path()).unwrap());
+    let mut waiting = Vec::new();
+    for number in 0..20 {
+        let run = id(&format!("run-{number}"));
+        journal.append(started(&run, "{}")).await.unwrap();
+        let journal = Arc::clone(&journal);
+        waiting.push((run.clone(), tokio::spawn(async move { journal.next_letter(&run, 0).await.unwrap() })));
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(waiting.iter().all(|(_, task)| !task.is_finished()));
+    for (run, task) in waiting {
+        journal.post(&run, message(&format!("\"{run}\""))).await.unwrap();
+        assert_eq!(task.await.unwrap().letter, message(&format!("\"{run}\"")));
+    }
+}

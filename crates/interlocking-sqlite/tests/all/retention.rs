@@ -1,0 +1,117 @@
+//! Removing runs, and the payloads that nobody needs any more.
+
+use crate::records::{ended, id, outcome, started, texts};
+use interlocking_runtime::journal::{Journal, JournalError};
+use interlocking_sqlite::{Retention, SqliteJournal};
+use rusqlite::Connection;
+use std::path::Path;
+use std::time::Duration;
+
+/// A run whose state grows, so that its payloads are splices of each other.
+async fn run(journal: &SqliteJournal, name: &str, steps: u64, ends: bool) {
+    let run = id(name);
+    journal.append(started(&run, "{}")).await.unwrap();
+    let mut words = format!("{name} begins with what nobody else says, ");
+    for step in 1..=steps {
+        words.push_str(&format!("and {step} more of {name}, "));
+        journal.append(outcome(&run, step, format!("\"{words}\"").as_str())).await.unwrap();
+    }
+    if ends {
+        journal.append(ended(&run, steps + 1)).await.unwrap();
+    }
+}
+
+fn count(place: &Path, table: &str) -> u64 {
+    let connection = Connection::open(place.join("journal.db")).unwrap();
+    connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0)).unwrap() as u64
+}
+
+async fn names(journal: &SqliteJournal) -> Vec<String> {
+    journal.runs().await.unwrap().into_iter().map(|run| run.run.to_string()).collect()
+}
+
+#[tokio::test]
+async fn removed_runs_leave_no_payload_and_shared_ones_stay() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    run(&journal, "first", 50, true).await;
+    // Its states are those of the first, as of a fork: they are based on payloads that its records do not all name.
+    let fork = id("fork");
+    let shared = texts(&journal, &id("first")).await[39].clone();
+    journal.append(started(&fork, "{}")).await.unwrap();
+    journal.append(outcome(&fork, 1, shared.clone())).await.unwrap();
+    assert_eq!(count(place.path(), "object"), 52);
+
+    journal.remove(&id("first")).await.unwrap();
+    assert_eq!(texts(&journal, &fork).await, [shared]);
+    assert_eq!(count(place.path(), "object"), 42, "the table, the input, the state and the 39 below it");
+    assert_eq!(journal.check().await.unwrap(), [""; 0]);
+
+    // What is written next is not based on what has gone.
+    run(&journal, "second", 50, true).await;
+    journal.remove(&fork).await.unwrap();
+    assert_eq!(texts(&journal, &id("second")).await.len(), 50);
+    journal.remove(&id("second")).await.unwrap();
+    for table in ["run", "record", "object", "name", "letter"] {
+        assert_eq!(count(place.path(), table), 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn another_process_does_not_build_on_what_was_removed() {
+    let place = tempfile::tempdir().unwrap();
+    let (one, other) = (SqliteJournal::open(place.path()).unwrap(), SqliteJournal::open(place.path()).unwrap());
+    run(&one, "gone", 5, true).await;
+    run(&one, "stays", 5, false).await;
+    other.remove(&id("gone")).await.unwrap();
+    // The first journal knew the payloads of the run that has gone, and the ids are used again.
+    run(&other, "new", 5, true).await;
+    run(&one, "gone", 5, true).await;
+    one.append(outcome(&id("stays"), 6, "\"and so on\"")).await.unwrap();
+    assert_eq!(texts(&one, &id("gone")).await.len(), 5);
+    assert_eq!(texts(&other, &id("stays")).await.len(), 6);
+    assert_eq!(one.check().await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn pruning_spares_what_is_wanted() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    for (name, ends) in [("a", true), ("b", true), ("c", false), ("d", true), ("e", true)] {
+        run(&journal, name, 2, ends).await;
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+    assert_eq!(journal.prune(Retention::new()).await.unwrap().runs, []);
+    let hour = Duration::from_secs(3600);
+    assert_eq!(journal.prune(Retention::new().older_than(hour)).await.unwrap().runs, []);
+
+    let held = journal.claim(&id("a")).await.unwrap();
+    let pruned = journal.prune(Retention::new().keep_last(1)).await.unwrap();
+    assert_eq!(pruned.runs, [id("b"), id("d")], "a is held, c has not ended, e is the last");
+    assert!(pruned.objects >= 4);
+    assert_eq!(names(&journal).await, ["a", "c", "e"]);
+    drop(held);
+
+    tokio::time::sleep(Duration::from_millis(3)).await;
+    let pruned = journal.prune(Retention::new().older_than(Duration::ZERO).unfinished_too()).await.unwrap();
+    assert_eq!(pruned.runs, [id("a"), id("c"), id("e")]);
+    assert_eq!(count(place.path(), "object"), 0);
+}
+
+#[tokio::test]
+async fn a_clock_that_went_back_stops_nobody_but_removal_by_age() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    run(&journal, "future", 2, false).await;
+    // Written as if an hour later: to the journal, the clock has gone back since.
+    let later = Connection::open(place.path().join("journal.db")).unwrap();
+    later.execute("UPDATE run SET started_ms=started_ms+3600000", []).unwrap();
+    drop(later);
+    journal.append(outcome(&id("future"), 3, "3")).await.unwrap();
+    let summary = journal.runs().await.unwrap().remove(0);
+    assert!(summary.updated_at_ms >= summary.started_at_ms);
+    let refused = journal.prune(Retention::new().older_than(Duration::ZERO)).await.unwrap_err();
+    assert!(matches!(refused, JournalError::ClockBehind { .. }), "{refused}");
+    let kept = journal.prune(Retention::new().keep_last(0).unfinished_too()).await.unwrap();
+    assert_eq!(kept.runs, [id("future")]);
+}
