@@ -32,6 +32,8 @@ struct Asking {
     ask: LLMNode<Asks>,
 }
 
+held!(Asking);
+
 struct Asks;
 impl LLMHandler<asking::ask> for Asks {
     async fn before<'a>(&'a self, (): &'a (), cx: &mut Cx<'_, asking::ask>) -> Ask<AskPrompt> {

@@ -27,6 +27,8 @@ struct Caller {
     call: LLMNode<Call>,
 }
 
+held!(Caller, Pair, Parent);
+
 struct Call;
 impl LLMHandler<caller::call> for Call {
     async fn before<'a>(&'a self, input: &'a (u32, u32), _: &mut Cx<'_, caller::call>) -> Ask<CallPrompt> {
@@ -217,6 +219,7 @@ async fn a_run_that_comes_to_its_exit_all_the_same_has_finished() {
         pass(1_000).await;
         goto!(cx, race::exit, number + 1)
     });
+    crate::held::is_held::<Race>(module_path!());
     for run in both_ways(|| Race { split: ForkNode(Start), ask: LLMNode(AskOnce), wait: LogicNode(Wait) }) {
         let run = run.with_agent_for_others(Recording::new(WILLING));
         let report = run.with_budgets(Budgets::unlimited().with_calls(0)).start(1).await.unwrap();
@@ -386,6 +389,7 @@ async fn a_failure_is_still_a_failure() {
         *seen.lock().unwrap() += number;
         Err("broken".into())
     });
+    crate::held::is_held::<Broken>(module_path!());
     let run = timed(Broken { only: LogicNode(Fails(Mutex::new(0))) });
     let report = run.with_budgets(Budgets::unlimited().with_calls(0)).start(1).await.unwrap();
     assert_eq!(failed(report).message, "broken");

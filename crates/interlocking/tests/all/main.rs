@@ -16,6 +16,7 @@ mod cancel;
 mod context;
 mod event;
 mod failure;
+mod family;
 mod flow;
 mod join;
 mod journal;
