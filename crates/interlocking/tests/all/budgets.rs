@@ -52,6 +52,12 @@ fn caller() -> Caller {
 const WILLING: &str = "[[turn]]\ntimes = 'any'\ndelay = '1s'\noutput_json = 'true'\ncost = 0.25\n\
                        tokens = { input = 60, output = 40 }\n";
 
+/// What is recorded, but for the sessions that agents began.
+pub(crate) fn entries<O>(journal: &MemoryJournal, report: &Report<O>) -> Vec<Entry> {
+    let entries = journal.records(&report.run).into_iter().map(|record| record.entry);
+    entries.filter(|entry| !matches!(entry, Entry::Session { .. })).collect()
+}
+
 fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> UsedUp {
     match &report.outcome {
         Outcome::BudgetExhausted(used_up) => *used_up,
@@ -102,10 +108,10 @@ async fn the_end_of_a_budget_in_the_middle_of_a_turn_is_no_failure() {
     let report = run.with_budgets(Budgets::unlimited().with_calls(2)).start((0, 1)).await.unwrap();
     assert_eq!(used_up(&report), UsedUp::Calls { limit: 2, used: 2 });
     assert_eq!((agent.turns().len(), report.usage().cost.to_string().as_str()), (2, "$1.00"));
-    let records = journal.records(&report.run);
+    let records = entries(&journal, &report);
     let [started, spent] = &records[..] else { panic!("{records:?}") };
-    assert!(matches!(started.entry, Entry::Started { .. }));
-    let Entry::Spent { by, calls } = &spent.entry else { panic!("{spent:?}") };
+    assert!(matches!(started, Entry::Started { .. }));
+    let Entry::Spent { by, calls } = spent else { panic!("{spent:?}") };
     assert_eq!((by.to_string().as_str(), calls[0].usage.calls), ("call.1.1", 2));
 }
 
@@ -115,12 +121,12 @@ async fn the_journal_has_the_calls_and_no_end() {
     let journal = Arc::new(MemoryJournal::new());
     let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_journal(journal.clone());
     let report = run.with_budgets(Budgets::unlimited().with_calls(2)).start((0, 9)).await.unwrap();
-    let records = journal.records(&report.run);
+    let records = entries(&journal, &report);
     let [started, outcomes @ ..] = &records[..] else { panic!("empty") };
-    assert!(matches!(started.entry, Entry::Started { .. }));
+    assert!(matches!(started, Entry::Started { .. }));
     assert_eq!(outcomes.len(), 2);
     for record in outcomes {
-        let Entry::Outcome(outcome) = &record.entry else { panic!("{record:?}") };
+        let Entry::Outcome(outcome) = record else { panic!("{record:?}") };
         assert_eq!(outcome.calls[0].usage.calls, 1);
     }
 }
