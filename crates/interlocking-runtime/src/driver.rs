@@ -401,7 +401,8 @@ impl<G: Graph> Driver<G> {
         let mut started = None;
         self.flight.gather(self.frontier.due());
         loop {
-            let as_task = self.scribe.is_some() || self.frontier.running() + self.frontier.due() > 1;
+            // A driver that has to listen does not run a node itself meanwhile.
+            let as_task = self.listens || self.frontier.running() + self.frontier.due() > 1;
             if as_task && let Some((execution, waiting)) = self.frontier.next_plain() {
                 if self.scribe.is_some() {
                     self.shared.services.keep_input(execution.node, &self.arrived);
@@ -414,7 +415,7 @@ impl<G: Graph> Driver<G> {
             let Some(due) = self.frontier.next_due() else { break };
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
-            if self.scribe.is_none() && self.frontier.running() == 1 && !self.frontier.has_due() {
+            if !self.listens && self.frontier.running() == 1 && !self.frontier.has_due() {
                 self.run_here(execution, input).await?;
                 started = None;
                 self.flight.gather(self.frontier.due());

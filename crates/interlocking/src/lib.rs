@@ -12,6 +12,7 @@
 //! | know what a handler may ask of its run | [`context::Cx`] |
 //! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::Cancel`] |
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
+//! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
@@ -64,3 +65,7 @@ struct Readme;
 // The pattern, with a before and an after example, compiled (PRG-09).
 #[doc = include_str!("../../../docs/handlers.md")]
 struct Handlers;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/budgets.md")]
+struct Budgets;

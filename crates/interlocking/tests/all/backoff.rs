@@ -1,5 +1,6 @@
 //! Providers that limit, are overloaded or cannot be reached: waits that a whole run tree shares.
 
+use crate::budgets::entries;
 use crate::support::{Log, Recording, both_ways, finished, pass, timed};
 use askama::Template;
 use async_trait::async_trait;
@@ -31,6 +32,8 @@ struct Asking {
     #[node(entry, input = (), prompt = AskPrompt, output = bool, agent = "asked", goto(exit), visits = 1)]
     ask: LLMNode<Asks>,
 }
+
+held!(Asking);
 
 struct Asks;
 impl LLMHandler<asking::ask> for Asks {
@@ -120,9 +123,9 @@ async fn a_provider_that_asks_for_more_patience_than_there_is_ends_the_run_at_on
          the provider limits the rate of requests; it says to try again after 18000s"
     );
     // It can be resumed, and what was spent is known.
-    let records = journal.records(&report.run);
-    let [_, _session, spent] = &records[..] else { panic!("{records:?}") };
-    let Entry::Spent { calls, .. } = &spent.entry else { panic!("{spent:?}") };
+    let records = entries(&journal, &report);
+    let [_, spent] = &records[..] else { panic!("{records:?}") };
+    let Entry::Spent { calls, .. } = spent else { panic!("{spent:?}") };
     assert_eq!(calls[0].usage.cost.to_string(), "$0.50");
 }
 

@@ -5,7 +5,7 @@ use askama::Template;
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Sessions, Turn, TurnContext, Usage};
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Entry, Record};
+use interlocking::runtime::journal::Entry;
 use interlocking::runtime::{Allowance, Backoff, Budgets, Cancel, MemoryJournal, UsedUp};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +26,8 @@ struct Caller {
     #[node(entry, input = (u32, u32), prompt = CallPrompt, output = bool, agent = "caller", goto(call, exit), visits = 99)]
     call: LLMNode<Call>,
 }
+
+held!(Caller, Pair, Parent);
 
 struct Call;
 impl LLMHandler<caller::call> for Call {
@@ -49,6 +51,12 @@ fn caller() -> Caller {
 /// Answers every call after a second, for 100 tokens and a quarter of a dollar.
 const WILLING: &str = "[[turn]]\ntimes = 'any'\ndelay = '1s'\noutput_json = 'true'\ncost = 0.25\n\
                        tokens = { input = 60, output = 40 }\n";
+
+/// What is recorded, but for the sessions that agents began.
+pub(crate) fn entries<O>(journal: &MemoryJournal, report: &Report<O>) -> Vec<Entry> {
+    let entries = journal.records(&report.run).into_iter().map(|record| record.entry);
+    entries.filter(|entry| !matches!(entry, Entry::Session { .. })).collect()
+}
 
 fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> UsedUp {
     match &report.outcome {
@@ -100,10 +108,10 @@ async fn the_end_of_a_budget_in_the_middle_of_a_turn_is_no_failure() {
     let report = run.with_budgets(Budgets::unlimited().with_calls(2)).start((0, 1)).await.unwrap();
     assert_eq!(used_up(&report), UsedUp::Calls { limit: 2, used: 2 });
     assert_eq!((agent.turns().len(), report.usage().cost.to_string().as_str()), (2, "$1.00"));
-    let records = journal.records(&report.run);
-    let [started, _session, spent] = &records[..] else { panic!("{records:?}") };
-    assert!(matches!(started.entry, Entry::Started { .. }));
-    let Entry::Spent { by, calls } = &spent.entry else { panic!("{spent:?}") };
+    let records = entries(&journal, &report);
+    let [started, spent] = &records[..] else { panic!("{records:?}") };
+    assert!(matches!(started, Entry::Started { .. }));
+    let Entry::Spent { by, calls } = spent else { panic!("{spent:?}") };
     assert_eq!((by.to_string().as_str(), calls[0].usage.calls), ("call.1.1", 2));
 }
 
@@ -113,13 +121,12 @@ async fn the_journal_has_the_calls_and_no_end() {
     let journal = Arc::new(MemoryJournal::new());
     let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_journal(journal.clone());
     let report = run.with_budgets(Budgets::unlimited().with_calls(2)).start((0, 9)).await.unwrap();
-    let records = journal.records(&report.run);
+    let records = entries(&journal, &report);
     let [started, outcomes @ ..] = &records[..] else { panic!("empty") };
-    assert!(matches!(started.entry, Entry::Started { .. }));
-    let is_session = |record: &&Record| matches!(record.entry, Entry::Session { .. });
-    assert_eq!((outcomes.iter().filter(is_session).count(), outcomes.len()), (2, 4));
-    for record in outcomes.iter().filter(|record| !is_session(record)) {
-        let Entry::Outcome(outcome) = &record.entry else { panic!("{record:?}") };
+    assert!(matches!(started, Entry::Started { .. }));
+    assert_eq!(outcomes.len(), 2);
+    for record in outcomes {
+        let Entry::Outcome(outcome) = record else { panic!("{record:?}") };
         assert_eq!(outcome.calls[0].usage.calls, 1);
     }
 }
@@ -218,6 +225,7 @@ async fn a_run_that_comes_to_its_exit_all_the_same_has_finished() {
         pass(1_000).await;
         goto!(cx, race::exit, number + 1)
     });
+    crate::held::is_held::<Race>(module_path!());
     for run in both_ways(|| Race { split: ForkNode(Start), ask: LLMNode(AskOnce), wait: LogicNode(Wait) }) {
         let run = run.with_agent_for_others(Recording::new(WILLING));
         let report = run.with_budgets(Budgets::unlimited().with_calls(0)).start(1).await.unwrap();
@@ -387,6 +395,7 @@ async fn a_failure_is_still_a_failure() {
         *seen.lock().unwrap() += number;
         Err("broken".into())
     });
+    crate::held::is_held::<Broken>(module_path!());
     let run = timed(Broken { only: LogicNode(Fails(Mutex::new(0))) });
     let report = run.with_budgets(Budgets::unlimited().with_calls(0)).start(1).await.unwrap();
     assert_eq!(failed(report).message, "broken");

@@ -17,6 +17,7 @@ mod cancel;
 mod context;
 mod event;
 mod failure;
+mod family;
 mod flow;
 mod human;
 mod join;

@@ -34,6 +34,8 @@ struct Protocol {
     work: LLMNode<Work>,
 }
 
+held!(Protocol);
+
 /// Whether an agent that never decides is stuck, or has its node fail.
 struct Work {
     routes: bool,
