@@ -35,9 +35,15 @@ enum Refusal {
 impl LogicHandler<hybrid::verify> for Verify {
     async fn run(&self, blind: BlindResults, cx: &mut Cx<'_, hybrid::verify>) -> Route<hybrid::verify> {
         let spec = cx.entry()?.clone();
-        let Some(refusal) = self.refusal(&spec, &blind, cx).await? else {
+        let from = cx.memory().skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        // No agent is at work while the tests run, so the merge's worktree may be made meanwhile. If that fails, the merge
+        // makes it, and says why not; it also looks whether the worktree still is at the skeleton.
+        let (refusal, _) = tokio::join!(self.refusal(&spec, &blind, cx), self.0.places.open(Place::Merge, from));
+        let Some(refusal) = refusal? else {
             return goto!(cx, hybrid::merge, VerifiedResults { blind_results: blind, external_verified: true });
         };
+        // Nothing is merged, and no agent is to find it in git's list.
+        self.0.places.take_back(Place::Merge).await?;
         let rejections = cx.memory().trivial_tests_attempt;
         if rejections >= spec.strictness.max_fix_attempts {
             return end(cx, refusal.into_failure(rejections, blind));

@@ -48,6 +48,22 @@ impl Places {
         }
     }
 
+    /// Removes a worktree that was made and not used, and its branch. Nothing happens if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError`]; the end takes away what is left.
+    pub async fn take_back(&self, place: Place) -> Result<(), PlaceError> {
+        let places = self.clone();
+        self.blocking(move || {
+            let Ok(worktree) = places.worktree(place) else { return Ok(()) };
+            places.remove(place, &worktree, false)?;
+            places.open_places().remove(&place);
+            Ok(())
+        })
+        .await
+    }
+
     fn retire_one(&self, place: Place) {
         // One that is not what it should be stays, and the end says so.
         let Ok(worktree) = self.worktree(place) else { return };

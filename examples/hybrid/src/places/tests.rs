@@ -95,3 +95,17 @@ async fn one_that_is_not_what_it_was_is_left_to_the_end_which_says_so() {
     places.settle().await;
     assert_eq!(stage.worktrees(), ["tests-r1"]);
 }
+
+#[tokio::test]
+async fn a_worktree_that_was_not_used_is_taken_back_with_its_branch_and_can_be_made_again() {
+    let stage = Stage::new();
+    let places = stage.places(true);
+    places.take_back(Place::Merge).await.unwrap();
+    let path = places.open(Place::Merge, stage.base).await.unwrap().path().to_owned();
+    assert_eq!(stage.worktrees(), ["merge-r1"]);
+    places.take_back(Place::Merge).await.unwrap();
+    assert_eq!((stage.worktrees(), stage.branches(), stage.archived()), (Vec::new(), Vec::new(), Vec::new()));
+    assert!(!path.exists() && places.worktree(Place::Merge).is_err());
+    places.open(Place::Merge, stage.base).await.unwrap();
+    assert_eq!(stage.branches(), [("merge-r1".to_owned(), stage.base)]);
+}
