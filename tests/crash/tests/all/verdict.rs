@@ -107,7 +107,7 @@ pub(crate) async fn on_the_log(directory: &Path, process: u32, past: &Past, jour
                         fail("it is executed twice in one process");
                     }
                     // Every process that began it was cut off; others may have been before they came to its handler.
-                    let (least, most) = (begun.get(&of).copied().unwrap_or(0), past.resumed.get(run).map_or(0, |n| n + 1));
+                    let (least, most) = (begun.get(&of).copied().unwrap_or(0), past.resumed.get(run).copied().unwrap_or(0) + 1);
                     if *restarts < least || *restarts > most {
                         fail(&format!("it should say {least} to {most} restarts"));
                     }
