@@ -1,7 +1,7 @@
 //! A run's state, rebuilt from its records. No I/O, and no payload is read: what the run still holds is named here, and
 //! fetched by whoever goes on with it.
 
-use crate::journal::{By, Digest, Encoded, Entry, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
+use crate::journal::{By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
 use interlocking_agents::{LedgerEntry, SessionId};
 use interlocking_core::failure::Failure;
 use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
@@ -77,6 +77,8 @@ pub(crate) struct Replayed {
     pub(crate) answers: Vec<(By, Payload)>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
+    /// The output, where it is another than what came to the exit.
+    pub(crate) output: Option<Payload>,
     pub(crate) records: u64,
     observed_nodes: HashSet<String>,
     running: HashMap<NodeIndex, u64>,
@@ -147,6 +149,7 @@ pub(crate) fn replay(net: &'static Net, records: Vec<Record>) -> Result<Replayed
         questions: Vec::new(),
         answers: Vec::new(),
         ended: None,
+        output: None,
         records: 1,
         observed_nodes: net.table().nodes.iter().flat_map(|row| row.observes.iter().cloned()).collect(),
         running: HashMap::new(),
@@ -241,8 +244,9 @@ impl Replayed {
                 let by = By { node, visit: 0, attempt: 0 };
                 self.mailbox.push_back((execution(&by)?.node, message));
             }
-            Entry::Report { by, report, failure, calls } => {
+            Entry::Report { by, report, failure, memory, calls } => {
                 let execution = execution(&by)?;
+                self.remember(net, memory);
                 self.calls.extend(calls.into_iter().map(|call| (execution, call)));
                 self.beside.retain(|(other, _)| *other != execution);
                 let result = match (report, failure) {
@@ -255,7 +259,9 @@ impl Replayed {
                 let execution = execution(&by)?;
                 self.calls.extend(calls.into_iter().map(|call| (execution, call)));
             }
-            Entry::Ended { failure, cancelled } => self.ended = Some((failure, cancelled)),
+            Entry::Ended { failure, cancelled, output } => {
+                (self.ended, self.output) = (Some((failure, cancelled)), output);
+            }
             Entry::Outcome(outcome) => {
                 let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
                 let execution = execution(&by)?;
@@ -264,6 +270,14 @@ impl Replayed {
             }
         }
         Ok(())
+    }
+
+    fn remember(&mut self, net: &Net, memory: Option<MemoryRecord>) {
+        if let Some(memory) = memory
+            && let Some(group) = net.memory_groups().iter().position(|name| *name == memory.group)
+        {
+            self.memories[group] = Some(memory.value);
+        }
     }
 
     fn take_outcome(
@@ -277,11 +291,7 @@ impl Replayed {
         if self.observed_nodes.contains(&outcome.node) {
             self.observed.push(outcome.clone());
         }
-        if let Some(memory) = outcome.memory.take()
-            && let Some(group) = net.memory_groups().iter().position(|name| *name == memory.group)
-        {
-            self.memories[group] = Some(memory.value);
-        }
+        self.remember(net, outcome.memory.take());
         self.calls.extend(outcome.calls.drain(..).map(|call| (execution, call)));
         self.commits.extend(outcome.commits.drain(..).map(|commit| (commit.workspace, commit.id)));
         if !outcome.posted.is_empty() {
@@ -356,6 +366,7 @@ impl Replayed {
         let waiting = self.mailbox.iter().map(|(_, message)| message);
         let beside = self.beside.iter().map(|(_, payload)| payload);
         let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
+        self.output.iter().for_each(|output| digests.of(output));
         kept.chain(reports).chain(observed).chain(waiting).chain(beside).chain(posted).for_each(|it| digests.of(it));
         self.once.iter().for_each(|(_, _, value)| digests.of(value));
         self.questions.iter().for_each(|(_, question, schema)| {
