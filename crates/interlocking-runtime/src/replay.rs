@@ -200,6 +200,19 @@ impl Replayed {
         }
     }
 
+    /// The executions that begin once more when the run is taken up here.
+    pub(crate) fn cut_off(&self, net: &Net) -> Vec<Execution> {
+        let mut cut_off: Vec<_> = self.in_flight.values().map(|(execution, _)| *execution).collect();
+        cut_off.extend(self.beside.iter().map(|(execution, _)| *execution));
+        // A message is being handled as soon as nothing runs that it waits for.
+        if let Some((node, _)) = self.mailbox.front()
+            && !self.in_flight.values().any(|(execution, _)| keeps_waiting(net, execution.node))
+        {
+            cut_off.push(Execution { node: *node, visit: self.frontier.visits(*node) + 1, attempt: 1 });
+        }
+        cut_off
+    }
+
     /// Takes an execution off the list of those in flight.
     fn land(&mut self, execution: Execution) {
         if let Some(begun) = self.running.remove(&execution.node) {
@@ -225,9 +238,7 @@ impl Replayed {
         match record.entry {
             Entry::Started { .. } => return Err(ReplayError::Misplaced { sequence }),
             Entry::Resumed { .. } => {
-                let beside = self.beside.iter().map(|(execution, _)| execution);
-                for execution in self.in_flight.values().map(|(execution, _)| execution).chain(beside) {
-                    let Execution { node, visit, attempt } = *execution;
+                for Execution { node, visit, attempt } in self.cut_off(net) {
                     let by = By { node: net.name(node).to_owned(), visit, attempt };
                     *self.restarts.entry(by).or_default() += 1;
                 }
@@ -432,6 +443,11 @@ pub(crate) fn exhausted_beside(net: &Net, execution: Execution, limit: Limit) ->
         message: format!("may not be entered again: its table says `{limit}`"),
         causes: Vec::new(),
     }
+}
+
+/// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
+pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
+    !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Human)
 }
 
 fn slip(places: &HashMap<&'static str, PlaceIndex>, token: TokenRecord) -> Result<Slip, String> {

@@ -269,8 +269,7 @@ impl Reader<'_> {
         for (by, restarts) in &replayed.restarts {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));
         }
-        let beside = replayed.beside.iter().map(|(execution, _)| execution);
-        for execution in replayed.in_flight.values().map(|(execution, _)| execution).chain(beside) {
+        for execution in replayed.cut_off(net) {
             let node = net.name(execution.node).to_owned();
             history.restarted(crate::journal::By { node, visit: execution.visit, attempt: execution.attempt });
         }
