@@ -46,6 +46,10 @@ impl<G: Graph> Driver<G> {
     async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
         let net = G::net();
         let backstage = &self.shared.services.backstage;
+        // Dropped: its run has come to its exit, and only awaits reports.
+        if self.frontier.has_ended() {
+            return Ok(());
+        }
         let Some(node) = net.node_named(name).filter(|node| net.row(*node).kind == NodeKind::Event) else {
             tracing::warn!(run = %backstage.run, node = name, "dropping a message: the graph has no such event node");
             return Ok(());
