@@ -351,6 +351,11 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.exit.take()
     }
 
+    /// Whether the run has come to its exit, or was [abandoned](Self::abandon).
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// How many executions run.
     pub fn running(&self) -> usize {
         self.running

@@ -4,7 +4,8 @@ use crate::allowance::Stopped;
 use crate::clock::Elapsed;
 use crate::driver::{Accepted, Driver, End};
 use crate::event::{EventKind, Onward};
-use crate::journal::{By, Encoded, Entry, JournalError, MemoryRecord, MessageRecord, NodeOutcome, TokenRecord};
+use crate::beside::has_reports;
+use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, Payload as Stored, TokenRecord};
 use crate::outcome::Outcome;
 use crate::perform::{Stop, failure, kind_of};
 use crate::services::RunServices;
@@ -256,15 +257,7 @@ impl<G: Graph> Driver<G> {
             Ok(TokenRecord { place: place.to_owned(), payload: payload.into() })
         });
         let spawned = spawned.collect::<Result<_, JournalError>>()?;
-        let memory = updated.map(|group| {
-            let name = net.memory_groups()[group].clone();
-            match services.memories[group].encode() {
-                Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
-                Err(error) => {
-                    Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() })
-                }
-            }
-        });
+        let memory = updated.map(|group| services.remembered(group));
         let posted = effects.posted().iter().map(|message| MessageRecord {
             to: message.to.clone(),
             node: message.node.clone(),
@@ -307,7 +300,10 @@ impl<G: Graph> Driver<G> {
                 self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
             }
         }
-        let recorded = self.write_end(ended.then_some(Entry::Ended { failure, cancelled })).await;
+        let recorded = match self.reported_output(&outcome) {
+            Ok(output) => self.write_end(ended.then_some(Entry::Ended { failure, cancelled, output })).await,
+            Err(error) => Err(error),
+        };
         let outcome = match (recorded, outcome) {
             (Err(error), Outcome::Failed(failure)) if failure.kind == FailureKind::Journal => {
                 drop(error);
@@ -319,6 +315,21 @@ impl<G: Graph> Driver<G> {
         let usage = self.shared.services.backstage.ledger().total();
         self.shared.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
         outcome
+    }
+
+    /// The output as the journal has it, where it is not what came to the exit.
+    fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<Stored>, JournalError> {
+        match outcome {
+            Outcome::Finished(output) if self.scribe.is_some() && has_reports(G::net()) => {
+                let json = serde_json::to_string(output);
+                let unstorable = |error: serde_json::Error| JournalError::Encoding {
+                    what: "the output".to_owned(),
+                    reason: error.to_string(),
+                };
+                json.map(|json| Some(Encoded::from(json).into())).map_err(unstorable)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Writes what has been spent and not recorded, and then how the run ended, if it did.

@@ -171,6 +171,8 @@ fn observed<G: Graph>(place: u16, outcome: NodeOutcome) -> Result<G::Token, Stri
 struct Ended {
     execution: Execution,
     report: Result<Encoded, Failure>,
+    /// The memory group that it updated.
+    updated: Option<usize>,
 }
 
 impl<G: Graph> Driver<G> {
@@ -225,7 +227,7 @@ impl<G: Graph> Driver<G> {
     /// Makes the output of what came to the exit: waits for the reports, up to the deadline, and gives them to the graph.
     pub(crate) async fn conclude(&mut self, output: G::Output) -> Result<G::Output, End> {
         let net = G::net();
-        if net.table().nodes.iter().all(|row| row.report.is_none()) {
+        if !has_reports(net) {
             return Ok(output);
         }
         let deadline = self.shared.services.backstage.settings.report_deadline;
@@ -289,10 +291,16 @@ impl<G: Graph> Driver<G> {
     }
 }
 
+/// Whether the output is made of reports too.
+pub(crate) fn has_reports(net: &Net) -> bool {
+    net.table().nodes.iter().any(|row| row.report.is_some())
+}
+
 /// What came of an advisory execution; `None` if it was stopped with its run.
 fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
     let services = &shared.services;
     let Returned { execution, result } = returned;
+    let mut updated = None;
     let report = match result.map_err(|interruption| interruption.into_stop(services, execution)) {
         Err(Stop::Cancelled) => return None,
         Err(Stop::Failed(failure)) => Err(*failure),
@@ -302,13 +310,11 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
         }
         Ok(Done { effects, .. }) => {
             let group = services.backstage.net.node(execution.node).memory.map(usize::from);
-            if let Some(group) = group {
-                services.memories[group].apply(&effects);
-            }
+            updated = group.filter(|&group| services.memories[group].apply(&effects));
             Ok(effects.report().unwrap_or("null").into())
         }
     };
-    Some(Ended { execution, report })
+    Some(Ended { execution, report, updated })
 }
 
 /// Records what an advisory execution came to, and tells it.
@@ -321,7 +327,8 @@ async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Resu
     let message = failure.as_ref().map(|failure| failure.message.clone());
     if let Some(scribe) = &backstage.scribe {
         let (by, calls) = (backstage.by(ended.execution), backstage.calls_of(ended.execution));
-        scribe.write(Entry::Report { by, report, failure, calls }).await?;
+        let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
+        scribe.write(Entry::Report { by, report, failure, memory, calls }).await?;
     }
     let node = backstage.node(ended.execution);
     backstage.emit(|| EventKind::Reported { node, failure: message, late });

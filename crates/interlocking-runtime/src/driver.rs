@@ -10,6 +10,7 @@ use crate::flight::{Boarding, Flight, Landed, Landings};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
 use crate::perform::{Here, Interruption, Stop, failure, is_watched, perform};
+use crate::replay::keeps_waiting;
 use crate::scribe::Scribe;
 use crate::services::RunServices;
 use crate::stops::Stops;
@@ -266,7 +267,7 @@ impl<G: Graph> Driver<G> {
 
     /// Takes in what has landed, where there is a journal.
     async fn absorb_recorded(&mut self, landed: Landed<G>) -> Result<(), End> {
-        if !self.mailbox.is_empty() && !self.blocks(landed.execution.node) {
+        if !self.mailbox.is_empty() && !keeps_waiting(G::net(), landed.execution.node) {
             self.held.push(landed);
             return Ok(());
         }

@@ -64,8 +64,9 @@ where
             let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
             let entry =
                 Entry::Asked { by: by.clone(), question: question.clone().into(), schema: schema.clone().into() };
-            scribe.write_detached(entry).await?;
+            // Known before it is recorded: who reads the journal may answer at once, and an answer to no question is dropped.
             Backstage::of(cx)?.history.asked(by.clone(), question, schema);
+            scribe.write_detached(entry).await?;
         }
         let answer = Backstage::of(cx)?.answer(execution, &by).await;
         let answer = serde_json::from_str(&answer)?;

@@ -8,6 +8,7 @@ use crate::driver::{Driver, End};
 use crate::event::EventKind;
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
 use crate::perform::{Here, failure, perform};
+use crate::replay::keeps_waiting;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Execution, Limit};
@@ -45,6 +46,10 @@ impl<G: Graph> Driver<G> {
     async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
         let net = G::net();
         let backstage = &self.shared.services.backstage;
+        // Dropped: its run has come to its exit, and only awaits reports.
+        if self.frontier.has_ended() {
+            return Ok(());
+        }
         let Some(node) = net.node_named(name).filter(|node| net.row(*node).kind == NodeKind::Event) else {
             tracing::warn!(run = %backstage.run, node = name, "dropping a message: the graph has no such event node");
             return Ok(());
@@ -81,17 +86,12 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    /// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
-    pub(crate) fn blocks(&self, node: NodeIndex) -> bool {
-        !matches!(G::net().row(node).kind, NodeKind::Map | NodeKind::Human)
-    }
-
     /// Handles the messages that wait, if the run is at a safe point.
     pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
         if self.mailbox.is_empty() {
             return Ok(());
         }
-        while !self.mailbox.is_empty() && !self.frontier.executions().any(|execution| self.blocks(execution.node)) {
+        while !self.mailbox.is_empty() && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node)) {
             let Some((node, message)) = self.mailbox.pop_front() else { break };
             self.handle(node, message).await?;
         }

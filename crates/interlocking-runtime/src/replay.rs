@@ -1,7 +1,7 @@
 //! A run's state, rebuilt from its records. No I/O, and no payload is read: what the run still holds is named here, and
 //! fetched by whoever goes on with it.
 
-use crate::journal::{By, Digest, Encoded, Entry, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
+use crate::journal::{By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
 use interlocking_agents::{LedgerEntry, SessionId};
 use interlocking_core::failure::Failure;
 use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
@@ -77,6 +77,8 @@ pub(crate) struct Replayed {
     pub(crate) answers: Vec<(By, Payload)>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
+    /// The output, where it is another than what came to the exit.
+    pub(crate) output: Option<Payload>,
     pub(crate) records: u64,
     observed_nodes: HashSet<String>,
     running: HashMap<NodeIndex, u64>,
@@ -147,6 +149,7 @@ pub(crate) fn replay(net: &'static Net, records: Vec<Record>) -> Result<Replayed
         questions: Vec::new(),
         answers: Vec::new(),
         ended: None,
+        output: None,
         records: 1,
         observed_nodes: net.table().nodes.iter().flat_map(|row| row.observes.iter().cloned()).collect(),
         running: HashMap::new(),
@@ -197,6 +200,19 @@ impl Replayed {
         }
     }
 
+    /// The executions that begin once more when the run is taken up here.
+    pub(crate) fn cut_off(&self, net: &Net) -> Vec<Execution> {
+        let mut cut_off: Vec<_> = self.in_flight.values().map(|(execution, _)| *execution).collect();
+        cut_off.extend(self.beside.iter().map(|(execution, _)| *execution));
+        // A message is being handled as soon as nothing runs that it waits for.
+        if let Some((node, _)) = self.mailbox.front()
+            && !self.in_flight.values().any(|(execution, _)| keeps_waiting(net, execution.node))
+        {
+            cut_off.push(Execution { node: *node, visit: self.frontier.visits(*node) + 1, attempt: 1 });
+        }
+        cut_off
+    }
+
     /// Takes an execution off the list of those in flight.
     fn land(&mut self, execution: Execution) {
         if let Some(begun) = self.running.remove(&execution.node) {
@@ -222,9 +238,7 @@ impl Replayed {
         match record.entry {
             Entry::Started { .. } => return Err(ReplayError::Misplaced { sequence }),
             Entry::Resumed { .. } => {
-                let beside = self.beside.iter().map(|(execution, _)| execution);
-                for execution in self.in_flight.values().map(|(execution, _)| execution).chain(beside) {
-                    let Execution { node, visit, attempt } = *execution;
+                for Execution { node, visit, attempt } in self.cut_off(net) {
                     let by = By { node: net.name(node).to_owned(), visit, attempt };
                     *self.restarts.entry(by).or_default() += 1;
                 }
@@ -241,8 +255,9 @@ impl Replayed {
                 let by = By { node, visit: 0, attempt: 0 };
                 self.mailbox.push_back((execution(&by)?.node, message));
             }
-            Entry::Report { by, report, failure, calls } => {
+            Entry::Report { by, report, failure, memory, calls } => {
                 let execution = execution(&by)?;
+                self.remember(net, memory);
                 self.calls.extend(calls.into_iter().map(|call| (execution, call)));
                 self.beside.retain(|(other, _)| *other != execution);
                 let result = match (report, failure) {
@@ -255,7 +270,9 @@ impl Replayed {
                 let execution = execution(&by)?;
                 self.calls.extend(calls.into_iter().map(|call| (execution, call)));
             }
-            Entry::Ended { failure, cancelled } => self.ended = Some((failure, cancelled)),
+            Entry::Ended { failure, cancelled, output } => {
+                (self.ended, self.output) = (Some((failure, cancelled)), output);
+            }
             Entry::Outcome(outcome) => {
                 let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
                 let execution = execution(&by)?;
@@ -264,6 +281,14 @@ impl Replayed {
             }
         }
         Ok(())
+    }
+
+    fn remember(&mut self, net: &Net, memory: Option<MemoryRecord>) {
+        if let Some(memory) = memory
+            && let Some(group) = net.memory_groups().iter().position(|name| *name == memory.group)
+        {
+            self.memories[group] = Some(memory.value);
+        }
     }
 
     fn take_outcome(
@@ -277,11 +302,7 @@ impl Replayed {
         if self.observed_nodes.contains(&outcome.node) {
             self.observed.push(outcome.clone());
         }
-        if let Some(memory) = outcome.memory.take()
-            && let Some(group) = net.memory_groups().iter().position(|name| *name == memory.group)
-        {
-            self.memories[group] = Some(memory.value);
-        }
+        self.remember(net, outcome.memory.take());
         self.calls.extend(outcome.calls.drain(..).map(|call| (execution, call)));
         self.commits.extend(outcome.commits.drain(..).map(|commit| (commit.workspace, commit.id)));
         if !outcome.posted.is_empty() {
@@ -356,6 +377,7 @@ impl Replayed {
         let waiting = self.mailbox.iter().map(|(_, message)| message);
         let beside = self.beside.iter().map(|(_, payload)| payload);
         let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
+        self.output.iter().for_each(|output| digests.of(output));
         kept.chain(reports).chain(observed).chain(waiting).chain(beside).chain(posted).for_each(|it| digests.of(it));
         self.once.iter().for_each(|(_, _, value)| digests.of(value));
         self.questions.iter().for_each(|(_, question, schema)| {
@@ -421,6 +443,11 @@ pub(crate) fn exhausted_beside(net: &Net, execution: Execution, limit: Limit) ->
         message: format!("may not be entered again: its table says `{limit}`"),
         causes: Vec::new(),
     }
+}
+
+/// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
+pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
+    !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Human)
 }
 
 fn slip(places: &HashMap<&'static str, PlaceIndex>, token: TokenRecord) -> Result<Slip, String> {

@@ -5,14 +5,12 @@ use crate::history::History;
 use crate::journal::{Encoded, Entry, Payload, Record};
 use crate::outcome::{Outcome, Report};
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
-use crate::reports::Reports;
 use crate::run::{StartError, recalled};
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::table_change;
 use interlocking_agents::Ledger;
-use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::graph::{Graph, Token};
 use interlocking_core::net::PlaceIndex;
 use interlocking_core::route::Step;
@@ -46,7 +44,7 @@ pub(crate) async fn taken_up<G: Graph>(
     let mut ledger = Ledger::default();
     replayed.calls.iter().for_each(|(_, call)| ledger.record(call.clone()));
     if replayed.ended.is_some() {
-        let report = ended(graph, &run, replayed, &reader, ledger).await?;
+        let report = ended::<G>(&run, replayed, &reader, ledger)?;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
     put_back(net, &run, &settings, &replayed).await?;
@@ -115,8 +113,7 @@ async fn put_back(
 }
 
 /// The outcome of a run that has ended, once more.
-async fn ended<G: Graph>(
-    graph: &Arc<G>,
+fn ended<G: Graph>(
     run: &RunId,
     mut replayed: Replayed,
     reader: &Reader<'_>,
@@ -128,33 +125,7 @@ async fn ended<G: Graph>(
     let outcome = match replayed.ended.take() {
         Some((Some(failure), _)) => Outcome::Failed(failure),
         Some((None, true)) => Outcome::Cancelled,
-        _ => {
-            let exit = replayed.frontier.take_exit();
-            let token = exit.map(|slip| reader.token::<G>(&slip)).transpose()?;
-            let lost = || StartError::Payload {
-                run: run.clone(),
-                place: "exit".to_owned(),
-                reason: "nothing came there".to_owned(),
-            };
-            let output = token.and_then(G::leave).ok_or_else(lost)?;
-            let mut reports = Reports::default();
-            for (execution, report) in &replayed.reports {
-                reports.add(*execution, report.as_ref().map(|payload| reader.texts.of(payload)).map_err(Clone::clone));
-            }
-            let services = reader.memories::<G>(&replayed)?;
-            reports.add_observers(net, &services);
-            match graph.finish(output, reports).await {
-                Ok(output) => Outcome::Finished(output),
-                Err(error) => Outcome::Failed(Failure {
-                    node: interlocking_core::table::EXIT.to_owned(),
-                    visit: 0,
-                    attempt: 0,
-                    kind: FailureKind::Handler,
-                    message: error.to_string(),
-                    causes: Failure::causes_of(&*error),
-                }),
-            }
-        }
+        _ => Outcome::Finished(reader.output::<G>(&mut replayed)?),
     };
     Ok(recalled::<G>(run.clone(), outcome, visits, ledger))
 }
@@ -204,6 +175,16 @@ impl Reader<'_> {
                 G::join(node, slots).ok_or_else(lost)
             }
         }
+    }
+
+    /// What a run has ended with.
+    fn output<G: Graph>(&self, replayed: &mut Replayed) -> Result<G::Output, StartError> {
+        if let Some(output) = &replayed.output {
+            return read(&self.texts.of(output)).map_err(|reason| self.unreadable("the output", reason));
+        }
+        let exit = replayed.frontier.take_exit();
+        let token = exit.map(|slip| self.token::<G>(&slip)).transpose()?;
+        token.and_then(G::leave).ok_or_else(|| self.unreadable("exit", "nothing came there"))
     }
 
     /// What lies in a place, as JSON.
@@ -288,8 +269,7 @@ impl Reader<'_> {
         for (by, restarts) in &replayed.restarts {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));
         }
-        let beside = replayed.beside.iter().map(|(execution, _)| execution);
-        for execution in replayed.in_flight.values().map(|(execution, _)| execution).chain(beside) {
+        for execution in replayed.cut_off(net) {
             let node = net.name(execution.node).to_owned();
             history.restarted(crate::journal::By { node, visit: execution.visit, attempt: execution.attempt });
         }

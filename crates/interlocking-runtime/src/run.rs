@@ -329,7 +329,7 @@ pub(crate) async fn execute<G: Graph>(
         _ => None,
     };
     // Before the claim, so that whoever sees that the run has left finds it free.
-    let _membership = tree.join(run.clone(), parent);
+    let membership = tree.join(run.clone(), parent);
     let claim = match &journal {
         Some(journal) => Some(journal.claim(&run).await?),
         None => None,
@@ -358,6 +358,7 @@ pub(crate) async fn execute<G: Graph>(
             resume::TakenUp::GoesOn(standing, services, scribe) => (standing, services, scribe),
         },
     };
+    membership.is_recorded();
     services.backstage.emit(|| EventKind::RunStarted { run: run.clone(), graph: net.table().graph.as_str() });
     let (driver, begun) = Driver::new(graph, services, standing, scribe, claim);
     let shared = driver.shared();

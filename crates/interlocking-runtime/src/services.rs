@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::event::{Event, EventKind, NodeRef};
 use crate::history::History;
 use crate::human::OpenQuestion;
-use crate::journal::{By, Encoded};
+use crate::journal::{By, Encoded, JournalError, MemoryRecord};
 use crate::parking::Parking;
 use crate::scribe::Scribe;
 use crate::settings::Settings;
@@ -165,6 +165,15 @@ impl<G: Graph> RunServices<G> {
         if let Some(inputs) = &self.inputs {
             let places = self.backstage.net.node(node).places();
             lock(inputs)[places.clone()].clone_from_slice(&arrived[places]);
+        }
+    }
+
+    /// A memory group's value now, as records have it.
+    pub(crate) fn remembered(&self, group: usize) -> Result<MemoryRecord, JournalError> {
+        let name = self.backstage.net.memory_groups()[group].clone();
+        match self.memories[group].encode() {
+            Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
+            Err(error) => Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() }),
         }
     }
 

@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 /// What the runs of one tree share beside their settings.
 pub(crate) struct Tree {
     pub(crate) root: RunId,
-    /// The runs that are being executed, each with its parent.
-    members: Mutex<BTreeMap<RunId, Option<RunId>>>,
+    /// The runs that are being executed.
+    members: Mutex<BTreeMap<RunId, Member>>,
     questions: Mutex<BTreeMap<(RunId, By), OpenQuestion>>,
     /// Why no run of the tree goes on, though none has ended; the first reason counts.
     halt: Mutex<Option<Halt>>,
@@ -22,6 +22,13 @@ pub(crate) struct Tree {
     short: Mutex<Option<Stopped>>,
     /// Told when a run is executed no more.
     left: Notify,
+}
+
+/// A run that is being executed.
+struct Member {
+    parent: Option<RunId>,
+    /// Whether its journal has it, so that others can write to it.
+    is_recorded: bool,
 }
 
 /// Why a run does not go on, though it has not ended.
@@ -48,18 +55,20 @@ impl Tree {
     }
 
     pub(crate) fn join(&self, run: RunId, parent: Option<RunId>) -> Membership<'_> {
-        lock(&self.members).insert(run.clone(), parent);
+        lock(&self.members).insert(run.clone(), Member { parent, is_recorded: false });
         Membership { tree: self, run }
     }
 
     pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {
-        lock(&self.members).get(run)?.clone()
+        lock(&self.members).get(run)?.parent.clone()
     }
 
     pub(crate) fn siblings(&self, run: &RunId) -> Vec<RunId> {
         let members = lock(&self.members);
-        let Some(Some(parent)) = members.get(run) else { return Vec::new() };
-        let others = members.iter().filter(|(other, theirs)| theirs.as_ref() == Some(parent) && *other != run);
+        let Some(Member { parent: Some(parent), .. }) = members.get(run) else { return Vec::new() };
+        let others = members
+            .iter()
+            .filter(|(other, member)| member.is_recorded && member.parent.as_ref() == Some(parent) && *other != run);
         others.map(|(other, _)| other.clone()).collect()
     }
 
@@ -73,7 +82,7 @@ impl Tree {
         self.wait_until(|members| members.keys().all(|other| other == run)).await;
     }
 
-    async fn wait_until(&self, is_so: impl Fn(&BTreeMap<RunId, Option<RunId>>) -> bool) {
+    async fn wait_until(&self, is_so: impl Fn(&BTreeMap<RunId, Member>) -> bool) {
         loop {
             let mut told = std::pin::pin!(self.left.notified());
             told.as_mut().enable();
@@ -115,6 +124,15 @@ impl Tree {
     /// Why the tree was stopped.
     pub(crate) fn halted_by(&self) -> Option<Halt> {
         lock(&self.halt).clone()
+    }
+}
+
+impl Membership<'_> {
+    /// The run's journal has it.
+    pub(crate) fn is_recorded(&self) {
+        if let Some(member) = lock(&self.tree.members).get_mut(&self.run) {
+            member.is_recorded = true;
+        }
     }
 }
 

@@ -199,9 +199,13 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
             let posted = posted.iter_mut().map(|sent| (format!("sent {}", sent.node), &mut sent.message));
             tokens.chain(memory).chain(posted).collect()
         }
-        Entry::Report { by, report: Some(report), .. } => vec![(format!("report {}", by.node), report)],
-        Entry::Report { .. }
-        | Entry::Resumed { .. }
+        Entry::Report { by, report, memory, .. } => {
+            let report = report.as_mut().map(|report| (format!("report {}", by.node), report));
+            let memory = memory.as_mut().map(|memory| (format!("memory {}", memory.group), &mut memory.value));
+            report.into_iter().chain(memory).collect()
+        }
+        Entry::Ended { output: Some(output), .. } => vec![("output".to_owned(), output)],
+        Entry::Resumed { .. }
         | Entry::Session { .. }
         | Entry::Spent { .. }
         | Entry::Ended { .. } => Vec::new(),

@@ -99,6 +99,9 @@ pub enum Entry {
         /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
+        /// Its memory group's value after its updates; absent if it made none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory: Option<MemoryRecord>,
         /// The agent calls it made.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<LedgerEntry>,
@@ -117,6 +120,9 @@ pub enum Entry {
         failure: Option<Failure>,
         /// Whether it was cancelled.
         cancelled: bool,
+        /// The output, where the graph made it of what came to the exit and of reports; otherwise it is what came there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Payload>,
     },
 }
 

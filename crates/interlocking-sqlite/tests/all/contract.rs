@@ -63,6 +63,7 @@ fn entries() -> Vec<Entry> {
         outcome.tokens.clear();
         outcome.alternative = None;
     }
+    let memory = Some(MemoryRecord { group: "count".to_owned(), value: json("3") });
     vec![
         Entry::Started { table, input: json(r#"{"in":true}"#), origin: Some(origin), workspaces: Vec::new() },
         Entry::Resumed { table: None },
@@ -73,10 +74,12 @@ fn entries() -> Vec<Entry> {
         Entry::Received { node: "write".to_owned(), letter: 2, message: json("null") },
         full.entry,
         without_tokens.entry,
-        Entry::Report { by: by(), report: Some(json("[]")), failure: None, calls: Vec::new() },
-        Entry::Report { by: by(), report: None, failure: Some(failure()), calls: Vec::new() },
+        Entry::Report { by: by(), report: Some(json("[]")), failure: None, memory: None, calls: Vec::new() },
+        Entry::Report { by: by(), report: Some(json("3")), failure: None, memory, calls: Vec::new() },
+        Entry::Report { by: by(), report: None, failure: Some(failure()), memory: None, calls: Vec::new() },
         Entry::Spent { by: by(), calls: Vec::new() },
-        Entry::Ended { failure: Some(failure()), cancelled: false },
+        Entry::Ended { failure: Some(failure()), cancelled: false, output: None },
+        Entry::Ended { failure: None, cancelled: false, output: Some(json(r#"{"out":true}"#)) },
     ]
 }
 

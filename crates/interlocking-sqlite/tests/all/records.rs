@@ -43,7 +43,7 @@ pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<Payload>) -
 }
 
 pub(crate) fn ended(run: &RunId, sequence: u64) -> Record {
-    Record { run: run.clone(), sequence, entry: Entry::Ended { failure: None, cancelled: false } }
+    Record { run: run.clone(), sequence, entry: Entry::Ended { failure: None, cancelled: false, output: None } }
 }
 
 pub(crate) fn failure() -> Failure {

@@ -118,7 +118,7 @@ async fn a_cancelled_run_says_so_in_its_journal() {
     let (watched, journal) = (Watched::new(), Arc::new(MemoryJournal::new()));
     let report = stopped(timed(watched.graph()).with_journal(journal.clone()), &watched.log, true).await;
     let records = journal.records(&report.run);
-    assert_eq!(records.last().unwrap().entry, Entry::Ended { failure: None, cancelled: true });
+    assert_eq!(records.last().unwrap().entry, Entry::Ended { failure: None, cancelled: true, output: None });
 }
 
 #[tokio::test(start_paused = true)]

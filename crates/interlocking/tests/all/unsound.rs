@@ -166,7 +166,7 @@ async fn failure_of<B: Broken>(graph: B) -> interlocking::failure::Failure {
     let report = timed(ByHand(graph)).with_journal(journal.clone()).start(1).await.unwrap();
     let run = report.run.clone();
     let failure = failed(report);
-    let ended = Entry::Ended { failure: Some(failure.clone()), cancelled: false };
+    let ended = Entry::Ended { failure: Some(failure.clone()), cancelled: false, output: None };
     assert_eq!(journal.records(&run).last().unwrap().entry, ended);
     failure
 }

@@ -1,0 +1,33 @@
+//! What a process is told, and what it reports.
+
+use crate::gazette::Edition;
+use interlocking::agents::Usage;
+use interlocking::runtime::Outcome;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a process is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// Where everything is: the journal, the log, the places.
+    pub directory: PathBuf,
+    /// Its number, counted from 0.
+    pub process: u32,
+    /// The point at which it dies; none if it is left alone, or killed from outside.
+    pub dies_at: Option<u64>,
+    /// Whether people answer at once, in this process. Otherwise it ends when only they can go on.
+    pub attended: bool,
+}
+
+/// What a process reports that came to its end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ending {
+    /// What came of the run.
+    pub outcome: Outcome<Edition>,
+    /// How often each node was entered.
+    pub visits: Vec<(String, u32)>,
+    /// What its agents used up.
+    pub usage: Usage,
+    /// How many points it came by.
+    pub points: u64,
+}

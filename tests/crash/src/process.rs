@@ -1,0 +1,55 @@
+//! What a process does: it starts the run or takes it up, and reports what came of it.
+
+use crate::agent::Logged;
+use crate::fuse::Fuse;
+use crate::gazette::{Gazette, Part, Task};
+use crate::handlers::Desk;
+use crate::log::Log;
+use crate::order::{Ending, Order};
+use crate::people::People;
+use crate::places::Places;
+use crate::watched::Watched;
+use interlocking::prelude::{NodeError, Run, RunId};
+use interlocking::runtime::Journal;
+use interlocking_sqlite::{Durability, SqliteJournal};
+use std::sync::Arc;
+
+/// The run's name.
+///
+/// # Errors
+///
+/// None: it is one.
+pub fn root() -> Result<RunId, NodeError> {
+    Ok("gazette".parse()?)
+}
+
+/// Carries an order out.
+///
+/// # Errors
+///
+/// That the run was refused.
+pub async fn execute(order: Order) -> Result<Ending, NodeError> {
+    let fuse = Fuse::new(order.dies_at);
+    let log = Log::open(&order.directory, order.process, fuse.clone())?;
+    // What is written survives the process either way, and no power is lost here.
+    let journal = SqliteJournal::options().durability(Durability::Relaxed).open(order.directory.join("journal"))?;
+    let journal: Arc<dyn Journal> = Arc::new(journal);
+    let people = order.attended.then(|| People::new(journal.clone()));
+    let is_new = journal.load(&root()?).await?.is_empty();
+    if let Some(people) = &people {
+        people.catch_up().await?;
+    }
+    let places = Places::new(&order.directory);
+    let desk = Desk::new(log.clone(), places.clone());
+    let run = Run::new(Gazette::new(&desk))
+        .with_id(root()?)
+        .with_journal(Arc::new(Watched::new(journal, fuse.clone(), people)))
+        .with_agent("write", Arc::new(Logged::new(&order.directory, log)?))
+        .with_workspaces(Arc::new(places));
+    let run = if order.attended { run.awaiting_people() } else { run };
+    let report = if is_new { run.start(Task { part: Part::Root, refused: 0 }).await } else { run.resume().await };
+    let report = report?;
+    let (usage, visits) = (report.usage(), report.visits);
+    let visits = visits.into_iter().map(|(node, visits)| (node.to_owned(), visits)).collect();
+    Ok(Ending { outcome: report.outcome, visits, usage, points: fuse.passed() })
+}

@@ -1,0 +1,82 @@
+//! A journal whose appends are points at which the process can die, and that tells people of questions.
+
+use crate::fuse::Fuse;
+use crate::gazette::Question;
+use crate::people::People;
+use async_trait::async_trait;
+use interlocking::prelude::RunId;
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::{
+    Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary,
+};
+use std::sync::Arc;
+
+/// A journal that is watched.
+pub struct Watched {
+    inner: Arc<dyn Journal>,
+    fuse: Fuse,
+    /// Who is told of every question, if somebody is there.
+    people: Option<People>,
+}
+
+impl Watched {
+    /// `inner`, watched.
+    pub fn new(inner: Arc<dyn Journal>, fuse: Fuse, people: Option<People>) -> Self {
+        Self { inner, fuse, people }
+    }
+}
+
+#[async_trait]
+impl Journal for Watched {
+    async fn append(&self, record: Record) -> Result<(), JournalError> {
+        let asked = match &record.entry {
+            Entry::Asked { by, question, .. } => {
+                let question = question.json().and_then(|text| serde_json::from_str(text).ok());
+                question.map(|question: Question| (record.run.clone(), by.clone(), question))
+            }
+            _ => None,
+        };
+        self.fuse.pass();
+        self.inner.append(record).await?;
+        self.fuse.pass();
+        if let (Some((run, by, question)), Some(people)) = (asked, &self.people) {
+            people.hear(run, by, question);
+        }
+        Ok(())
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        self.fuse.pass();
+        let number = self.inner.post(run, letter).await?;
+        self.fuse.pass();
+        Ok(number)
+    }
+
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.inner.claim(run).await
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        self.inner.load(run).await
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        self.inner.fetch(run, digests).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.inner.runs().await
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        self.inner.next_letter(run, after).await
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        self.inner.letters(run, after).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.inner.remove(run).await
+    }
+}
