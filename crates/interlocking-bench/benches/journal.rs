@@ -80,7 +80,8 @@ fn id(name: &str, number: u64) -> RunId {
 }
 
 fn table() -> Table {
-    let json = r#"{"graph":"Court","output":"u64","nodes":[{"name":"ping","kind":"logic","entry":true,"input":"Ball"}]}"#;
+    let json =
+        r#"{"graph":"Court","output":"u64","nodes":[{"name":"ping","kind":"logic","entry":true,"input":"Ball"}]}"#;
     serde_json::from_str(json).unwrap()
 }
 
@@ -94,6 +95,7 @@ fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
         alternative: Some(0),
         tokens: vec![TokenRecord { place: "ping".to_owned(), payload }],
         spawned: Vec::new(),
+        posted: Vec::new(),
         label: None,
         memory: None,
         calls: Vec::new(),

@@ -2,7 +2,9 @@
 //! linked with.
 
 use crate::fan;
+use crate::many::{five, runs};
 use crate::transitions::{What, run};
+use std::time::Duration;
 use tokio::runtime::Builder;
 
 /// Gives the number of allocations that its argument makes.
@@ -25,4 +27,30 @@ pub fn of_a_fork(measure: Measure) -> u64 {
     let of = |rounds| measure(&|| assert!(runtime.block_on(fan::graph(rounds)) > 0));
     of(2);
     (of(12) - of(2)) / 10
+}
+
+/// The bytes that a run holds while it waits in a node: what a thousand runs more hold. `held` gives the bytes that its
+/// argument leaves allocated.
+///
+/// # Panics
+///
+/// If a runtime cannot be made.
+pub fn bytes_of_a_parked_run(held: Measure) -> u64 {
+    let graph = five(Duration::from_secs(3_600));
+    let of = |count| {
+        held(&|| {
+            let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
+            let graph = graph.clone();
+            runtime.spawn(async move { runs(&graph, count).await });
+            runtime.block_on(async {
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+            });
+            // What it holds is what is measured.
+            std::mem::forget(runtime);
+        })
+    };
+    of(10);
+    (of(2_000) - of(1_000)) / 1_000
 }

@@ -3,6 +3,7 @@
 //! - [`ping_pong`]: a graph of two nodes; [`services_loop`]: a loop with the same services; [`transitions`] runs either.
 //! - [`ring`] writes [`ring100`]: a graph of a hundred nodes, and the same as a hand-written `match`.
 //! - [`fan`]: a fork to a thousand branches, and the same with a bare `JoinSet`.
+//! - [`many`]: ten thousand runs at once, and as many bare tasks.
 //! - [`generated`]: crates whose compilation is measured.
 //! - [`allocations`] counts them.
 //! - [`sink`]: what listens; [`rounds`]: how times are compared.
@@ -10,6 +11,7 @@
 pub mod allocations;
 pub mod fan;
 pub mod generated;
+pub mod many;
 pub mod ping_pong;
 pub mod ring;
 #[rustfmt::skip]

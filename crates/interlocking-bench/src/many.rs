@@ -1,0 +1,79 @@
+//! Many runs at once: a graph of five nodes that each wait a millisecond, and the same as bare tokio tasks.
+
+use interlocking::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Five nodes in a row.
+#[derive(Graph)]
+#[graph(output = u64)]
+pub struct Five {
+    #[node(entry, input = u64, goto(second))]
+    first: LogicNode<Wait>,
+    #[node(input = u64, goto(third))]
+    second: LogicNode<Wait>,
+    #[node(input = u64, goto(fourth))]
+    third: LogicNode<Wait>,
+    #[node(input = u64, goto(fifth))]
+    fourth: LogicNode<Wait>,
+    #[node(input = u64, goto(exit))]
+    fifth: LogicNode<Wait>,
+}
+
+/// Waits, and counts.
+#[derive(Clone, Copy)]
+pub struct Wait(Duration);
+
+macro_rules! waits {
+    ($($node:ident to $next:ident),*) => {
+        $(impl LogicHandler<five::$node> for Wait {
+            async fn run(&self, count: u64, cx: &mut Cx<'_, five::$node>) -> Route<five::$node> {
+                tokio::time::sleep(self.0).await;
+                goto!(cx, five::$next, count + 1)
+            }
+        })*
+    };
+}
+
+waits!(first to second, second to third, third to fourth, fourth to fifth, fifth to exit);
+
+/// The graph, each of whose nodes waits so long.
+pub fn five(wait: Duration) -> Arc<Five> {
+    let node = || LogicNode(Wait(wait));
+    Arc::new(Five { first: node(), second: node(), third: node(), fourth: node(), fifth: node() })
+}
+
+/// So many runs of the graph at once; gives the sum of their counts.
+pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
+    let mut tasks = JoinSet::new();
+    for _ in 0..count {
+        let run = Run::shared(graph.clone()).without_journal();
+        tasks.spawn(async move { run.start(0).await.ok().and_then(|report| report.outcome.finished()) });
+    }
+    let mut sum = 0;
+    while let Some(counted) = tasks.join_next().await {
+        sum += counted.ok().flatten().unwrap_or_default();
+    }
+    sum
+}
+
+/// The same without graphs.
+pub async fn tasks(wait: Duration, count: u32) -> u64 {
+    let mut tasks = JoinSet::new();
+    for _ in 0..count {
+        tasks.spawn(async move {
+            let mut counted = 0;
+            for _ in 0..5 {
+                tokio::time::sleep(wait).await;
+                counted += 1;
+            }
+            counted
+        });
+    }
+    let mut sum = 0;
+    while let Some(counted) = tasks.join_next().await {
+        sum += counted.unwrap_or_default();
+    }
+    sum
+}
