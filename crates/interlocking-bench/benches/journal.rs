@@ -80,7 +80,8 @@ fn id(name: &str, number: u64) -> RunId {
 }
 
 fn table() -> Table {
-    let json = r#"{"graph":"Court","output":"u64","nodes":[{"name":"ping","kind":"logic","entry":true,"input":"Ball"}]}"#;
+    let json =
+        r#"{"graph":"Court","output":"u64","nodes":[{"name":"ping","kind":"logic","entry":true,"input":"Ball"}]}"#;
     serde_json::from_str(json).unwrap()
 }
 

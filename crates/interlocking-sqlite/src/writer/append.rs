@@ -10,7 +10,7 @@ use crate::writer::known::{KnownRun, Position};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Digest, JournalError};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How far back the last payload of a place is looked for, when an executor takes up a run: in records.
@@ -31,7 +31,7 @@ impl Writer {
                 return Err(JournalError::PayloadMissing { place, digest, what }.into());
             }
         }
-        let Self { connection, objects, known, counters, .. } = self;
+        let Self { connection, objects, known, .. } = self;
         let now = now_ms();
         let (id, started_ms) = match position.id {
             Some(id) => (id, position.started_ms),
@@ -81,7 +81,6 @@ impl Writer {
         known_run.position = Some(Position { id: Some(id), started_ms, records: sequence + 1, at_ms });
         let after = known_run.bytes();
         known.grew(before, after);
-        counters.records.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 

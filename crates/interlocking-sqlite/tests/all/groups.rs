@@ -98,7 +98,6 @@ async fn what_a_record_writes_does_not_depend_on_those_before_it() {
         sequence += 1;
         written.push((log(place.path()) - before) / 200);
     }
-    println!("bytes a record: {written:?}");
     let early = written[1..5].iter().max().unwrap();
     let late = written[16..].iter().max().unwrap();
     assert!(late * 100 <= early * 125, "bytes a record, by the hundreds: {written:?}");
