@@ -159,7 +159,7 @@ pub(crate) fn end_children<'a>(
             };
             end_children(journal, tree, &child.run).await?;
             let sequence = journal.load(&child.run).await?.len() as u64;
-            let entry = Entry::Ended { failure: None, cancelled: true };
+            let entry = Entry::Ended { failure: None, cancelled: true, output: None };
             journal.append(Record { run: child.run, sequence, entry }).await?;
         }
         Ok(())
