@@ -91,7 +91,9 @@ impl<G: Graph> Driver<G> {
         if self.mailbox.is_empty() {
             return Ok(());
         }
-        while !self.mailbox.is_empty() && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node)) {
+        while !self.mailbox.is_empty()
+            && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node))
+        {
             let Some((node, message)) = self.mailbox.pop_front() else { break };
             self.handle(node, message).await?;
         }

@@ -9,8 +9,8 @@ use crate::connection;
 use crate::directory::Directory;
 use crate::envelope::{self, Read, StartedRow};
 use crate::failure::Trouble;
-use crate::payloads::objects;
 use crate::payloads::parts::Part;
+use crate::payloads::stored;
 use crate::stats::Counters;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -85,7 +85,7 @@ impl Reader {
     }
 
     fn text(&self, connection: &Connection, what: &str, digest: &Digest) -> Result<Encoded, Trouble> {
-        Ok(objects::fetch(connection, digest, self.directory.place(), what, &self.counters.reads)?.text)
+        Ok(stored::fetch(connection, digest, self.directory.place(), what, &self.counters.reads)?.text)
     }
 
     /// The payloads with these names.
@@ -101,7 +101,7 @@ impl Reader {
 
     /// The parts of a payload; none where it is stored whole.
     pub(crate) fn parts(&self, connection: &Connection, run: &RunId, digest: &Digest) -> Result<Vec<Part>, Trouble> {
-        if let Some(manifest) = objects::manifest(connection, digest, &self.counters.reads)? {
+        if let Some(manifest) = stored::manifest(connection, digest, &self.counters.reads)? {
             return Ok(manifest.parts.into_iter().map(|joint| joint.part).collect());
         }
         self.text(connection, &format!("run `{run}`"), digest).map(|_| Vec::new())

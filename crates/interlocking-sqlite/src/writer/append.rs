@@ -1,8 +1,9 @@
 //! Appends records.
 
 use crate::failure::Trouble;
-use crate::payloads::objects::{self, Base, Objects};
+use crate::payloads::objects::Objects;
 use crate::payloads::parts::LARGE;
+use crate::payloads::stored::{self, Base};
 use crate::prepared::{Named, Prepared, TABLE};
 use crate::schema::record_id;
 use crate::writer::Writer;
@@ -25,7 +26,7 @@ impl Writer {
             return Err(JournalError::OutOfOrder { run, sequence, present }.into());
         }
         for named in payloads.iter().filter(|named| named.text.is_none()) {
-            if objects::named(&self.connection, &named.digest)?.is_empty() {
+            if stored::named(&self.connection, &named.digest)?.is_empty() {
                 let (place, digest) = (self.directory.place().to_owned(), named.digest);
                 let what = format!("record {sequence} of run `{run}`");
                 return Err(JournalError::PayloadMissing { place, digest, what }.into());
@@ -169,7 +170,7 @@ fn look_up(
         })
         .optional()?;
     let Some(name) = name else { return Ok(()) };
-    match objects::fetch(connection, &Digest::from_bytes(name), "", "", &AtomicU64::new(0)) {
+    match stored::fetch(connection, &Digest::from_bytes(name), "", "", &AtomicU64::new(0)) {
         Ok(base) => {
             known.bases.insert(place.to_owned(), base);
         }

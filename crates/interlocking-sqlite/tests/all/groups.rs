@@ -19,7 +19,17 @@ async fn a_lone_run_has_one_sync_a_record() {
         journal.append(outcome(&run, sequence, "{}")).await.unwrap();
     }
     assert_eq!((journal.stats().records, journal.stats().syncs), (100, 100));
+    assert_eq!(journal.stats().commits, commits(place.path()));
     drop(claim);
+}
+
+/// The commits that are in the log, by SQLite's format: a header of 32 bytes, then pages, each after 24 bytes of which the
+/// second four are not zero at the end of a transaction.
+fn commits(directory: &Path) -> u64 {
+    let log = std::fs::read(directory.join("journal.db-wal")).unwrap();
+    let number = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
+    let frame = 24 + number(8) as usize;
+    (32..log.len()).step_by(frame).filter(|&at| number(at + 4) != 0).count() as u64
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
