@@ -77,15 +77,27 @@ impl Directory {
         let connection = Connection::open(&new)?;
         schema::create(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
-        fs::rename(new, database).map_err(fail)
+        fs::rename(new, database).map_err(fail)?;
+        // So that the loss of power does not take the names of what is in them.
+        #[cfg(unix)]
+        for directory in [Some(&*self.path), self.path.parent().filter(|parent| !parent.as_os_str().is_empty())] {
+            let Some(directory) = directory else { continue };
+            File::open(directory).and_then(|directory| directory.sync_all()).map_err(fail)?;
+        }
+        Ok(())
     }
 
     /// Whether the holder called `name` lives.
     pub(crate) fn lives(&self, name: &str) -> bool {
-        // Shared, so that two that look at once do not take each other for the holder.
         match File::open(self.holder(name)) {
-            Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
-            Err(_) => false,
+            // Shared, so that two that look at once do not take each other for the holder.
+            Ok(file) => match file.try_lock_shared() {
+                Ok(()) => false,
+                Err(TryLockError::WouldBlock) => true,
+                Err(TryLockError::Error(error)) => unknown(name, &error),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => unknown(name, &error),
         }
     }
 
@@ -124,6 +136,12 @@ impl Drop for Holder {
             tracing::debug!(%error, file = %self.path.display(), "the holder's file stays");
         }
     }
+}
+
+/// Who cannot be asked is taken to live.
+fn unknown(name: &str, error: &io::Error) -> bool {
+    tracing::warn!(%error, name, "whether a holder lives cannot be found out");
+    true
 }
 
 #[cfg(unix)]

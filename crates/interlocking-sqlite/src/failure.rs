@@ -27,6 +27,13 @@ impl From<JournalError> for Trouble {
     }
 }
 
+impl Trouble {
+    /// Whether it says nothing of what was to be done, so that a part of that would fail just so.
+    pub(crate) fn is_of_all(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+    }
+}
+
 const FROM_A_COPY: &str = "copy the directory, then restore it from a backup, or remove what is damaged";
 
 impl Trouble {

@@ -16,6 +16,7 @@ use interlocking_runtime::journal::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
@@ -32,6 +33,8 @@ pub struct SqliteJournal {
     reader: Arc<Reader>,
     post: Post,
     counters: Arc<Counters>,
+    /// How many claims were asked for.
+    claims: AtomicU64,
     /// `None` only while it is dropped.
     requests: Option<Arc<Sender<Request>>>,
     writer: Option<JoinHandle<()>>,
@@ -63,7 +66,8 @@ impl SqliteJournal {
             reason: format!("no thread can be had to write the journal: {error}"),
         })?;
         let reader = Arc::new(Reader::new(directory, counters.clone()));
-        Ok(Self { reader, post, counters, requests: Some(Arc::new(requests)), writer: Some(writer) })
+        let claims = AtomicU64::new(0);
+        Ok(Self { reader, post, counters, claims, requests: Some(Arc::new(requests)), writer: Some(writer) })
     }
 
     /// Removes the runs that `retention` lets go, with their letters and the payloads that no other run needs. The room
@@ -116,14 +120,17 @@ impl SqliteJournal {
 #[async_trait]
 impl Journal for SqliteJournal {
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
-        self.ask(Job::Claim(run.clone())).await?;
-        let (requests, run) = (self.requests.clone(), run.clone());
-        Ok(Claim::new(move || {
+        let number = self.claims.fetch_add(1, Ordering::Relaxed);
+        let (requests, held) = (self.requests.clone(), run.clone());
+        // Made first: who stops waiting gives back what comes then.
+        let claim = Claim::new(move || {
             // A closed journal holds nothing.
             if let Some(requests) = requests {
-                requests.send(Request { job: Job::Release(run), reply: None }).ok();
+                requests.send(Request { job: Job::Release(held, number), reply: None }).ok();
             }
-        }))
+        });
+        self.ask(Job::Claim(run.clone(), number)).await?;
+        Ok(claim)
     }
 
     async fn append(&self, mut record: Record) -> Result<(), JournalError> {

@@ -3,7 +3,7 @@
 //! - [`digest`]: a payload's name.
 //! - [`splice`]: a payload as pieces of another and what is new; [`chain`]: such pieces followed down to what is whole.
 //! - [`packed`]: an object's bytes, deflated where that is shorter.
-//! - [`objects`]: the tables `object` and `name`.
+//! - [`objects`]: payloads written to the tables `object` and `name`; [`stored`]: read from them.
 //! - [`parts`]: a large payload as a manifest and parts that can be read one by one.
 
 pub(crate) mod digest;
@@ -11,4 +11,5 @@ pub(crate) mod splice;
 pub(crate) mod chain;
 pub(crate) mod packed;
 pub(crate) mod objects;
+pub(crate) mod stored;
 pub(crate) mod parts;

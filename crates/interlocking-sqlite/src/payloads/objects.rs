@@ -1,45 +1,20 @@
-//! The tables `object` and `name`: payloads written once, and read with their names held against their bytes.
+//! Writes payloads into the tables `object` and `name`, each once.
 
 use crate::failure::Trouble;
-use crate::payloads::chain::Assembly;
-use crate::payloads::digest::{digest_of, head_of};
-use crate::payloads::packed::{Packer, unpack};
-use crate::payloads::parts::Manifest;
+use crate::payloads::digest::head_of;
+use crate::payloads::packed::Packer;
 use crate::payloads::splice::Splice;
-use interlocking_runtime::journal::{Digest, Encoded, JournalError};
-use rusqlite::{Connection, OptionalExtension, params};
-use std::borrow::Cow;
+use crate::payloads::stored::{Base, DEFLATED, Found, MANIFEST, Standing, named, read};
+use interlocking_runtime::journal::Digest;
+use rusqlite::{Connection, params};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The object's bytes are deflated.
-const DEFLATED: i64 = 1;
-/// The object is the manifest of a payload in parts.
-const MANIFEST: i64 = 2;
+use std::sync::atomic::AtomicU64;
 
 /// A chain of splices is begun anew when it is longer than this, and the splices together than twice the payload: then
 /// writing the payload whole costs no more than has been saved, and a state that only grows is never written again.
 const LONG: u32 = 32;
 /// How many payloads are known without looking.
 const KNOWN: usize = 1 << 16;
-
-/// Where a payload is, and how far its chain goes down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
-    /// Its object.
-    pub(crate) id: i64,
-    /// How many splices lead to it.
-    depth: u32,
-    /// How many bytes those take.
-    cost: usize,
-}
-
-/// A payload that the next one may be like.
-#[derive(Clone, Debug)]
-pub(crate) struct Base {
-    pub(crate) standing: Standing,
-    pub(crate) text: Encoded,
-}
 
 /// Writes payloads.
 #[derive(Debug)]
@@ -124,160 +99,4 @@ impl Objects {
         }
         Ok(None)
     }
-}
-
-/// The objects whose names start as `digest` does.
-pub(crate) fn named(connection: &Connection, digest: &Digest) -> Result<Vec<i64>, Trouble> {
-    let mut statement = connection.prepare_cached("SELECT object FROM name WHERE head=?")?;
-    let ids = statement.query_map([head_of(digest)], |row| row.get(0))?;
-    Ok(ids.collect::<Result<_, _>>()?)
-}
-
-/// A payload with its standing, by name; `what` names it. `reads` counts the objects that are read, a chain as one.
-pub(crate) fn fetch(
-    connection: &Connection,
-    digest: &Digest,
-    place: &str,
-    what: &str,
-    reads: &AtomicU64,
-) -> Result<Base, Trouble> {
-    let (mut changed, mut is_broken) = (None, false);
-    for id in named(connection, digest)? {
-        match read(connection, id, reads)? {
-            Found::Whole(object) => match object.text(connection, reads)? {
-                Some(text) => {
-                    let found = digest_of(&text);
-                    if found == *digest {
-                        return Ok(Base { standing: object.standing, text });
-                    }
-                    changed = Some(found);
-                }
-                None => is_broken = true,
-            },
-            Found::Broken => is_broken = true,
-            Found::Missing => {}
-        }
-    }
-    let (place, digest) = (place.to_owned(), *digest);
-    match changed {
-        Some(found) => Err(JournalError::PayloadTampered { place, digest, found }.into()),
-        None if is_broken => {
-            Err(Trouble::Damaged(format!("the object of payload {digest}, which {what} names, was changed")))
-        }
-        None => Err(JournalError::PayloadMissing { place, digest, what: what.to_owned() }.into()),
-    }
-}
-
-/// The manifest of a payload that is stored in parts.
-pub(crate) fn manifest(
-    connection: &Connection,
-    digest: &Digest,
-    reads: &AtomicU64,
-) -> Result<Option<Manifest>, Trouble> {
-    for id in named(connection, digest)? {
-        if let Found::Whole(object) = read(connection, id, reads)?
-            && object.is_manifest
-            && let Ok(manifest) = serde_json::from_slice(&object.bytes)
-        {
-            return Ok(Some(manifest));
-        }
-    }
-    Ok(None)
-}
-
-/// What is under an object's id.
-pub(crate) enum Found {
-    /// An object.
-    Whole(Object),
-    /// Bytes that are not one.
-    Broken,
-    /// Nothing, or nothing under a base.
-    Missing,
-}
-
-/// An object, put together.
-pub(crate) struct Object {
-    pub(crate) standing: Standing,
-    pub(crate) is_manifest: bool,
-    pub(crate) bytes: Vec<u8>,
-}
-
-impl Object {
-    /// The names of its parts, where it is a manifest.
-    pub(crate) fn parts(&self) -> Vec<Digest> {
-        let manifest = self.is_manifest.then(|| serde_json::from_slice::<Manifest>(&self.bytes));
-        let manifest = manifest.and_then(Result::ok);
-        manifest.into_iter().flat_map(|manifest| manifest.parts).map(|joint| joint.part.sha256).collect()
-    }
-
-    /// The payload's text. `None` where it is none.
-    fn text(&self, connection: &Connection, reads: &AtomicU64) -> Result<Option<Encoded>, Trouble> {
-        if !self.is_manifest {
-            return Ok(std::str::from_utf8(&self.bytes).ok().map(Encoded::from));
-        }
-        let Ok(manifest) = serde_json::from_slice::<Manifest>(&self.bytes) else { return Ok(None) };
-        let mut texts = HashMap::new();
-        for joint in &manifest.parts {
-            for id in named(connection, &joint.part.sha256)? {
-                if let Found::Whole(Self { is_manifest: false, bytes, .. }) = read(connection, id, reads)?
-                    && let Ok(text) = String::from_utf8(bytes)
-                    && digest_of(&text) == joint.part.sha256
-                {
-                    texts.insert(joint.part.sha256, Encoded::from(text));
-                }
-            }
-        }
-        Ok(manifest.join(|digest| texts.get(digest).cloned()).map(Encoded::from))
-    }
-}
-
-/// Reads an object: the splices from the last to the first, each once, then what they go back to.
-pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Result<Found, Trouble> {
-    reads.fetch_add(1, Ordering::Relaxed);
-    let mut statement = connection.prepare_cached("SELECT base,form,body FROM object WHERE id=?")?;
-    let (mut at, mut depth, mut cost, mut is_manifest) = (id, 0, 0, false);
-    let mut assembly: Option<Assembly> = None;
-    loop {
-        let row = statement.query_row([at], |row| {
-            let body = row.get_ref(2)?.as_blob()?.to_vec();
-            Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, i64>(1)?, body))
-        });
-        let Some((base, form, body)) = row.optional()? else { return Ok(Found::Missing) };
-        let Some(body) = unpack(Cow::Borrowed(&body), form & DEFLATED != 0) else { return Ok(Found::Broken) };
-        if depth == 0 {
-            is_manifest = form & MANIFEST != 0;
-        }
-        match base {
-            None => {
-                let bytes = match assembly {
-                    None => body.into_owned(),
-                    Some(mut assembly) => match assembly.complete(&body) {
-                        Some(()) => assembly.into_bytes(),
-                        None => return Ok(Found::Broken),
-                    },
-                };
-                let standing = Standing { id, depth, cost };
-                return Ok(Found::Whole(Object { standing, is_manifest, bytes }));
-            }
-            // A base was there before what is based on it: so there is no way round.
-            Some(base) if base < at => {
-                let Some((segments, literals)) = Splice::decode(&body) else { return Ok(Found::Broken) };
-                let done = match &mut assembly {
-                    None => Assembly::of(&segments, literals).map(|begun| assembly = Some(begun)),
-                    Some(assembly) => assembly.splice(&segments, literals),
-                };
-                if done.is_none() {
-                    return Ok(Found::Broken);
-                }
-                (at, depth, cost) = (base, depth + 1, cost + body.len());
-            }
-            Some(_) => return Ok(Found::Broken),
-        }
-    }
-}
-
-/// Whether an object is the manifest of a payload in parts.
-pub(crate) fn is_manifest(connection: &Connection, id: i64) -> Result<bool, Trouble> {
-    let mut statement = connection.prepare_cached("SELECT form FROM object WHERE id=?")?;
-    Ok(statement.query_row([id], |row| row.get::<_, i64>(0)).optional()?.is_some_and(|form| form & MANIFEST != 0))
 }

@@ -9,13 +9,14 @@ use crate::connection;
 use crate::directory::Directory;
 use crate::envelope::{self, Read, StartedRow};
 use crate::failure::Trouble;
-use crate::payloads::objects;
 use crate::payloads::parts::Part;
+use crate::payloads::stored;
 use crate::stats::Counters;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
 use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Record, RunSummary};
 use rusqlite::Connection;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Connections that only read.
@@ -59,7 +60,7 @@ impl Reader {
 
     /// The records of a run.
     pub(crate) fn load(&self, connection: &Connection, run: &RunId) -> Result<Vec<Record>, Trouble> {
-        let mut records = Vec::new();
+        let mut records = Vec::with_capacity(rows::count(connection, run)?);
         rows::of_run(connection, run, |sequence, row| {
             let expected = records.len() as u64;
             if sequence != expected {
@@ -84,7 +85,7 @@ impl Reader {
     }
 
     fn text(&self, connection: &Connection, what: &str, digest: &Digest) -> Result<Encoded, Trouble> {
-        Ok(objects::fetch(connection, digest, self.directory.place(), what, &self.counters.reads)?.text)
+        Ok(stored::fetch(connection, digest, self.directory.place(), what, &self.counters.reads)?.text)
     }
 
     /// The payloads with these names.
@@ -100,7 +101,7 @@ impl Reader {
 
     /// The parts of a payload; none where it is stored whole.
     pub(crate) fn parts(&self, connection: &Connection, run: &RunId, digest: &Digest) -> Result<Vec<Part>, Trouble> {
-        if let Some(manifest) = objects::manifest(connection, digest, &self.counters.reads)? {
+        if let Some(manifest) = stored::manifest(connection, digest, &self.counters.reads)? {
             return Ok(manifest.parts.into_iter().map(|joint| joint.part).collect());
         }
         self.text(connection, &format!("run `{run}`"), digest).map(|_| Vec::new())
@@ -114,7 +115,7 @@ impl Reader {
              LEFT JOIN lease h ON h.run=r.name WHERE r.graph IS NOT NULL ORDER BY r.started_ms,r.name",
         )?;
         let mut rows = statement.query([])?;
-        let mut runs = Vec::new();
+        let (mut runs, mut lives) = (Vec::new(), HashMap::new());
         while let Some(row) = rows.next()? {
             let name: String = row.get(0)?;
             let origin: Option<String> = row.get(2)?;
@@ -130,7 +131,11 @@ impl Reader {
                 started_at_ms: started_ms as u64,
                 updated_at_ms: (started_ms + at_ms) as u64,
                 ended: envelope::ending(entry.as_deref()).map(str::to_owned),
-                holder: who.filter(|_| holder.is_some_and(|holder| self.directory.lives(&holder))),
+                holder: who.filter(|_| {
+                    let lives =
+                        |holder: String| *lives.entry(holder).or_insert_with_key(|holder| self.directory.lives(holder));
+                    holder.is_some_and(lives)
+                }),
             });
         }
         Ok(runs)
@@ -149,7 +154,7 @@ impl Reader {
             Ok(format!("a row of `{table}` names a row of `{parent}` that is not there"))
         })?;
         problems.extend(found.collect::<Result<Vec<_>, _>>()?);
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let mut wrong = Vec::new();
         rows::each(connection, |run, sequence, row| {
             let what = format!("record {sequence} of run {run}");

@@ -1,8 +1,9 @@
 //! Appends records.
 
 use crate::failure::Trouble;
-use crate::payloads::objects::{self, Base, Objects};
+use crate::payloads::objects::Objects;
 use crate::payloads::parts::LARGE;
+use crate::payloads::stored::{self, Base};
 use crate::prepared::{Named, Prepared, TABLE};
 use crate::schema::record_id;
 use crate::writer::Writer;
@@ -10,7 +11,7 @@ use crate::writer::known::{KnownRun, Position};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Digest, JournalError};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How far back the last payload of a place is looked for, when an executor takes up a run: in records.
@@ -25,13 +26,13 @@ impl Writer {
             return Err(JournalError::OutOfOrder { run, sequence, present }.into());
         }
         for named in payloads.iter().filter(|named| named.text.is_none()) {
-            if objects::named(&self.connection, &named.digest)?.is_empty() {
+            if stored::named(&self.connection, &named.digest)?.is_empty() {
                 let (place, digest) = (self.directory.place().to_owned(), named.digest);
                 let what = format!("record {sequence} of run `{run}`");
                 return Err(JournalError::PayloadMissing { place, digest, what }.into());
             }
         }
-        let Self { connection, objects, known, counters, .. } = self;
+        let Self { connection, objects, known, .. } = self;
         let now = now_ms();
         let (id, started_ms) = match position.id {
             Some(id) => (id, position.started_ms),
@@ -81,7 +82,6 @@ impl Writer {
         known_run.position = Some(Position { id: Some(id), started_ms, records: sequence + 1, at_ms });
         let after = known_run.bytes();
         known.grew(before, after);
-        counters.records.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -170,7 +170,7 @@ fn look_up(
         })
         .optional()?;
     let Some(name) = name else { return Ok(()) };
-    match objects::fetch(connection, &Digest::from_bytes(name), "", "", &AtomicU64::new(0)) {
+    match stored::fetch(connection, &Digest::from_bytes(name), "", "", &AtomicU64::new(0)) {
         Ok(base) => {
             known.bases.insert(place.to_owned(), base);
         }

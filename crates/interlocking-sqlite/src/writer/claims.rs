@@ -8,8 +8,8 @@ use rusqlite::{OptionalExtension, params};
 
 impl Writer {
     /// Makes this process the run's executor; of two of its executors, only the first.
-    pub(crate) fn claim(&mut self, run: &RunId) -> Result<(), Trouble> {
-        if self.claimed.contains(run) {
+    pub(crate) fn claim(&mut self, run: &RunId, number: u64) -> Result<(), Trouble> {
+        if self.claimed.contains_key(run) {
             return Err(self.held(run, self.holder.who.clone()));
         }
         if let Some((holder, who)) = self.lease(run)?
@@ -22,12 +22,15 @@ impl Writer {
             .prepare_cached("INSERT OR REPLACE INTO lease(run,holder,who)VALUES(?,?,?)")?
             .execute(params![run.as_str(), self.holder.name, self.holder.who])?;
         self.known.forget_run(run);
-        self.claimed.insert(run.clone());
+        self.claimed.insert(run.clone(), number);
         Ok(())
     }
 
-    /// Gives a claim back.
-    pub(crate) fn release(&mut self, run: &RunId) -> Result<(), Trouble> {
+    /// Gives a claim back, if it was given.
+    pub(crate) fn release(&mut self, run: &RunId, number: u64) -> Result<(), Trouble> {
+        if self.claimed.get(run) != Some(&number) {
+            return Ok(());
+        }
         self.claimed.remove(run);
         self.known.forget_run(run);
         self.connection
@@ -41,7 +44,7 @@ impl Writer {
         match self.lease(run)? {
             Some((holder, _)) if holder == self.holder.name => Ok(()),
             Some((holder, who)) if self.directory.lives(&holder) => Err(self.held(run, who)),
-            _ if self.claimed.contains(run) => {
+            _ if self.claimed.contains_key(run) => {
                 Err(self.held(run, "nobody since another executor took it over".to_owned()))
             }
             _ => Ok(()),
@@ -51,7 +54,7 @@ impl Writer {
     /// Who works on the run, if somebody does.
     pub(crate) fn executor(&self, run: &RunId) -> Result<Option<String>, Trouble> {
         Ok(match self.lease(run)? {
-            Some((holder, who)) if holder == self.holder.name => self.claimed.contains(run).then_some(who),
+            Some((holder, who)) if holder == self.holder.name => self.claimed.contains_key(run).then_some(who),
             Some((holder, who)) => self.directory.lives(&holder).then_some(who),
             None => None,
         })

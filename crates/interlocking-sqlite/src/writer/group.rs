@@ -1,7 +1,7 @@
 //! What is written together.
 
 use crate::writer::{Job, Request};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 /// More is never written in one transaction.
@@ -9,6 +9,9 @@ const MOST: usize = 1024;
 /// How long a group waits for those that came with the last ones, and how long for the next of them.
 const LINGER: Duration = Duration::from_millis(2);
 const GAP: Duration = Duration::from_micros(500);
+
+/// How long the next record is looked for before the thread sleeps.
+const SOON: Duration = Duration::from_micros(20);
 
 /// Gathers requests into groups.
 ///
@@ -32,7 +35,7 @@ impl Gathering {
         if let Some(alone) = self.alone.take() {
             return Some(vec![alone]);
         }
-        let first = self.requests.recv().ok()?;
+        let first = self.first()?;
         if first.is_alone() {
             return Some(vec![first]);
         }
@@ -59,11 +62,25 @@ impl Gathering {
         self.lately = group.len().max(self.lately / 2);
         Some(group)
     }
+
+    /// The next request. A lone run's next record comes soon after its last: to look for it for a moment costs less than
+    /// to sleep and be woken.
+    fn first(&self) -> Option<Request> {
+        let looking = Instant::now();
+        while looking.elapsed() < SOON {
+            match self.requests.try_recv() {
+                Ok(request) => return Some(request),
+                Err(TryRecvError::Empty) => (0..16).for_each(|_| std::hint::spin_loop()),
+                Err(TryRecvError::Disconnected) => return None,
+            }
+        }
+        self.requests.recv().ok()
+    }
 }
 
 impl Request {
     /// Whether it takes long, so that nobody else should wait for it in the same transaction.
-    fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         matches!(self.job, Job::Remove(_) | Job::Prune(_))
     }
 }

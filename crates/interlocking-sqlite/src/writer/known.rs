@@ -1,6 +1,6 @@
 //! What the writer remembers of runs, so that a record is written without reading.
 
-use crate::payloads::objects::Base;
+use crate::payloads::stored::Base;
 use interlocking_core::run_id::RunId;
 use std::collections::{HashMap, HashSet};
 

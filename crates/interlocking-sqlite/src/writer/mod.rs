@@ -27,7 +27,7 @@ use crate::writer::retention::{Pruned, Retention};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{JournalError, Letter};
 use rusqlite::Connection;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
@@ -36,8 +36,10 @@ use tokio::sync::{oneshot, watch};
 /// What the thread is asked for.
 pub(crate) enum Job {
     Append(Box<Prepared>),
-    Claim(RunId),
-    Release(RunId),
+    /// With a number that no other claim of this journal has.
+    Claim(RunId, u64),
+    /// Of the claim with this number, if that was given.
+    Release(RunId, u64),
     Post(RunId, Letter),
     Remove(RunId),
     Prune(Retention),
@@ -67,7 +69,7 @@ pub(crate) struct Writer {
     objects: Objects,
     known: Known,
     /// The runs that executors of this process work on.
-    claimed: HashSet<RunId>,
+    claimed: HashMap<RunId, u64>,
     /// Told whenever a letter was posted.
     posted: Arc<watch::Sender<u64>>,
     counters: Arc<Counters>,
@@ -90,7 +92,7 @@ impl Writer {
             connection.pragma_update_and_check(None, "max_page_count", (bytes / page).max(1), |_| Ok(()))?;
         }
         let durability = options.durability;
-        let (objects, known, claimed) = (Objects::new(), Known::default(), HashSet::new());
+        let (objects, known, claimed) = (Objects::new(), Known::default(), HashMap::new());
         Ok(Self { directory, holder, connection, durability, syncs: true, objects, known, claimed, posted, counters })
     }
 
@@ -109,7 +111,7 @@ impl Writer {
                     request.answer(answer);
                 }
             }
-            Err(trouble) if group.len() == 1 => {
+            Err(trouble) if group.len() == 1 || trouble.is_of_all() => {
                 let error = trouble.at(self.directory.place());
                 group.into_iter().for_each(|request| request.answer(Err(error.clone())));
             }
@@ -121,16 +123,19 @@ impl Writer {
     /// Does all of it in one transaction, or none. Who is refused has changed nothing.
     fn attempt(&mut self, group: &[Request]) -> Result<Vec<Result<Reply, JournalError>>, Trouble> {
         // Claims end with the process, so they need not survive more than that.
-        let lasts = !group.iter().all(|request| matches!(request.job, Job::Claim(_) | Job::Release(_)));
+        let lasts = !group.iter().all(|request| matches!(request.job, Job::Claim(..) | Job::Release(..)));
         self.synchronous(lasts && self.durability == Durability::Full)?;
         let mut claimed = Vec::new();
         let answers = self.transact(group, &mut claimed);
         match &answers {
-            Ok(_) => {
+            Ok(answers) => {
                 self.counters.commits.fetch_add(1, Ordering::Relaxed);
                 if self.syncs {
                     self.counters.syncs.fetch_add(1, Ordering::Relaxed);
                 }
+                let records =
+                    group.iter().zip(answers).filter(|(request, answer)| request.is_record() && answer.is_ok());
+                self.counters.records.fetch_add(records.count() as u64, Ordering::Relaxed);
                 self.counters.objects.store(self.objects.written, Ordering::Relaxed);
                 if group.iter().any(|request| matches!(request.job, Job::Post(..))) {
                     self.posted.send_modify(|posts| *posts += 1);
@@ -145,6 +150,7 @@ impl Writer {
                 // What is known may be of what was undone.
                 self.known.forget();
                 self.objects.forget();
+                self.objects.written = self.counters.objects.load(Ordering::Relaxed);
                 for run in claimed {
                     self.claimed.remove(run);
                 }
@@ -164,9 +170,11 @@ impl Writer {
         for request in group {
             let answer = match self.perform(&request.job) {
                 Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
+                // It may have begun, and is all that there is here.
+                Err(trouble) if request.is_alone() => return Err(trouble),
                 answer => answer.map_err(|trouble| trouble.at(self.directory.place())),
             };
-            if let (Job::Claim(run), Ok(_)) = (&request.job, &answer) {
+            if let (Job::Claim(run, _), Ok(_)) = (&request.job, &answer) {
                 claimed.push(run);
             }
             answers.push(answer);
@@ -178,8 +186,8 @@ impl Writer {
     fn perform(&mut self, job: &Job) -> Result<Reply, Trouble> {
         match job {
             Job::Append(prepared) => self.append(prepared).map(|()| Reply::Done),
-            Job::Claim(run) => self.claim(run).map(|()| Reply::Done),
-            Job::Release(run) => self.release(run).map(|()| Reply::Done),
+            Job::Claim(run, number) => self.claim(run, *number).map(|()| Reply::Done),
+            Job::Release(run, number) => self.release(run, *number).map(|()| Reply::Done),
             Job::Post(run, letter) => self.post(run, letter).map(Reply::Number),
             Job::Remove(run) => self.remove(run).map(|()| Reply::Done),
             Job::Prune(retention) => self.prune(retention).map(Reply::Pruned),
@@ -213,6 +221,10 @@ impl Writer {
 }
 
 impl Request {
+    fn is_record(&self) -> bool {
+        matches!(self.job, Job::Append(_))
+    }
+
     fn answer(self, answer: Result<Reply, JournalError>) {
         if let Some(reply) = self.reply
             && reply.send(answer).is_err()

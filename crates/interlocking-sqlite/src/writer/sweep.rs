@@ -2,7 +2,7 @@
 
 use crate::failure::Trouble;
 use crate::payloads::digest::head_of;
-use crate::payloads::objects::{self, Found};
+use crate::payloads::stored::{self, Found};
 use crate::reader::rows;
 use crate::writer::Writer;
 use std::collections::HashSet;
@@ -68,8 +68,8 @@ impl Writer {
     }
 
     fn parts(&self, object: i64, heads: &mut HashSet<i64>) -> Result<(), Trouble> {
-        if objects::is_manifest(&self.connection, object)?
-            && let Found::Whole(object) = objects::read(&self.connection, object, &AtomicU64::new(0))?
+        if stored::is_manifest(&self.connection, object)?
+            && let Found::Whole(object) = stored::read(&self.connection, object, &AtomicU64::new(0))?
         {
             heads.extend(object.parts().iter().map(head_of));
         }

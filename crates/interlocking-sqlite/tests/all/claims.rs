@@ -30,3 +30,29 @@ async fn a_run_has_one_executor_in_one_process_and_in_several() {
     other.append(outcome(&run, 1, "1")).await.unwrap();
     drop(taken);
 }
+
+/// Who stops waiting for a claim holds none.
+#[tokio::test]
+async fn a_claim_that_nobody_waited_for_is_given_back() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let run = id("left");
+    for _ in 0..20 {
+        let claim = journal.claim(&run);
+        tokio::select! {
+            biased;
+            () = std::future::ready(()) => {}
+            _ = claim => unreachable!("the other was ready"),
+        }
+        let mut claim = Box::pin(journal.claim(&run));
+        // Asked for, and then left, before or after it was given.
+        let asked = futures_util::poll!(&mut claim);
+        drop((asked, claim));
+        drop(journal.claim(&run).await.unwrap());
+    }
+    // To refuse somebody gives nothing back either.
+    let claim = journal.claim(&run).await.unwrap();
+    assert!(journal.claim(&run).await.is_err());
+    assert!(journal.claim(&run).await.is_err());
+    drop(claim);
+}

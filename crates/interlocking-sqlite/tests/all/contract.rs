@@ -78,8 +78,8 @@ fn entries() -> Vec<Entry> {
         Entry::Report { by: by(), report: Some(json("3")), failure: None, memory, calls: Vec::new() },
         Entry::Report { by: by(), report: None, failure: Some(failure()), memory: None, calls: Vec::new() },
         Entry::Spent { by: by(), calls: Vec::new() },
-        Entry::Ended { failure: Some(failure()), cancelled: false, output: None },
         Entry::Ended { failure: None, cancelled: false, output: Some(json(r#"{"out":true}"#)) },
+        Entry::Ended { failure: Some(failure()), cancelled: false, output: None },
     ]
 }
 

@@ -19,7 +19,17 @@ async fn a_lone_run_has_one_sync_a_record() {
         journal.append(outcome(&run, sequence, "{}")).await.unwrap();
     }
     assert_eq!((journal.stats().records, journal.stats().syncs), (100, 100));
+    assert_eq!(journal.stats().commits, commits(place.path()));
     drop(claim);
+}
+
+/// The commits that are in the log, by SQLite's format: a header of 32 bytes, then pages, each after 24 bytes of which the
+/// second four are not zero at the end of a transaction.
+fn commits(directory: &Path) -> u64 {
+    let log = std::fs::read(directory.join("journal.db-wal")).unwrap();
+    let number = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
+    let frame = 24 + number(8) as usize;
+    (32..log.len()).step_by(frame).filter(|&at| number(at + 4) != 0).count() as u64
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -98,7 +108,6 @@ async fn what_a_record_writes_does_not_depend_on_those_before_it() {
         sequence += 1;
         written.push((log(place.path()) - before) / 200);
     }
-    println!("bytes a record: {written:?}");
     let early = written[1..5].iter().max().unwrap();
     let late = written[16..].iter().max().unwrap();
     assert!(late * 100 <= early * 125, "bytes a record, by the hundreds: {written:?}");
