@@ -1,10 +1,10 @@
 //! Takes outcomes in: journal first, then the frontier, then what else they asked for.
 
 use crate::allowance::Stopped;
+use crate::beside::has_reports;
 use crate::clock::Elapsed;
 use crate::driver::{Accepted, Driver, End};
 use crate::event::{EventKind, Onward};
-use crate::beside::has_reports;
 use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, Payload as Stored, TokenRecord};
 use crate::outcome::Outcome;
 use crate::perform::{Stop, failure, kind_of};

@@ -1,7 +1,9 @@
 //! A run's state, rebuilt from its records. No I/O, and no payload is read: what the run still holds is named here, and
 //! fetched by whoever goes on with it.
 
-use crate::journal::{By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
+use crate::journal::{
+    By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord,
+};
 use interlocking_agents::{LedgerEntry, SessionId};
 use interlocking_core::failure::Failure;
 use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};

@@ -204,10 +204,7 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
             report.into_iter().chain(memory).collect()
         }
         Entry::Ended { output: Some(output), .. } => vec![("output".to_owned(), output)],
-        Entry::Resumed { .. }
-        | Entry::Session { .. }
-        | Entry::Spent { .. }
-        | Entry::Ended { .. } => Vec::new(),
+        Entry::Resumed { .. } | Entry::Session { .. } | Entry::Spent { .. } | Entry::Ended { .. } => Vec::new(),
     }
 }
 

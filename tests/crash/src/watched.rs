@@ -6,9 +6,7 @@ use crate::people::People;
 use async_trait::async_trait;
 use interlocking::prelude::RunId;
 use interlocking::runtime::Journal;
-use interlocking::runtime::journal::{
-    Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary,
-};
+use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary};
 use std::sync::Arc;
 
 /// A journal that is watched.

@@ -134,7 +134,11 @@ async fn records_survive_json() {
         message: "late".into(),
         causes: vec!["clock".into()],
     };
-    let ended = Record { run: demo(), sequence: 3, entry: Entry::Ended { failure: Some(failure), cancelled: false, output: None } };
+    let ended = Record {
+        run: demo(),
+        sequence: 3,
+        entry: Entry::Ended { failure: Some(failure), cancelled: false, output: None },
+    };
     assert_eq!(serde_json::from_str::<Record>(&serde_json::to_string(&ended).unwrap()).unwrap(), ended);
 }
 

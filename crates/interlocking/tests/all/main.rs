@@ -23,6 +23,7 @@ mod memory;
 mod nudges;
 mod region;
 mod resume;
+mod aftermath;
 mod route;
 mod session;
 mod start;

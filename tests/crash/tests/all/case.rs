@@ -70,7 +70,8 @@ impl Case {
         let dies_at = if let Kill::At(point) = kill { Some(point) } else { None };
         let child = self.spawn(dies_at, attended);
         let ending = self.wait(child, kill);
-        writeln!(self.story, "process {number}, to be killed {kill:?}: {:?}", ending.as_ref().map(|e| &e.outcome)).unwrap();
+        writeln!(self.story, "process {number}, to be killed {kill:?}: {:?}", ending.as_ref().map(|e| &e.outcome))
+            .unwrap();
         verdict::on_the_log(self.directory(), number, &past, &self.journal()).await;
         ending
     }

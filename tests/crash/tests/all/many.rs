@@ -27,6 +27,12 @@ pub(crate) fn each<T: Sync>(
         }
     });
     let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{} of {} cases do not hold; to replay them:\n{}", failures.len(), cases.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases do not hold; to replay them:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
     kills.into_inner() as u32
 }

@@ -107,7 +107,8 @@ pub(crate) async fn on_the_log(directory: &Path, process: u32, past: &Past, jour
                         fail("it is executed twice in one process");
                     }
                     // Every process that began it was cut off; others may have been before they came to its handler.
-                    let (least, most) = (begun.get(&of).copied().unwrap_or(0), past.resumed.get(run).copied().unwrap_or(0) + 1);
+                    let (least, most) =
+                        (begun.get(&of).copied().unwrap_or(0), past.resumed.get(run).copied().unwrap_or(0) + 1);
                     if *restarts < least || *restarts > most {
                         fail(&format!("it should say {least} to {most} restarts"));
                     }
@@ -115,7 +116,10 @@ pub(crate) async fn on_the_log(directory: &Path, process: u32, past: &Past, jour
                 *begun.entry(of).or_default() += 1;
             }
             Deed::Asked if is_here && past.asked.contains(&of) => fail("it had asked already"),
-            Deed::Paid if is_here && (past.paid.contains(&(run.clone(), by.visit)) || !paid.insert((run.clone(), by.visit))) => {
+            Deed::Paid
+                if is_here
+                    && (past.paid.contains(&(run.clone(), by.visit)) || !paid.insert((run.clone(), by.visit))) =>
+            {
                 fail("it had paid already");
             }
             Deed::Turn { continues } if is_here => {
