@@ -6,6 +6,8 @@ use crate::gazette::{
 use crate::log::{Deed, Log};
 use crate::places::Places;
 use interlocking::prelude::*;
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::Entry;
 use interlocking::runtime::workspaces::Directories;
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,14 +21,15 @@ pub struct Desk(Arc<Tools>);
 struct Tools {
     log: Log,
     places: Places,
+    journal: Arc<dyn Journal>,
     /// The root's children, once its map node has begun in this process.
     children: Mutex<HashMap<usize, RunId>>,
 }
 
 impl Desk {
     /// One with these tools.
-    pub fn new(log: Log, places: Places) -> Self {
-        Self(Arc::new(Tools { log, places, children: Mutex::default() }))
+    pub fn new(log: Log, places: Places, journal: Arc<dyn Journal>) -> Self {
+        Self(Arc::new(Tools { log, places, journal, children: Mutex::default() }))
     }
 
     fn log(&self) -> &Log {
@@ -288,16 +291,27 @@ impl EventHandler<gazette::wire> for Wire {
 /// Who makes the edition, and where it is the caller's, sends a message to the listener.
 pub struct Layout(pub(crate) Desk);
 
+impl Layout {
+    /// The listener, when it listens: before that, nothing would come of the message.
+    async fn listener(&self, cx: &Cx<'_, gazette::layout>) -> Result<RunId, NodeError> {
+        loop {
+            if let Some(run) = self.0.child(Part::Listener).filter(|run| cx.siblings().contains(run)) {
+                let records = self.0.0.journal.load(&run).await?;
+                if records.iter().any(|record| matches!(&record.entry, Entry::Asked { by, .. } if by.node == "embargo"))
+                {
+                    return Ok(run);
+                }
+            }
+            pass(2).await;
+        }
+    }
+}
+
 impl LogicHandler<gazette::layout> for Layout {
     async fn run(&self, draft: Draft, cx: &mut Cx<'_, gazette::layout>) -> Route<gazette::layout> {
         self.0.log().begin(cx)?;
         if draft.task.part == Part::Caller {
-            let listener = loop {
-                match self.0.child(Part::Listener).filter(|run| cx.siblings().contains(run)) {
-                    Some(listener) => break listener,
-                    None => pass(1).await,
-                }
-            };
+            let listener = self.listener(cx).await?;
             cx.send::<gazette::wire>(&listener, &News::Noise("psst".to_owned()))?;
             cx.send::<gazette::wire>(&listener, &News::Release("from its sibling".to_owned()))?;
         }

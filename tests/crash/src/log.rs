@@ -1,4 +1,4 @@
-//! Side effects that outlive the process: lines of a file, each whole or not there.
+//! Side effects that outlive the process: lines of a file.
 
 use crate::fuse::Fuse;
 use interlocking::context::Cx;
@@ -52,6 +52,16 @@ pub enum Deed {
     Wrong(String),
 }
 
+/// The lines in `directory` that were written to their end.
+fn whole(directory: &Path) -> io::Result<String> {
+    let mut text = match std::fs::read_to_string(directory.join("log")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
+    text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+    Ok(text)
+}
+
 /// The file.
 #[derive(Clone, Debug)]
 pub struct Log {
@@ -68,6 +78,8 @@ impl Log {
     /// The system's.
     pub fn open(directory: &Path, process: u32, fuse: Fuse) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(directory.join("log"))?;
+        // Where the last process died amid a line, what is there of it goes.
+        file.set_len(whole(directory)?.len() as u64)?;
         Ok(Self { file: Arc::new(file), process, fuse })
     }
 
@@ -77,11 +89,7 @@ impl Log {
     ///
     /// The system's.
     pub fn read(directory: &Path) -> io::Result<Vec<Line>> {
-        let text = match std::fs::read_to_string(directory.join("log")) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            text => text?,
-        };
-        text.lines().map(|line| serde_json::from_str(line).map_err(io::Error::from)).collect()
+        whole(directory)?.lines().map(|line| serde_json::from_str(line).map_err(io::Error::from)).collect()
     }
 
     /// Notes a side effect of the node whose context this is.
@@ -126,7 +134,6 @@ impl Log {
 
     fn write(&self, line: &Line) -> Result<(), NodeError> {
         self.fuse.pass();
-        // One call: a file that is appended to takes all of it or, where the process dies, nothing.
         (&*self.file).write_all(format!("{}\n", serde_json::to_string(line)?).as_bytes())?;
         self.fuse.pass();
         Ok(())

@@ -40,7 +40,7 @@ pub async fn execute(order: Order) -> Result<Ending, NodeError> {
         people.catch_up().await?;
     }
     let places = Places::new(&order.directory);
-    let desk = Desk::new(log.clone(), places.clone());
+    let desk = Desk::new(log.clone(), places.clone(), journal.clone());
     let run = Run::new(Gazette::new(&desk))
         .with_id(root()?)
         .with_journal(Arc::new(Watched::new(journal, fuse.clone(), people)))
