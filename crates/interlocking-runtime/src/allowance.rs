@@ -5,8 +5,9 @@ use crate::cancel::Cancel;
 use crate::provider::{Backoff, Gates, Inside, ProviderLimit};
 use interlocking_agents::{AgentError, AgentErrorKind, Usage};
 use std::fmt;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::Instant;
@@ -116,22 +117,29 @@ impl Allowance {
         }
     }
 
-    /// Waits for `run`, and has `cancel` stop it when the time is over.
-    pub(crate) async fn in_time<T>(&self, run: impl Future<Output = T>, cancel: &Cancel) -> T {
-        let mut run = pin!(run);
-        if let Some(limit) = self.common.budgets.wall_time {
-            let began = *self.common.began.get_or_init(Instant::now);
-            tokio::select! {
-                biased;
-                outcome = &mut run => return outcome,
-                // A limit beyond what clocks can tell is none.
-                () = tokio::time::sleep(limit.saturating_sub(began.elapsed())) => {}
-            }
-            // Whoever asked for the stop before was first.
-            if !cancel.is_requested() {
-                self.common.end(Stopped::Budget(UsedUp::WallTime { limit, used: began.elapsed() }));
-                cancel.suspend();
-            }
+    /// How long the run may take.
+    pub(crate) fn wall_time(&self) -> Option<Duration> {
+        self.common.budgets.wall_time
+    }
+
+    /// Waits for `run`, and has `cancel` stop it when it has taken longer than `limit`.
+    pub(crate) async fn in_time<T>(
+        &self,
+        limit: Duration,
+        mut run: Pin<&mut (impl Future<Output = T> + Send)>,
+        cancel: &Cancel,
+    ) -> T {
+        let began = *self.common.began.get_or_init(Instant::now);
+        tokio::select! {
+            biased;
+            outcome = &mut run => return outcome,
+            // A limit beyond what clocks can tell is none.
+            () = tokio::time::sleep(limit.saturating_sub(began.elapsed())) => {}
+        }
+        // Whoever asked for the stop before was first.
+        if !cancel.is_requested() {
+            self.common.end(Stopped::Budget(UsedUp::WallTime { limit, used: began.elapsed() }));
+            cancel.suspend();
         }
         run.await
     }

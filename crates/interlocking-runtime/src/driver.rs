@@ -123,7 +123,7 @@ impl<G: Graph> Driver<G> {
         standing: Standing<G>,
         scribe: Option<Arc<Scribe>>,
         claim: Option<Claim>,
-    ) -> (Self, Begun<G>) {
+    ) -> (Self, Option<Box<Begun<G>>>) {
         let cancel = services.backstage.settings.cancel.clone();
         let beside = Beside::new(G::net());
         let listens = scribe.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
@@ -154,23 +154,35 @@ impl<G: Graph> Driver<G> {
             listens,
             claim: claim.map(Arc::new),
         };
-        (driver, Begun { in_flight, advisory, reports, observed, posted, is_taken_up })
+        let begun = Begun { in_flight, advisory, reports, observed, posted };
+        (driver, is_taken_up.then(|| Box::new(begun)))
     }
 
     /// Runs to the end.
-    pub(crate) async fn run(mut self, begun: Begun<G>) -> (Outcome<G::Output>, Vec<(&'static str, u32)>) {
-        let end = match self.begin(begun).await {
-            Ok(()) => match self.drive().await {
-                Ok(output) => self.conclude(output).await,
+    ///
+    /// What is not done while nodes run is boxed: the rest is what a run holds while it waits.
+    pub(crate) async fn run(&mut self, begun: Option<Box<Begun<G>>>) -> (Outcome<G::Output>, Vec<(&'static str, u32)>) {
+        let end = match begun {
+            None => self.drive().await,
+            Some(begun) => match Box::pin(self.begin(begun)).await {
+                Ok(()) => self.drive().await,
                 Err(end) => Err(end),
             },
-            Err(end) => Err(end),
         };
-        self.flight.shutdown().await;
-        let outcome = self.finish(end).await;
+        let outcome = Box::pin(self.wind_up(end)).await;
         let net = G::net();
         let visits = (0..net.nodes().len() as u16).map(|node| (net.name(node), self.frontier.visits(node)));
         (outcome, visits.filter(|(_, visits)| *visits > 0).collect())
+    }
+
+    /// Does what is left once no more nodes are started.
+    async fn wind_up(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
+        let end = match end {
+            Ok(output) => self.conclude(output).await,
+            Err(end) => Err(end),
+        };
+        self.flight.shutdown().await;
+        self.finish(end).await
     }
 
     pub(crate) fn shared(&self) -> Arc<Shared<G>> {
@@ -178,10 +190,8 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Begins again what had begun before.
-    async fn begin(&mut self, begun: Begun<G>) -> Result<(), End> {
-        if !begun.is_taken_up {
-            return Ok(());
-        }
+    async fn begin(&mut self, begun: Box<Begun<G>>) -> Result<(), End> {
+        let begun = *begun;
         if let Some((by, messages)) = &begun.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
         }
@@ -212,7 +222,9 @@ impl<G: Graph> Driver<G> {
 
     async fn drive(&mut self) -> Result<G::Output, End> {
         loop {
-            self.handle_messages().await?;
+            if !self.mailbox.is_empty() {
+                Box::pin(self.handle_messages()).await?;
+            }
             if self.mailbox.is_empty() {
                 self.start_due().await?;
             }
@@ -236,7 +248,7 @@ impl<G: Graph> Driver<G> {
             }
             match self.flight.next() {
                 None => self.wait().await?,
-                Some(landed) => self.absorb_recorded(landed).await?,
+                Some(landed) => Box::pin(self.absorb_recorded(landed)).await?,
             }
         }
     }
@@ -333,11 +345,11 @@ impl<G: Graph> Driver<G> {
         };
         match woken {
             Woken::Landed | Woken::Parked => Ok(()),
-            Woken::Beside(returned) => self.take_returned(returned).await,
+            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await,
             Woken::Letter(posted) => {
                 self.next_letter = None;
                 let posted = posted.map_err(|error| self.journal_failed(error))?;
-                self.take_letter(posted).await
+                Box::pin(self.take_letter(posted)).await
             }
             Woken::Cancelled => Err(self.stopped()),
             Woken::Halted => Err(End::Halted(backstage.settings.tree.halted_by().unwrap_or(Halt::Suspended))),
@@ -495,7 +507,6 @@ pub(crate) struct Begun<G: Graph> {
     reports: Vec<StandingReport>,
     observed: Vec<NodeOutcome>,
     posted: Option<(By, Vec<MessageRecord>)>,
-    is_taken_up: bool,
 }
 
 impl End {

@@ -5,7 +5,7 @@ use crate::budget::Budgets;
 use crate::cancel::Cancel;
 use crate::child::end_children;
 use crate::clock::{Clock, Elapsed};
-use crate::driver::{Driver, Standing};
+use crate::driver::{Begun, Driver, Standing};
 use crate::event::{EventKind, EventSink};
 use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, JournalError, Origin, Record};
@@ -18,6 +18,7 @@ use crate::roles::{Player, Roles};
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories};
 use crate::settings::Settings;
+use crate::tree::Membership;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::{Agent, Nudges};
 use interlocking_core::context::Commit;
@@ -284,8 +285,8 @@ impl<G: Graph> Run<G> {
     ///
     /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
     /// was done then. What goes wrong later is in the report's [`Outcome`](crate::Outcome).
-    pub async fn start(self, entry: G::Entry) -> Result<Report<G::Output>, StartError> {
-        self.execute(Begin::Fresh { entry }).await
+    pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+        self.execute(Begin::Fresh { entry })
     }
 
     /// Takes a run up where its journal ends: after a crash, a suspension, or a person's answer.
@@ -297,39 +298,70 @@ impl<G: Graph> Run<G> {
     ///
     /// [`StartError`] where there is no such run, another executor works on it, the graph's table is another than the one
     /// it was started with, or what is recorded cannot be read: nothing was done then.
-    pub async fn resume(self) -> Result<Report<G::Output>, StartError> {
-        self.execute(Begin::Again).await
+    pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+        self.execute(Begin::Again)
     }
 
-    async fn execute(self, begin: Begin<G>) -> Result<Report<G::Output>, StartError> {
+    fn execute(self, begin: Begin<G>) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         let run = self.id.unwrap_or_else(default_id);
         let settings = Settings { tree: Arc::new(crate::tree::Tree::new(run.clone())), ..self.settings };
-        execute(self.graph, run, settings, begin).await
+        execute(self.graph, run, settings, begin)
     }
 }
 
 /// Runs a graph to its end, from its beginning or from where its records end.
-pub(crate) async fn execute<G: Graph>(
+///
+/// What is needed only before the first node runs is boxed, and gone by then: a service may have many thousands of these
+/// waiting.
+pub(crate) fn execute<G: Graph>(
+    graph: Arc<G>,
+    run: RunId,
+    settings: Settings,
+    begin: Begin<G>,
+) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+    let preparing = Box::pin(prepare(graph, run, settings, begin));
+    async move {
+        // Bound to a name, so that the box is gone.
+        let prepared = preparing.await?;
+        match prepared {
+            Prepared::Ended(report) => Ok(*report),
+            Prepared::Ready(ready) => Ok(conduct(ready).await),
+        }
+    }
+}
+
+/// A run before its first node.
+enum Prepared<G: Graph> {
+    /// It has ended before.
+    Ended(Box<Report<G::Output>>),
+    Ready(Box<Ready<G>>),
+}
+
+/// All that a run goes on with.
+struct Ready<G: Graph> {
+    driver: Driver<G>,
+    begun: Option<Box<Begun<G>>>,
+    membership: Membership,
+}
+
+async fn prepare<G: Graph>(
     graph: Arc<G>,
     run: RunId,
     mut settings: Settings,
     begin: Begin<G>,
-) -> Result<Report<G::Output>, StartError> {
+) -> Result<Prepared<G>, StartError> {
     let net = G::net();
     check_roles(net, &settings.roles)?;
-    let tree = settings.tree.clone();
-    let (allowance, depth) = (settings.allowance.clone(), settings.depth);
-    if depth == 0 {
-        settings.cancel = allowance.cancel(settings.cancel);
+    if settings.depth == 0 {
+        settings.cancel = settings.allowance.cancel(settings.cancel);
     }
-    let cancel = settings.cancel.clone();
     let journal = settings.journal.clone();
     let parent = match &begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
     // Before the claim, so that whoever sees that the run has left finds it free.
-    let membership = tree.join(run.clone(), parent);
+    let membership = settings.tree.join(run.clone(), parent);
     let claim = match &journal {
         Some(journal) => Some(journal.claim(&run).await?),
         None => None,
@@ -341,9 +373,9 @@ pub(crate) async fn execute<G: Graph>(
         (_, Some(journal)) => journal.load(&run).await?,
     };
     if let (Begin::Again, Some(journal)) = (&begin, &journal)
-        && allowance.budgets().counts_calls()
+        && settings.allowance.budgets().counts_calls()
     {
-        allowance.book(&past(&**journal, &run).await?);
+        settings.allowance.book(&past(&**journal, &run).await?);
     }
     let (entry, origin) = match begin {
         Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
@@ -354,31 +386,45 @@ pub(crate) async fn execute<G: Graph>(
     let (standing, services, scribe) = match entry {
         Some(entry) => fresh(&graph, run.clone(), settings, entry, origin).await?,
         None => match resume::taken_up(&graph, run.clone(), settings, records).await? {
-            resume::TakenUp::Ended(report) => return Ok(*report),
+            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(standing, services, scribe) => (standing, services, scribe),
         },
     };
     membership.is_recorded();
-    services.backstage.emit(|| EventKind::RunStarted { run: run.clone(), graph: net.table().graph.as_str() });
+    services.backstage.emit(|| EventKind::RunStarted { run, graph: net.table().graph.as_str() });
     let (driver, begun) = Driver::new(graph, services, standing, scribe, claim);
+    Ok(Prepared::Ready(Box::new(Ready { driver, begun, membership })))
+}
+
+async fn conduct<G: Graph>(ready: Box<Ready<G>>) -> Report<G::Output> {
+    let Ready { mut driver, begun, membership } = *ready;
     let shared = driver.shared();
-    let driving = driver.run(begun);
-    // Children are stopped with the run that was started.
-    let (outcome, visits) = if depth == 0 { allowance.in_time(driving, &cancel).await } else { driving.await };
-    if depth == 0 {
+    let Settings { allowance, tree, journal, cancel, depth, .. } = &shared.services.backstage.settings;
+    let run = &shared.services.backstage.run;
+    let (outcome, visits) = match allowance.wall_time() {
+        // Children are stopped with the run that was started.
+        Some(limit) if *depth == 0 => {
+            Box::pin(async { allowance.in_time(limit, std::pin::pin!(driver.run(begun)), cancel).await }).await
+        }
+        _ => driver.run(begun).await,
+    };
+    // Gives the run back.
+    drop(driver);
+    if *depth == 0 && tree.has_others(run) {
         // Children are stopped with their map node, and let go of their runs a moment later.
-        tree.alone(&run).await;
+        Box::pin(tree.alone(run)).await;
     }
     let has_ended = matches!(outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
-    let has_children = net.table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-    if let Some(journal) = journal.filter(|_| has_ended && has_children)
-        && let Err(error) = end_children(&*journal, &tree, &run).await
+    let has_children = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
+    if let Some(journal) = journal.as_ref().filter(|_| has_ended && has_children)
+        && let Err(error) = end_children(&**journal, tree, run).await
     {
         // The run itself is at its end, which is recorded.
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
+    drop(membership);
     let backstage = &shared.services.backstage;
-    Ok(Report { run, outcome, ledger: backstage.ledger(), visits, took: backstage.now() })
+    Report { run: run.clone(), outcome, ledger: backstage.ledger(), visits, took: backstage.now() }
 }
 
 /// What a run is executed from: where it stands, what its handlers reach, and who writes its records.

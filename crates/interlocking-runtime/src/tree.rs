@@ -6,7 +6,7 @@ use crate::human::OpenQuestion;
 use crate::journal::By;
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// What the runs of one tree share beside their settings.
@@ -43,8 +43,8 @@ pub(crate) enum Halt {
 }
 
 /// A run that is being executed. It is no more when this is dropped.
-pub(crate) struct Membership<'tree> {
-    tree: &'tree Tree,
+pub(crate) struct Membership {
+    tree: Arc<Tree>,
     run: RunId,
 }
 
@@ -54,9 +54,9 @@ impl Tree {
         Self { root, members, questions, halt, halted, short, left }
     }
 
-    pub(crate) fn join(&self, run: RunId, parent: Option<RunId>) -> Membership<'_> {
+    pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: Option<RunId>) -> Membership {
         lock(&self.members).insert(run.clone(), Member { parent, is_recorded: false });
-        Membership { tree: self, run }
+        Membership { tree: self.clone(), run }
     }
 
     pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {
@@ -75,6 +75,11 @@ impl Tree {
     /// Waits until `run` is not being executed.
     pub(crate) async fn left(&self, run: &RunId) {
         self.wait_until(|members| !members.contains_key(run)).await;
+    }
+
+    /// Whether any run is being executed but `run`.
+    pub(crate) fn has_others(&self, run: &RunId) -> bool {
+        lock(&self.members).keys().any(|other| other != run)
     }
 
     /// Waits until no run is being executed but `run`.
@@ -127,7 +132,7 @@ impl Tree {
     }
 }
 
-impl Membership<'_> {
+impl Membership {
     /// The run's journal has it.
     pub(crate) fn is_recorded(&self) {
         if let Some(member) = lock(&self.tree.members).get_mut(&self.run) {
@@ -136,7 +141,7 @@ impl Membership<'_> {
     }
 }
 
-impl Drop for Membership<'_> {
+impl Drop for Membership {
     fn drop(&mut self) {
         lock(&self.tree.members).remove(&self.run);
         self.tree.left.notify_waiters();
