@@ -9,6 +9,7 @@ use crate::event::EventKind;
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
 use crate::perform::{Here, failure, perform};
 use crate::replay::keeps_waiting;
+use interlocking_agents::Schema;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Execution, Limit};
@@ -16,6 +17,19 @@ use interlocking_core::graph::{Done, Graph, Token};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
+
+/// Whether an answer is what its question asks for; if not, why not.
+fn fits(schema: &str, answer: &str) -> Result<(), String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let schema = serde_json::from_str(schema).map_err(|error| said(&error))?;
+    let answer = serde_json::from_str(answer).map_err(|error| said(&error))?;
+    let violations = Schema::new(schema).map_err(|error| said(&error))?.violations(&answer);
+    if violations.is_empty() {
+        Ok(())
+    } else {
+        Err(violations.iter().map(|violation| format!("{violation}; ")).collect())
+    }
+}
 
 impl<G: Graph> Driver<G> {
     /// Takes a letter up.
@@ -32,7 +46,12 @@ impl<G: Graph> Driver<G> {
     async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
         let backstage = &self.shared.services.backstage;
         // Whoever posted it has seen the question; an answer to none is nobody's.
-        if backstage.history.question(&by).is_none() || backstage.history.answer(&by).is_some() {
+        let Some((_, schema)) = backstage.history.question(&by) else { return Ok(()) };
+        if backstage.history.answer(&by).is_some() {
+            return Ok(());
+        }
+        if let Err(reason) = fits(&schema, &answer) {
+            tracing::warn!(run = %backstage.run, question = %by, reason, "dropping an answer to something else");
             return Ok(());
         }
         if let Some(scribe) = &self.scribe {

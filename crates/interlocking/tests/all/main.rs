@@ -28,6 +28,7 @@ mod nudges;
 mod message;
 mod region;
 mod resume;
+mod aftermath;
 mod route;
 mod session;
 mod start;
