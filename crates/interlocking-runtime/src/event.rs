@@ -95,7 +95,7 @@ pub enum EventKind {
         /// The child.
         run: RunId,
         /// What.
-        what: Box<EventKind>,
+        what: Box<Self>,
     },
     /// The run ended.
     RunEnded {

@@ -5,7 +5,7 @@ use crate::history::History;
 use crate::journal::{Encoded, Entry, Payload, Record};
 use crate::outcome::{Outcome, Report};
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
-use crate::run::{StartError, recalled};
+use crate::run::{Executed, StartError, recalled};
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories, read};
 use crate::settings::Settings;
@@ -23,7 +23,7 @@ pub(crate) enum TakenUp<G: Graph> {
     /// It has ended, and this is how.
     Ended(Box<Report<G::Output>>),
     /// It goes on from here.
-    GoesOn(Standing<G>, RunServices<G>, Option<Arc<Scribe>>),
+    GoesOn(Box<Executed<G>>),
 }
 
 /// Takes up a run that has these records, of which there is at least one.
@@ -52,7 +52,7 @@ pub(crate) async fn taken_up<G: Graph>(
     let table = migrated.then(|| Box::new(net.table().clone()));
     let (standing, services) = reader.standing(graph, settings, &scribe, replayed)?;
     scribe.write(Entry::Resumed { table }).await?;
-    Ok(TakenUp::GoesOn(standing, services, Some(scribe)))
+    Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
 }
 
 /// The records as they would be under the present table, and whether it is new to the run.

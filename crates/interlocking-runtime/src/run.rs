@@ -387,7 +387,7 @@ async fn prepare<G: Graph>(
         Some(entry) => fresh(&graph, run.clone(), settings, entry, origin).await?,
         None => match resume::taken_up(&graph, run.clone(), settings, records).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
-            resume::TakenUp::GoesOn(standing, services, scribe) => (standing, services, scribe),
+            resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
     membership.is_recorded();
