@@ -81,9 +81,9 @@ impl Graph for Doing {
         static NET: OnceLock<Net> = OnceLock::new();
         NET.get_or_init(|| {
             let mut table = Fan::net().table().clone();
-            let last = table.nodes.iter_mut().find(|row| row.name == "b999").unwrap();
+            let last = table.nodes.iter_mut().find(|row| row.name == "b999").expect("it is there");
             last.visits = Some(Visits::AtMost(1));
-            Net::new(table).unwrap()
+            Net::new(table).expect("the table is a net")
         })
     }
 

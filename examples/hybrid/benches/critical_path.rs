@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs a command and notes how long it took. A process of its own, because the run starts its commands by itself; not a
-/// shell and two `date`, which would take five milliseconds a command that are neither the command's nor the run's.
+/// shell and two `date`: what they take is neither the command's nor the run's, but counts as the run's.
 fn time_command(log: &str, program: &str, arguments: &[String]) -> Result<i32, Box<dyn Error>> {
     let started = Instant::now();
     let status = Command::new(program).args(arguments).status()?;

@@ -204,7 +204,7 @@ fn bad_files_are_refused_with_their_place() {
     "#]]
     .assert_eq(&refusal("--spec", "spec.yaml", spec));
     expect![[r#"
-        script.toml:3: `turn.cots`: unknown field `cots`, expected one of `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail`
+        script.toml:3: `turn.cots`: unknown field `cots`, expected one of `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail`, `retry_after`
     "#]].assert_eq(&refusal("--script", "script.toml", "[[turn]]\nagent = \"types\"\ncots = 0.1\n"));
     let missing = Ran::of(hybrid(&["--spec", "none.toml"]).current_dir(&directory).output().unwrap());
     assert_eq!(missing.exit, Some(2));
