@@ -284,7 +284,7 @@ impl<G: Graph> Run<G> {
     /// # Errors
     ///
     /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
-    /// was done then. What goes wrong later is in the report's [`Outcome`](crate::Outcome).
+    /// was done then. What goes wrong later is in the report's [`Outcome`].
     pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         self.execute(Begin::Fresh { entry })
     }

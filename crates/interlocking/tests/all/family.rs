@@ -69,7 +69,12 @@ impl MapHandler<household::workers> for Workers {
         children: Children<Worker>,
         cx: &mut Cx<'_, household::workers>,
     ) -> Route<household::workers> {
-        let results = children.all().await.into_iter().map(|child| child.result).collect::<Result<Vec<_>, _>>()?;
+        let results = children
+            .all()
+            .await
+            .into_iter()
+            .map(|child| child.result.map_err(Box::new))
+            .collect::<Result<Vec<_>, _>>()?;
         goto!(cx, household::exit, results)
     }
 }
