@@ -95,6 +95,7 @@ fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
         alternative: Some(0),
         tokens: vec![TokenRecord { place: "ping".to_owned(), payload }],
         spawned: Vec::new(),
+        posted: Vec::new(),
         label: None,
         memory: None,
         calls: Vec::new(),
