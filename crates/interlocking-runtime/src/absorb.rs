@@ -15,6 +15,7 @@ use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload, Violation};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::route::Step;
+use interlocking_core::table::NodeKind;
 
 impl<G: Graph> Driver<G> {
     /// Takes an outcome in: journal first, then the frontier.
@@ -221,8 +222,13 @@ impl<G: Graph> Driver<G> {
     pub(crate) fn stop_all(&self, cancelled: Vec<Execution>) {
         for cancelled in cancelled {
             self.flight.stop(cancelled);
-            let node = self.shared.services.backstage.node(cancelled);
-            self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
+            let backstage = &self.shared.services.backstage;
+            // Its task ends in its own time; nobody is to be sent for an answer until then.
+            if backstage.net.row(cancelled.node).kind == NodeKind::Human {
+                backstage.settings.tree.asks_no_more(&backstage.run, &backstage.by(cancelled));
+            }
+            let node = backstage.node(cancelled);
+            backstage.emit(|| EventKind::NodeCancelled(node));
         }
     }
 
@@ -352,7 +358,7 @@ impl<G: Graph> Driver<G> {
         tree.halt(halt.clone());
         match halt {
             Halt::Suspended => Outcome::Suspended,
-            Halt::Waiting => Outcome::Waiting { questions: tree.questions() },
+            Halt::Waiting(questions) => Outcome::Waiting { questions },
             // By now it may have used more: what was under way came to its end first.
             Halt::Stopped(stopped) => {
                 self.shared.services.backstage.settings.allowance.stopped().unwrap_or(stopped).into()

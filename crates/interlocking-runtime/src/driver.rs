@@ -383,7 +383,9 @@ impl<G: Graph> Driver<G> {
         }
         match &backstage.settings.berth {
             Some(berth) => berth.set_waiting(waits),
-            None if waits && !backstage.settings.awaits_people => return Err(End::Halted(Halt::Waiting)),
+            None if waits && !backstage.settings.awaits_people => {
+                return Err(End::Halted(Halt::Waiting(backstage.settings.tree.questions())));
+            }
             None if waits && !self.said_waiting => backstage.emit(|| EventKind::Waiting),
             None => {}
         }

@@ -219,16 +219,15 @@ impl Backstage {
 
     /// Waits for a person's answer.
     pub(crate) async fn answer(&self, execution: Execution, by: &By) -> Encoded {
-        if let Some((question, schema)) = self.history.question(by) {
+        let _asking = self.history.question(by).map(|(question, schema)| {
             let [question, schema] = [question, schema].map(|json| serde_json::from_str(&json).unwrap_or_default());
-            self.settings.tree.asks(OpenQuestion { run: self.run.clone(), by: by.clone(), question, schema });
-        }
+            self.settings.tree.asks(OpenQuestion { run: self.run.clone(), by: by.clone(), question, schema })
+        });
         loop {
             let mut told = std::pin::pin!(self.answered.notified());
             // Registered before the answer is looked for, so that none falls between the two.
             told.as_mut().enable();
             if let Some(answer) = self.history.answer(by) {
-                self.settings.tree.asks_no_more(&self.run, by);
                 return answer;
             }
             let _parked = self.parking.park(execution);

@@ -36,8 +36,8 @@ struct Member {
 pub(crate) enum Halt {
     /// Somebody asked for it.
     Suspended,
-    /// Every live token waits for a person.
-    Waiting,
+    /// Every live token waits for a person; what they were asked then.
+    Waiting(Vec<OpenQuestion>),
     /// What it may use is used up.
     Stopped(Stopped),
 }
@@ -46,6 +46,12 @@ pub(crate) enum Halt {
 pub(crate) struct Membership {
     tree: Arc<Tree>,
     run: RunId,
+}
+
+/// An execution that waits for an answer. Its question is open no more when this is dropped.
+pub(crate) struct Asking<'tree> {
+    tree: &'tree Tree,
+    asked: (RunId, By),
 }
 
 impl Tree {
@@ -98,8 +104,11 @@ impl Tree {
         }
     }
 
-    pub(crate) fn asks(&self, question: OpenQuestion) {
-        lock(&self.questions).insert((question.run.clone(), question.by.clone()), question);
+    /// A question is open, until what this gives is dropped, or [sooner](Self::asks_no_more).
+    pub(crate) fn asks(&self, question: OpenQuestion) -> Asking<'_> {
+        let asked = (question.run.clone(), question.by.clone());
+        lock(&self.questions).insert(asked.clone(), question);
+        Asking { tree: self, asked }
     }
 
     pub(crate) fn asks_no_more(&self, run: &RunId, by: &By) {
@@ -138,6 +147,12 @@ impl Membership {
         if let Some(member) = lock(&self.tree.members).get_mut(&self.run) {
             member.is_recorded = true;
         }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        lock(&self.tree.questions).remove(&self.asked);
     }
 }
 

@@ -52,7 +52,7 @@ pub trait Workspaces: Send + Sync {
     }
 
     /// The same for a place in which a node was cut off, which is put back to `commit`: what that node has left there is
-    /// removed.
+    /// removed, git's locks among it, which stay where a process is killed amid a commit.
     ///
     /// # Errors
     ///

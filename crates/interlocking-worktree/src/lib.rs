@@ -50,7 +50,7 @@
 //! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`] |
-//! | start over | [`Worktree::reset_to`], [`Repository::archive`] |
+//! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a process was killed, [`Worktree::unlock`] first |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::pick_for_resolution`], [`Worktree::merge`], [`Worktree::squash_merge`] |
 //! | advance a branch | [`Repository::fast_forward`] |
 //! | read | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
@@ -100,6 +100,7 @@ mod references;
 mod files;
 mod switch;
 mod reset;
+mod unlock;
 mod branch;
 
 mod conflict;
@@ -127,6 +128,7 @@ pub use repository::{Configuration, Head, InitError, OpenError, Repository};
 pub use reset::ResetError;
 pub use signature::{Signature, SignatureError};
 pub use switch::SwitchError;
+pub use unlock::UnlockError;
 pub use worktree::{Worktree, WorktreeError};
 
 /// The example in the README is compiled and run.

@@ -25,7 +25,7 @@ impl Logged {
             for round in 1..=2 {
                 let name = part.name();
                 script += &format!(
-                    "[[turn]]\ncontains = ['{name} round {round}: write.']\ntimes = 'any'\ndelay = '2ms'\n\
+                    "[[turn]]\ncontains = ['{name} round {round} of ']\ntimes = 'any'\ndelay = '2ms'\n\
                      output = {{ text = '{name} {round}' }}\ncost = 0.01\n"
                 );
             }
@@ -51,8 +51,9 @@ impl Agent for Logged {
             _ => None,
         };
         let words: Vec<&str> = turn.prompt.split([' ', ':']).collect();
-        let round = words.get(2).and_then(|round| round.parse().ok()).unwrap_or(0);
-        if let Err(error) = self.log.turn(words[0], round, continues) {
+        let (round, run) = (words.get(2).and_then(|round| round.parse().ok()), words.get(4));
+        if let Err(error) = self.log.turn(run.copied().unwrap_or_default(), round.unwrap_or_default(), continues) {
+            // Nothing is left to do for a test whose log cannot be written.
             std::panic::panic_any(error.to_string());
         }
         self.scripted.run(context, turn).await

@@ -147,10 +147,12 @@ pub struct Edition {
 
 /// What the agent is asked.
 #[derive(Template)]
-#[template(source = "{{ run }} round {{ round }}: write.", ext = "txt")]
-pub struct WritePrompt<'a> {
+#[template(source = "{{ part }} round {{ round }} of {{ run }}: write.", ext = "txt")]
+pub struct WritePrompt {
+    /// Which run it is.
+    pub part: &'static str,
     /// The run.
-    pub run: &'a str,
+    pub run: String,
     /// How often it was refused, and one.
     pub round: u32,
 }
@@ -165,7 +167,7 @@ pub struct Gazette {
     /// Writes a text.
     #[node(
         input = Task,
-        prompt = WritePrompt<'_>,
+        prompt = WritePrompt,
         output = Article,
         goto(gate),
         visits = 2,

@@ -66,10 +66,11 @@ impl ForkHandler<gazette::open> for Open {
 pub struct Write(pub(crate) Desk);
 
 impl LLMHandler<gazette::write> for Write {
-    async fn before<'a>(&'a self, task: &'a Task, cx: &mut Cx<'_, gazette::write>) -> Ask<WritePrompt<'a>> {
+    async fn before<'a>(&'a self, task: &'a Task, cx: &mut Cx<'_, gazette::write>) -> Ask<WritePrompt> {
         self.0.log().begin(cx)?;
-        let run = cx.entry()?.part.name();
-        Ok((WritePrompt { run, round: task.refused + 1 }, SessionOp::StartFresh(Slug::new(run)?)))
+        let part = task.part.name();
+        let (run, round) = (cx.run_id().to_string(), task.refused + 1);
+        Ok((WritePrompt { part, run, round }, SessionOp::StartFresh(Slug::new(part)?)))
     }
 
     async fn after(

@@ -1,14 +1,27 @@
 //! One process that executes the run, as its only argument says: an [`Order`] in JSON. It says what came of it on its
-//! standard output, as an [`Ending`](interlocking_crash::order::Ending) in JSON, unless it dies before.
+//! standard output, as an [`Ending`] in JSON, unless it dies before.
 
 use interlocking::prelude::NodeError;
-use interlocking_crash::order::Order;
+use interlocking_crash::order::{Ending, Order};
 use std::io::Write;
+use std::process::ExitCode;
 
 #[tokio::main(worker_threads = 2)]
-async fn main() -> Result<(), NodeError> {
+async fn main() -> Result<ExitCode, std::io::Error> {
+    match carry_out().await {
+        Ok(ending) => {
+            writeln!(std::io::stdout(), "{}", serde_json::to_string(&ending)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            writeln!(std::io::stderr(), "{error}")?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+async fn carry_out() -> Result<Ending, NodeError> {
     let order = std::env::args().nth(1).ok_or("say what to do, as JSON")?;
     let order: Order = serde_json::from_str(&order)?;
-    let ending = interlocking_crash::process::execute(order).await?;
-    Ok(writeln!(std::io::stdout(), "{}", serde_json::to_string(&ending)?)?)
+    interlocking_crash::process::execute(order).await
 }

@@ -15,8 +15,20 @@ pub struct Order {
     pub process: u32,
     /// The point at which it dies; none if it is left alone, or killed from outside.
     pub dies_at: Option<u64>,
-    /// Whether people answer at once, in this process. Otherwise it ends when only they can go on.
-    pub attended: bool,
+    /// Where the people are.
+    pub people: Presence,
+}
+
+/// Where people are while a process works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// They answer at once, in this process.
+    Here,
+    /// They are away, and the process ends when only they can go on.
+    Away,
+    /// They are away, and the process awaits them.
+    Awaited,
 }
 
 /// What a process reports that came to its end.

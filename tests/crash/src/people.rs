@@ -67,7 +67,12 @@ impl People {
         Ok(())
     }
 
-    async fn answer(&self, run: &RunId, by: &By, verdict: &Verdict) -> Result<(), NodeError> {
+    /// Answers a question, once.
+    ///
+    /// # Errors
+    ///
+    /// The journal's.
+    pub async fn answer(&self, run: &RunId, by: &By, verdict: &Verdict) -> Result<(), NodeError> {
         let answer: Encoded = serde_json::to_string(verdict)?.into();
         let body = LetterBody::Answer { to: by.clone(), answer };
         self.post(run, Letter { key: Some(format!("answer to {by}")), body }).await

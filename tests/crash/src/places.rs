@@ -101,6 +101,11 @@ impl Workspaces for Places {
 
     async fn restore(&self, _: &str, commit: &str) -> Result<(), WorkspaceError> {
         let commit = commit.parse::<CommitId>().map_err(|error| unusable(error.into()))?;
-        self.blocking(move |worktree| Ok(worktree.reset_to(commit)?)).await.map_err(unusable)
+        let restored = self.blocking(move |worktree| {
+            // The run is this process's alone, so a lock is that of a process which was killed.
+            worktree.unlock()?;
+            Ok(worktree.reset_to(commit)?)
+        });
+        restored.await.map_err(unusable)
     }
 }

@@ -5,7 +5,7 @@ use crate::fuse::Fuse;
 use crate::gazette::{Gazette, Part, Task};
 use crate::handlers::Desk;
 use crate::log::Log;
-use crate::order::{Ending, Order};
+use crate::order::{Ending, Order, Presence};
 use crate::people::People;
 use crate::places::Places;
 use crate::watched::Watched;
@@ -34,7 +34,7 @@ pub async fn execute(order: Order) -> Result<Ending, NodeError> {
     // What is written survives the process either way, and no power is lost here.
     let journal = SqliteJournal::options().durability(Durability::Relaxed).open(order.directory.join("journal"))?;
     let journal: Arc<dyn Journal> = Arc::new(journal);
-    let people = order.attended.then(|| People::new(journal.clone()));
+    let people = (order.people == Presence::Here).then(|| People::new(journal.clone()));
     let is_new = journal.load(&root()?).await?.is_empty();
     if let Some(people) = &people {
         people.catch_up().await?;
@@ -46,7 +46,7 @@ pub async fn execute(order: Order) -> Result<Ending, NodeError> {
         .with_journal(Arc::new(Watched::new(journal, fuse.clone(), people)))
         .with_agent("write", Arc::new(Logged::new(&order.directory, log)?))
         .with_workspaces(Arc::new(places));
-    let run = if order.attended { run.awaiting_people() } else { run };
+    let run = if order.people == Presence::Away { run } else { run.awaiting_people() };
     let report = if is_new { run.start(Task { part: Part::Root, refused: 0 }).await } else { run.resume().await };
     let report = report?;
     let (usage, visits) = (report.usage(), report.visits);

@@ -1,4 +1,4 @@
-use interlocking_worktree::{ArchiveName, ResetError};
+use interlocking_worktree::{ArchiveName, ResetError, UnlockError};
 
 use crate::judge::{Place, author, commit_with_git, git_in, write};
 
@@ -105,4 +105,35 @@ fn a_recycled_worktree_keeps_what_did_not_change() {
     assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), touched);
     assert_eq!(std::fs::read_to_string(worktree.path().join("src/lib.rs")).unwrap(), "later\n");
     place.assert_git_agrees();
+}
+
+/// What `kill -9` amid a commit leaves: locks that stay until somebody who knows better removes them.
+#[test]
+fn the_locks_of_a_killed_process_are_deleted_for_whoever_knows_that_it_is_dead() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    write(&worktree.path().join("src/new.rs"), "half done\n");
+    let of_the_worktree = place.project().join(".git/worktrees/one");
+    let locks = [
+        of_the_worktree.join("index.lock"),
+        of_the_worktree.join("HEAD.lock"),
+        place.project().join(".git/refs/heads/one.lock"),
+    ];
+    locks.iter().for_each(|lock| write(lock, ""));
+    let refused = worktree.reset_to(place.main()).unwrap_err().to_string();
+    assert!(refused.contains("is locked by another git process"), "{refused}");
+
+    let canonical =
+        |path: &std::path::PathBuf| path.parent().unwrap().canonicalize().unwrap().join(path.file_name().unwrap());
+    let deleted = worktree.unlock().unwrap();
+    assert_eq!(deleted.iter().map(canonical).collect::<Vec<_>>(), locks.iter().map(canonical).collect::<Vec<_>>());
+    assert_eq!(worktree.unlock().unwrap(), Vec::<std::path::PathBuf>::new());
+    worktree.reset_to(place.main()).unwrap();
+    assert_eq!(worktree.status().unwrap(), []);
+    place.assert_git_agrees();
+
+    let main = place.repository.main_worktree().unwrap().unwrap();
+    write(&place.project().join(".git/index.lock"), "");
+    assert!(matches!(main.unlock(), Err(UnlockError::Main { .. })));
+    assert!(place.project().join(".git/index.lock").exists(), "the user may be at work");
 }

@@ -33,7 +33,7 @@ struct Bureau {
     ask: HumanNode<Asks>,
     #[node(input = u32, goto(exit))]
     close: LogicNode<Close>,
-    #[node(on(String), resume)]
+    #[node(on(String), resume, goto(begin, cancels(ask)), visits = 4)]
     mail: EventNode<Mail>,
     #[node(input = u32, report = u32, reports_to(exit), memory = u32)]
     count: AdvisoryNode<Count>,
@@ -63,7 +63,10 @@ impl EventHandler<bureau::mail> for Mail {
     async fn handle(&self, text: String, cx: &mut Cx<'_, bureau::mail>) -> Route<bureau::mail> {
         self.0.lock().unwrap().push(format!("{text} {} after {} restarts", cx.visit(), cx.restarts()));
         pass(10).await;
-        cx.resume()
+        match text.as_str() {
+            "again" => goto!(cx, bureau::begin, cx.input_of::<bureau::ask>()? + 1),
+            _ => cx.resume(),
+        }
     }
 }
 struct Count;
@@ -199,6 +202,16 @@ async fn a_message_that_comes_after_the_exit_is_dropped_also_where_the_run_is_ta
     let tally = finished(bureau(&diary, &journal).resume().await.unwrap());
     assert_eq!((tally.rounds, tally.counted, tally.seen), (SLOW, vec![1], vec!["begin 1".to_owned()]));
     assert_eq!(*diary.lock().unwrap(), ["asked in round 100"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_cancelled_is_nobodys_any_more() {
+    let (diary, journal) = (Diary::default(), Arc::new(MemoryJournal::new()));
+    bureau(&diary, &journal).start(1).await.unwrap();
+    journal.post(&id("bureau"), message("again")).await.unwrap();
+    let outcome = bureau(&diary, &journal).resume().await.unwrap().outcome;
+    let Outcome::Waiting { questions } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(questions.iter().map(|question| &question.by).collect::<Vec<_>>(), [&asked(2)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,10 @@
 //! One run, through as many processes as it takes.
 
-use crate::verdict::{self, Past};
-use interlocking::prelude::{Outcome, RunId};
-use interlocking_crash::gazette::Edition;
-use interlocking_crash::order::{Ending, Order};
+use crate::past::Past;
+use crate::verdict;
+use interlocking::prelude::Outcome;
+use interlocking::runtime::Journal;
+use interlocking_crash::order::{Ending, Order, Presence};
 use interlocking_crash::people::People;
 use interlocking_crash::places::Places;
 use interlocking_sqlite::SqliteJournal;
@@ -15,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than any process of the run takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than any process of the run takes on the slowest machine, and less than the run's watch would wait.
+const PATIENCE: Duration = Duration::from_secs(50);
 
 /// How a process is killed.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +30,13 @@ pub(crate) enum Kill {
     After(Duration),
 }
 
-/// A run in a directory of its own.
+/// A run in a directory of its own, which is kept when a test fails.
 pub(crate) struct Case {
     place: TempDir,
+    /// How many processes there were, and how many of them were killed.
     processes: u32,
-    /// How many of them were killed.
     pub(crate) kills: u32,
-    /// What has happened so far, for whoever reads of a failure.
-    pub(crate) story: String,
+    story: String,
 }
 
 impl Case {
@@ -50,29 +50,31 @@ impl Case {
         self.place.path()
     }
 
-    pub(crate) fn journal(&self) -> SqliteJournal {
-        SqliteJournal::open(self.directory().join("journal")).unwrap()
+    /// Opens the journal, as any other process may.
+    pub(crate) fn journal(&self) -> Arc<SqliteJournal> {
+        Arc::new(SqliteJournal::open(self.directory().join("journal")).unwrap())
     }
 
     /// Starts a process and does not wait for it.
-    pub(crate) fn spawn(&mut self, dies_at: Option<u64>, attended: bool) -> Child {
+    pub(crate) fn spawn(&mut self, dies_at: Option<u64>, people: Presence) -> Child {
         let (directory, process) = (self.directory().to_owned(), self.processes);
         self.processes += 1;
-        let order = serde_json::to_string(&Order { directory, process, dies_at, attended }).unwrap();
+        let order = serde_json::to_string(&Order { directory, process, dies_at, people }).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_interlocking-crash"));
-        command.arg(order).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        command.env_remove("RUST_BACKTRACE").arg(order);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Lets one process work; what it says at its end, or nothing if it was killed.
-    pub(crate) async fn process(&mut self, kill: Kill, attended: bool) -> Option<Ending> {
-        let past = Past::of(&self.journal()).await;
+    /// Lets one process work, and judges what it did; gives what it said at its end, or nothing if it was killed.
+    pub(crate) async fn process(&mut self, kill: Kill, people: Presence) -> Option<Ending> {
+        let past = Past::of(&*self.journal()).await;
         let number = self.processes;
         let dies_at = if let Kill::At(point) = kill { Some(point) } else { None };
-        let child = self.spawn(dies_at, attended);
+        let child = self.spawn(dies_at, people);
         let ending = self.wait(child, kill);
-        writeln!(self.story, "process {number}, to be killed {kill:?}: {:?}", ending.as_ref().map(|e| &e.outcome))
-            .unwrap();
-        verdict::on_the_log(self.directory(), number, &past, &self.journal()).await;
+        let outcome = ending.as_ref().map_or("killed", |ending| ending.outcome.name());
+        writeln!(self.story, "process {number}, people {people:?}, to be killed {kill:?}: {outcome}").unwrap();
+        verdict::on_a_process(self, number, &past).await;
         ending
     }
 
@@ -93,9 +95,7 @@ impl Case {
             }
             std::thread::sleep(Duration::from_micros(500));
         };
-        let (mut said, mut complained) = (String::new(), String::new());
-        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        child.stderr.take().unwrap().read_to_string(&mut complained).unwrap();
+        let (said, complained) = said(&mut child);
         assert_eq!(complained, "", "{}", self.account());
         match status.code() {
             Some(0) => Some(serde_json::from_str(&said).unwrap()),
@@ -107,10 +107,10 @@ impl Case {
         }
     }
 
-    /// Answers what the run waits for.
+    /// Responds to what the run waits for; false if it waits for nobody.
     pub(crate) async fn attend(&self, ending: &Ending) -> bool {
         let Outcome::Waiting { questions } = &ending.outcome else { return false };
-        let people = People::new(Arc::new(self.journal()));
+        let people = People::new(self.journal());
         for asked in questions {
             let question = serde_json::from_value(asked.question.clone()).unwrap();
             people.respond(&asked.run, &asked.by, &question).await.unwrap();
@@ -119,38 +119,49 @@ impl Case {
     }
 
     /// Lets processes work undisturbed until the run has ended, and judges it.
-    pub(crate) async fn settle(&mut self, attended: bool) -> Ending {
+    pub(crate) async fn settle(&mut self, people: Presence) {
         for _ in 0..8 {
-            let Some(ending) = self.process(Kill::Never, attended).await else { panic!("nobody killed it") };
-            if self.attend(&ending).await {
-                continue;
+            let Some(ending) = self.process(Kill::Never, people).await else { panic!("nobody killed it") };
+            if !self.attend(&ending).await {
+                return verdict::on_the_end(self, &ending).await;
             }
-            verdict::on_the_end(self, &ending).await;
-            return ending;
         }
         panic!("the run does not end\n{}", self.account());
     }
 
-    /// What has happened, with the log and the directory, which is kept.
-    pub(crate) fn account(&mut self) -> String {
-        self.place.disable_cleanup(true);
+    /// What has happened, with the log.
+    pub(crate) fn account(&self) -> String {
         let log = std::fs::read_to_string(self.directory().join("log")).unwrap_or_default();
         format!("{}in {}:\n{log}", self.story, self.directory().display())
     }
 }
 
-/// What a run makes that nobody disturbs.
-pub(crate) async fn undisturbed() -> &'static Ending {
-    static UNDISTURBED: OnceLock<Ending> = OnceLock::new();
+impl Drop for Case {
+    fn drop(&mut self) {
+        self.place.disable_cleanup(std::thread::panicking());
+    }
+}
+
+/// What a process that has ended said, and what it complained of.
+pub(crate) fn said(child: &mut Child) -> (String, String) {
+    let (mut said, mut complained) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut complained).unwrap();
+    (said, complained)
+}
+
+/// What a run makes that nobody disturbs, and how long it takes.
+pub(crate) async fn undisturbed() -> &'static (Ending, Duration) {
+    static UNDISTURBED: OnceLock<(Ending, Duration)> = OnceLock::new();
     if let Some(known) = UNDISTURBED.get() {
         return known;
     }
     let mut case = Case::new();
-    let ending = case.process(Kill::Never, true).await.unwrap();
-    let Outcome::Finished(Edition { .. }) = &ending.outcome else { panic!("{:?}\n{}", ending.outcome, case.account()) };
-    UNDISTURBED.get_or_init(|| ending)
-}
-
-pub(crate) fn root() -> RunId {
-    interlocking_crash::process::root().unwrap()
+    let started = Instant::now();
+    let child = case.spawn(None, Presence::Here);
+    let ending = case.wait(child, Kill::Never).unwrap();
+    let took = started.elapsed();
+    assert_eq!(ending.outcome.name(), "finished", "{:?}\n{}", ending.outcome, case.account());
+    assert_eq!(case.journal().runs().await.unwrap().len(), 7, "the root, its children and a grandchild");
+    UNDISTURBED.get_or_init(|| (ending, took))
 }

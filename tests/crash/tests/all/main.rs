@@ -1,5 +1,6 @@
 //! Kills processes, and holds what becomes of their run against an undisturbed one.
 
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
 
 #[macro_use]
@@ -7,10 +8,16 @@
 mod held;
 
 mod case;
-mod many;
+mod past;
 mod verdict;
+mod many;
+
+mod every_file_is_here;
 
 mod undisturbed;
 mod every_point;
+mod at_random;
+mod people_are_away;
+mod two_processes;
 
 held!(interlocking_crash::gazette::Gazette);

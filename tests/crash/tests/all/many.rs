@@ -1,22 +1,83 @@
 //! Many cases, a few at a time.
+//!
+//! What is chosen at random follows from a seed that is another one each time. A case that fails is named by what to set in
+//! the environment to have it again; where it was killed from outside, the instant is only about the same.
+//! `CRASH_THOROUGH=1` takes every point, and more seeds.
 
+use interlocking_crash::order::Presence;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Judges all cases, and panics with what was found of the first few that did not hold. Each is named by what replays it.
+/// How many processes were killed.
+pub(crate) struct Kills(usize);
+
+/// Numbers that follow from a seed (SplitMix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number below `limit`.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit.max(1)
+    }
+
+    pub(crate) fn presence(&mut self) -> Presence {
+        if self.below(2) == 0 { Presence::Here } else { Presence::Away }
+    }
+}
+
+impl Kills {
+    /// A test that kills nobody shows nothing.
+    #[track_caller]
+    pub(crate) fn at_least(self, least: usize) {
+        if number("CRASH_POINT").or(number("CRASH_SEED")).is_none() {
+            assert!(self.0 >= least, "only {} processes were killed, not {least}", self.0);
+        }
+    }
+}
+
+/// A number from the environment.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+pub(crate) fn is_thorough() -> bool {
+    number("CRASH_THOROUGH") == Some(1)
+}
+
+/// Another number in every run of the tests.
+pub(crate) fn seed() -> u64 {
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64)
+}
+
+/// So many seeds, or the one that the environment says.
+pub(crate) fn seeds(count: u64) -> Vec<u64> {
+    number("CRASH_SEED").map_or_else(|| (seed()..seed() + count).collect(), |seed| vec![seed])
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Judges all cases, and panics with what names those that did not hold.
 pub(crate) fn each<T: Sync>(
     cases: &[T],
     name: impl Fn(&T) -> String + Sync,
     judge: impl AsyncFn(&T) -> u32 + Sync,
-) -> u32 {
+) -> Kills {
     let (next, kills, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let workers = thread::available_parallelism().map_or(2, usize::from).min(8);
     thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                let runtime = runtime();
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::SeqCst)) {
                     match catch_unwind(AssertUnwindSafe(|| runtime.block_on(judge(case)))) {
                         Ok(killed) => drop(kills.fetch_add(killed as usize, Ordering::SeqCst)),
@@ -27,12 +88,7 @@ pub(crate) fn each<T: Sync>(
         }
     });
     let failures = failures.into_inner().unwrap();
-    assert!(
-        failures.is_empty(),
-        "{} of {} cases do not hold; to replay them:\n{}",
-        failures.len(),
-        cases.len(),
-        failures.join("\n")
-    );
-    kills.into_inner() as u32
+    let (failed, of) = (failures.len(), cases.len());
+    assert!(failures.is_empty(), "{failed} of {of} cases do not hold; each again with:\n{}", failures.join("\n"));
+    Kills(kills.into_inner())
 }

@@ -1,159 +1,104 @@
 //! What must hold after every process, and at the end.
 
 use crate::case::{Case, undisturbed};
-use interlocking::runtime::Journal;
-use interlocking::runtime::journal::{By, Entry, Record};
+use crate::past::{Execution, Past};
+use interlocking::runtime::journal::By;
 use interlocking_crash::log::{Deed, Line, Log};
 use interlocking_crash::order::Ending;
 use interlocking_crash::places::Places;
-use interlocking_sqlite::SqliteJournal;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
-/// An execution of any run.
-type Execution = (String, By);
-
-/// What the journal knew when a process was started.
-#[derive(Default)]
-pub(crate) struct Past {
-    /// The executions that had come to their end.
-    finished: HashSet<Execution>,
-    asked: HashSet<Execution>,
-    /// By run and visit of `check`.
+/// What the log says of a process, read from its first line on.
+struct Reading<'past> {
+    past: &'past Past,
+    process: u32,
+    /// How often an execution was begun before the line.
+    begun: HashMap<Execution, u32>,
+    /// What this process has begun, and the visits of `check` that it paid for.
+    here: HashSet<Execution>,
     paid: HashSet<(String, u32)>,
-    /// The runs whose watch and alarm had been cancelled.
-    calm: HashSet<String>,
-    /// The runs that had ended.
-    ended: HashSet<String>,
-    /// How often a run had been taken up.
-    resumed: HashMap<String, u32>,
-    /// The session that the journal knew of an execution.
-    sessions: HashMap<Execution, String>,
-}
-
-impl Past {
-    pub(crate) async fn of(journal: &SqliteJournal) -> Self {
-        let mut past = Self::default();
-        for summary in journal.runs().await.unwrap() {
-            let run = summary.run.to_string();
-            for Record { entry, .. } in journal.load(&summary.run).await.unwrap() {
-                past.take(&run, entry);
-            }
-        }
-        past
-    }
-
-    fn take(&mut self, run: &str, entry: Entry) {
-        let of = |by: By| (run.to_owned(), by);
-        match entry {
-            Entry::Outcome(outcome) => {
-                if outcome.node == "gate" {
-                    self.calm.insert(run.to_owned());
-                }
-                let (visit, attempt) = (outcome.visit, outcome.attempt);
-                self.finished.insert(of(By { node: outcome.node, visit, attempt }));
-            }
-            Entry::Report { by, .. } => {
-                self.finished.insert(of(by));
-            }
-            Entry::Asked { by, .. } => {
-                self.asked.insert(of(by));
-            }
-            Entry::Once { by, .. } => {
-                self.paid.insert((run.to_owned(), by.visit));
-            }
-            Entry::Session { by, session, .. } => {
-                self.sessions.insert(of(by), session.to_string());
-            }
-            Entry::Resumed { .. } => *self.resumed.entry(run.to_owned()).or_default() += 1,
-            Entry::Ended { .. } => {
-                self.ended.insert(run.to_owned());
-            }
-            _ => {}
-        }
-    }
-}
-
-fn execution(line: &Line) -> Execution {
-    let Line { run, node, visit, attempt, .. } = line.clone();
-    (run, By { node, visit, attempt })
 }
 
 /// What a process did, against what the journal knew when it was started.
-pub(crate) async fn on_the_log(directory: &Path, process: u32, past: &Past, journal: &SqliteJournal) {
-    let lines = Log::read(directory).unwrap();
-    let mut begun: HashMap<Execution, u32> = HashMap::new();
-    let (mut here, mut paid) = (HashSet::new(), HashSet::new());
-    for line in &lines {
-        let of = execution(line);
-        let (run, by) = &of;
-        let is_here = line.process == process;
-        let fail = |what: &str| -> ! { panic!("process {process}: {what}: {line:?}\n{}", shown(directory, &lines)) };
-        if is_here {
-            if past.ended.contains(run) {
-                fail("its run had ended");
-            }
-            if by.node == "watch" && past.calm.contains(run) {
-                fail("it had been cancelled");
-            }
-        }
-        match &line.deed {
-            Deed::Begun { restarts } => {
-                if is_here {
-                    if past.finished.contains(&of) {
-                        fail("it had finished and is executed again");
-                    }
-                    if !here.insert(of.clone()) {
-                        fail("it is executed twice in one process");
-                    }
-                    // Every process that began it was cut off; others may have been before they came to its handler.
-                    let (least, most) =
-                        (begun.get(&of).copied().unwrap_or(0), past.resumed.get(run).copied().unwrap_or(0) + 1);
-                    if *restarts < least || *restarts > most {
-                        fail(&format!("it should say {least} to {most} restarts"));
-                    }
-                }
-                *begun.entry(of).or_default() += 1;
-            }
-            Deed::Asked if is_here && past.asked.contains(&of) => fail("it had asked already"),
-            Deed::Paid
-                if is_here
-                    && (past.paid.contains(&(run.clone(), by.visit)) || !paid.insert((run.clone(), by.visit))) =>
-            {
-                fail("it had paid already");
-            }
-            Deed::Turn { continues } if is_here => {
-                let known = past.sessions.iter().find(|((_, of), _)| of.node == "write" && turn_of(past, of, line));
-                let _ = (known, continues);
-            }
-            Deed::Wrong(what) => fail(what),
-            _ => {}
+pub(crate) async fn on_a_process(case: &Case, process: u32, past: &Past) {
+    let (begun, here, paid) = Default::default();
+    let mut reading = Reading { past, process, begun, here, paid };
+    for line in Log::read(case.directory()).unwrap() {
+        if let Err(what) = reading.take(&line) {
+            panic!("process {process}: {what}: {line:?}\n{}", case.account());
         }
     }
-    let problems = journal.check().await.unwrap();
-    assert!(problems.is_empty(), "{problems:?}\n{}", shown(directory, &lines));
+    // `PRAGMA integrity_check` is the first thing that it looks at.
+    let problems = case.journal().check().await.unwrap();
+    assert!(problems.is_empty(), "{problems:?}\n{}", case.account());
 }
 
-fn turn_of(_: &Past, _: &By, _: &Line) -> bool {
-    false
+impl Reading<'_> {
+    fn take(&mut self, line: &Line) -> Result<(), String> {
+        let Line { run, node, visit, attempt, .. } = line.clone();
+        let of = (run, By { node, visit, attempt });
+        if line.process == self.process {
+            self.judge(&of, &line.deed)?;
+        }
+        if matches!(line.deed, Deed::Begun { .. }) {
+            *self.begun.entry(of).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, of: &Execution, deed: &Deed) -> Result<(), String> {
+        let (past, (run, by)) = (self.past, of);
+        if past.ended.contains(run) {
+            return Err("its run had ended".to_owned());
+        }
+        match deed {
+            Deed::Begun { .. } if past.finished.contains(of) => {
+                Err("it had finished, and is executed again".to_owned())
+            }
+            Deed::Begun { .. } if by.node == "watch" && past.calm.contains(run) => {
+                Err("it had been cancelled, and is executed again".to_owned())
+            }
+            Deed::Begun { .. } if !self.here.insert(of.clone()) => {
+                Err("it is executed twice in one process".to_owned())
+            }
+            Deed::Begun { restarts } => {
+                // It was cut off whenever it began before; and maybe before it came to its handler.
+                let least = self.begun.get(of).copied().unwrap_or_default();
+                let most = past.resumed.get(run).copied().unwrap_or_default() + 1;
+                match (least..=most).contains(restarts) {
+                    true => Ok(()),
+                    false => Err(format!("it should say {least} to {most} restarts")),
+                }
+            }
+            Deed::Asked if past.asked.contains(of) => Err("it had asked already".to_owned()),
+            Deed::Paid => {
+                let visit = (run.clone(), by.visit);
+                match past.paid.contains(&visit) || !self.paid.insert(visit) {
+                    true => Err("it had paid already".to_owned()),
+                    false => Ok(()),
+                }
+            }
+            Deed::Turn { continues } if *continues != past.sessions.get(of).cloned() => {
+                Err(format!("its agent was in session {:?}", past.sessions.get(of)))
+            }
+            Deed::Wrong(what) => Err(what.clone()),
+            Deed::Asked | Deed::Turn { .. } | Deed::Done => Ok(()),
+        }
+    }
 }
 
 /// A run that has ended, against an undisturbed one.
-pub(crate) async fn on_the_end(case: &mut Case, ending: &Ending) {
-    let undisturbed = undisturbed().await;
-    let account = case.account();
-    assert_eq!(ending.outcome, undisturbed.outcome, "{account}");
-    assert_eq!(ending.visits, undisturbed.visits, "{account}");
-    assert_eq!(ending.usage, undisturbed.usage, "{account}");
+pub(crate) async fn on_the_end(case: &Case, ending: &Ending) {
+    let (undisturbed, _) = undisturbed().await;
+    assert_eq!(ending.outcome, undisturbed.outcome, "{}", case.account());
+    assert_eq!(ending.visits, undisturbed.visits, "{}", case.account());
+    // A call that was cut off has left no bill; those that came to their end are on it, once each.
+    assert_eq!(ending.usage, undisturbed.usage, "{}", case.account());
+
     let worktree = Places::new(case.directory()).worktree().unwrap();
-    assert!(worktree.is_clean().unwrap(), "{account}");
+    assert!(worktree.is_clean().unwrap(), "{}", case.account());
     let begin = worktree.repository().head().unwrap().commit.unwrap();
     let commits = worktree.repository().commits(begin..worktree.head().unwrap()).unwrap();
-    let messages: Vec<_> = commits.iter().map(|commit| commit.message.trim_end()).collect();
-    assert_eq!(messages, ["Edition 1", "Edition 2"], "{account}");
-}
-
-fn shown(directory: &Path, lines: &[Line]) -> String {
-    let lines: String = lines.iter().map(|line| format!("{line:?}\n")).collect();
-    format!("in {}:\n{lines}", directory.display())
+    let messages: Vec<_> = commits.iter().map(|commit| commit.subject()).collect();
+    assert_eq!(messages, ["Edition 1", "Edition 2"], "{}", case.account());
 }
