@@ -376,7 +376,9 @@ impl<G: Graph> Driver<G> {
             && parking.count() >= running
             && self.mailbox.is_empty()
             && !self.beside.is_busy()
-            && self.frontier.executions().all(|execution| parking.is_parked(execution));
+            && self.frontier.executions().all(|execution| parking.is_parked(execution))
+            // One that was answered may not have found out yet.
+            && !self.frontier.executions().any(|execution| backstage.is_answered(execution));
         if let (true, None, Some(stopped)) = (waits, &backstage.settings.berth, backstage.settings.tree.held_back_by())
         {
             return Err(End::Halted(Halt::Stopped(stopped)));

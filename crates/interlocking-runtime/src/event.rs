@@ -177,6 +177,21 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
     }
 }
 
+/// Tells two sinks, the first one first.
+pub(crate) struct Both(pub(crate) Arc<dyn EventSink>, pub(crate) Arc<dyn EventSink>);
+
+impl EventSink for Both {
+    fn emit(&self, event: Event) {
+        self.0.emit(event.clone());
+        self.1.emit(event);
+    }
+
+    fn hop(&self, hop: &Hop) {
+        self.0.hop(hop);
+        self.1.hop(hop);
+    }
+}
+
 /// The events of a run, in order, as a stream.
 #[derive(Debug)]
 pub struct Events(mpsc::UnboundedReceiver<Event>);

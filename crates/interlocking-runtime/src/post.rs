@@ -19,7 +19,7 @@ use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
 
 /// Whether an answer is what its question asks for; if not, why not.
-fn fits(schema: &str, answer: &str) -> Result<(), String> {
+pub(crate) fn fits(schema: &str, answer: &str) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let schema = serde_json::from_str(schema).map_err(|error| said(&error))?;
     let answer = serde_json::from_str(answer).map_err(|error| said(&error))?;

@@ -48,8 +48,8 @@ impl frontier::Payload for Slip {
 }
 
 /// A run as its records leave it.
-pub(crate) struct Replayed {
-    pub(crate) frontier: Frontier<'static, Slip>,
+pub(crate) struct Replayed<'net> {
+    pub(crate) frontier: Frontier<'net, Slip>,
     pub(crate) entry: Payload,
     /// The executions that had begun, or were about to, in the order in which they did.
     pub(crate) in_flight: BTreeMap<u64, (Execution, Inputs)>,
@@ -119,9 +119,9 @@ pub(crate) fn tables(records: &[Record]) -> Option<(&Table, &Table)> {
 }
 
 /// Rebuilds the state of a run on `net`.
-pub(crate) fn replay(net: &'static Net, records: Vec<Record>) -> Result<Replayed, ReplayError> {
-    let names: HashMap<&'static str, NodeIndex> = (0..net.nodes().len() as u16).map(|n| (net.name(n), n)).collect();
-    let mut places: HashMap<&'static str, PlaceIndex> = HashMap::new();
+pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, ReplayError> {
+    let names: HashMap<&str, NodeIndex> = (0..net.nodes().len() as u16).map(|n| (net.name(n), n)).collect();
+    let mut places: HashMap<&str, PlaceIndex> = HashMap::new();
     for (place, row) in net.places().iter().enumerate() {
         places.insert(&row.name, place as PlaceIndex);
     }
@@ -168,9 +168,9 @@ pub(crate) fn replay(net: &'static Net, records: Vec<Record>) -> Result<Replayed
     Ok(replayed)
 }
 
-impl Replayed {
+impl<'net> Replayed<'net> {
     /// Starts what the executor would have started: everything, unless a message waits for its turn.
-    fn start_due(&mut self, net: &'static Net) {
+    fn start_due(&mut self, net: &'net Net) {
         if self.ended.is_some() {
             return;
         }
@@ -224,9 +224,9 @@ impl Replayed {
 
     fn take(
         &mut self,
-        net: &'static Net,
-        names: &HashMap<&'static str, NodeIndex>,
-        places: &HashMap<&'static str, PlaceIndex>,
+        net: &'net Net,
+        names: &HashMap<&'net str, NodeIndex>,
+        places: &HashMap<&'net str, PlaceIndex>,
         record: Record,
     ) -> Result<(), ReplayError> {
         let sequence = record.sequence;
@@ -295,9 +295,9 @@ impl Replayed {
 
     fn take_outcome(
         &mut self,
-        net: &'static Net,
-        names: &HashMap<&'static str, NodeIndex>,
-        places: &HashMap<&'static str, PlaceIndex>,
+        net: &'net Net,
+        names: &HashMap<&'net str, NodeIndex>,
+        places: &HashMap<&'net str, PlaceIndex>,
         execution: Execution,
         mut outcome: NodeOutcome,
     ) -> Result<(), String> {
@@ -344,7 +344,7 @@ impl Replayed {
     }
 
     /// Drops what is known of executions that nobody will repeat.
-    fn forget_the_past(&mut self, net: &'static Net) {
+    fn forget_the_past(&mut self, net: &'net Net) {
         let beside = self.beside.iter().map(|(execution, _)| execution);
         let live: HashSet<(&str, u32)> = self
             .in_flight
@@ -452,7 +452,7 @@ pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
     !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Human)
 }
 
-fn slip(places: &HashMap<&'static str, PlaceIndex>, token: TokenRecord) -> Result<Slip, String> {
+fn slip(places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<Slip, String> {
     let place = places.get(token.place.as_str()).copied();
     let place = place.ok_or_else(|| format!("the graph has no place `{}`", token.place))?;
     Ok(Slip { place, content: Content::Stored(token.payload) })

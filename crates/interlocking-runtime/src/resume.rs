@@ -97,7 +97,7 @@ async fn put_back(
     net: &interlocking_core::net::Net,
     run: &RunId,
     settings: &Settings,
-    replayed: &Replayed,
+    replayed: &Replayed<'static>,
 ) -> Result<(), StartError> {
     let cut_off = replayed.in_flight.values().map(|(execution, _)| net.row(execution.node));
     let changed: Vec<_> = cut_off.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
@@ -115,7 +115,7 @@ async fn put_back(
 /// The outcome of a run that has ended, once more.
 fn ended<G: Graph>(
     run: &RunId,
-    mut replayed: Replayed,
+    mut replayed: Replayed<'static>,
     reader: &Reader<'_>,
     ledger: Ledger,
 ) -> Result<Report<G::Output>, StartError> {
@@ -206,7 +206,7 @@ impl Reader<'_> {
 
     fn memories<G: Graph>(
         &self,
-        replayed: &Replayed,
+        replayed: &Replayed<'static>,
     ) -> Result<Vec<Box<dyn crate::services::MemoryStore>>, StartError> {
         let memories = memories::<G>();
         for (index, (store, recorded)) in memories.iter().zip(&replayed.memories).enumerate() {
@@ -224,7 +224,7 @@ impl Reader<'_> {
         graph: &Arc<G>,
         settings: Settings,
         scribe: &Arc<Scribe>,
-        mut replayed: Replayed,
+        mut replayed: Replayed<'static>,
     ) -> Result<(Standing<G>, RunServices<G>), StartError> {
         let net = G::net();
         let memories = self.memories::<G>(&replayed)?;
@@ -264,7 +264,7 @@ impl Reader<'_> {
     }
 
     /// What single executions had done, those that are taken up again counted once more.
-    fn history(&self, net: &'static interlocking_core::net::Net, replayed: &mut Replayed) -> History {
+    fn history(&self, net: &'static interlocking_core::net::Net, replayed: &mut Replayed<'static>) -> History {
         let history = History::default();
         for (by, restarts) in &replayed.restarts {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));

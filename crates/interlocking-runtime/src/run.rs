@@ -6,7 +6,7 @@ use crate::cancel::Cancel;
 use crate::child::end_children;
 use crate::clock::{Clock, Elapsed};
 use crate::driver::{Begun, Driver, Standing};
-use crate::event::{EventKind, EventSink};
+use crate::event::{Both, EventKind, EventSink};
 use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::{Outcome, Report};
@@ -201,6 +201,16 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_events(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.settings.sink = Some(sink);
+        self
+    }
+
+    /// Tells `sink` as well as whoever is told already.
+    #[must_use]
+    pub fn with_more_events(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.settings.sink = Some(match self.settings.sink.take() {
+            Some(told) => Arc::new(Both(told, sink)),
+            None => sink,
+        });
         self
     }
 

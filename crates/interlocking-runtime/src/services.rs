@@ -235,6 +235,11 @@ impl Backstage {
         }
     }
 
+    /// Whether an execution has what it asked a person.
+    pub(crate) fn is_answered(&self, execution: Execution) -> bool {
+        self.history.answer(&self.by(execution)).is_some()
+    }
+
     /// The time since the run's start.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {

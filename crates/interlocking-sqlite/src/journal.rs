@@ -83,6 +83,18 @@ impl SqliteJournal {
         }
     }
 
+    /// The runs that [`prune`](Self::prune) would remove now; nothing is removed, and no objects are counted.
+    ///
+    /// # Errors
+    ///
+    /// As [`prune`](Self::prune).
+    pub async fn would_prune(&self, retention: Retention) -> Result<Pruned, JournalError> {
+        match self.ask(Job::WouldPrune(retention)).await? {
+            Reply::Pruned(pruned) => Ok(pruned),
+            _ => Ok(Pruned::default()),
+        }
+    }
+
     /// The parts of a large payload, each a payload by itself: [`fetch`](Journal::fetch) reads one without the others
     /// (V3-148). None where it is stored whole, as all below a mebibyte are.
     ///

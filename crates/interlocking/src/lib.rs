@@ -14,6 +14,7 @@
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
 //! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
+//! | give a program the operator's commands: run, resume, show, answer, fork … | `cli::Cli`, with feature `cli`; `docs/cli.md` in the repository |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
 //! | know what a graph that compiles is proved to be | `docs/soundness.md` in the repository |
@@ -30,6 +31,7 @@
 //! | `askama` | askama templates as prompts | yes |
 //! | `worktree` | git worktrees | yes |
 //! | `sqlite` | the durable journal | no |
+//! | `cli` | the operator's command line, for any graph | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -41,6 +43,8 @@ pub use interlocking_macros::Graph;
 
 #[cfg(feature = "runtime")]
 pub use interlocking_agents as agents;
+#[cfg(feature = "cli")]
+pub use interlocking_cli as cli;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime as runtime;
 #[cfg(feature = "soundness")]

@@ -7,12 +7,24 @@
 //! - [`letter`]: what others send to a run, before the run has taken it up.
 //! - [`error`]: how a journal refuses.
 //! - [`MemoryJournal`]: one that lives as long as the process.
+//!
+//! What an operator does, with any journal and without the graph:
+//!
+//! - [`account`]: a run and its child runs as a tree, for people and programs that look.
+//! - [`answer`]: a person's answer to an open question.
+//! - [`fork`]: a new run from a recorded point of another.
+//! - [`stop`]: the end of a run, whether or not somebody executes it.
 
 pub mod record;
 pub mod payload;
 pub mod letter;
 pub mod error;
 mod memory;
+mod standing;
+pub mod account;
+pub mod answer;
+pub mod fork;
+pub mod stop;
 
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;

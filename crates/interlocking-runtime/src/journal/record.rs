@@ -260,6 +260,30 @@ impl Entry {
             _ => None,
         }
     }
+
+    /// The execution that it tells of, where it tells of one without telling its outcome.
+    pub(crate) fn by(&self) -> Option<&By> {
+        match self {
+            Self::Session { by, .. }
+            | Self::Once { by, .. }
+            | Self::Asked { by, .. }
+            | Self::Answered { by, .. }
+            | Self::Report { by, .. }
+            | Self::Spent { by, .. } => Some(by),
+            Self::Started { .. }
+            | Self::Resumed { .. }
+            | Self::Received { .. }
+            | Self::Outcome(_)
+            | Self::Ended { .. } => None,
+        }
+    }
+}
+
+impl NodeOutcome {
+    /// The execution whose outcome it is.
+    pub fn by(&self) -> By {
+        By { node: self.node.clone(), visit: self.visit, attempt: self.attempt }
+    }
 }
 
 impl std::fmt::Display for By {

@@ -43,6 +43,7 @@ pub(crate) enum Job {
     Post(RunId, Letter),
     Remove(RunId),
     Prune(Retention),
+    WouldPrune(Retention),
 }
 
 /// What it answers.
@@ -191,6 +192,7 @@ impl Writer {
             Job::Post(run, letter) => self.post(run, letter).map(Reply::Number),
             Job::Remove(run) => self.remove(run).map(|()| Reply::Done),
             Job::Prune(retention) => self.prune(retention).map(Reply::Pruned),
+            Job::WouldPrune(retention) => self.would_prune(retention).map(Reply::Pruned),
         }
     }
 

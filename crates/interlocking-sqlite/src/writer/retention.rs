@@ -6,13 +6,15 @@ use crate::schema::record_ids;
 use crate::writer::Writer;
 use crate::writer::append::now_ms;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::JournalError;
+use interlocking_runtime::journal::{JournalError, Origin};
 use rusqlite::OptionalExtension;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// Which runs go. Each condition that is given must hold of a run; with none given, no run goes.
 ///
-/// Runs that somebody works on are never removed, and runs that have not ended only if that is said.
+/// Runs that somebody works on are never removed, and runs that have not ended only if that is said. A run and its child
+/// runs stay or go together, as one: what a child came to is known to nobody else, should its parent be resumed.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Retention {
@@ -63,6 +65,48 @@ struct Aged {
     ended: bool,
 }
 
+/// A run with its child runs, and theirs.
+struct Family {
+    /// The run first.
+    members: Vec<Aged>,
+    /// When the latest record of any was written.
+    updated_ms: i64,
+    /// Whether the run has ended: then nobody asks for its child runs.
+    ended: bool,
+}
+
+/// The runs by family, the one with the oldest latest record first. A child whose parent is gone has one of its own.
+fn families(runs: Vec<Aged>, parents: &HashMap<RunId, RunId>) -> Vec<Family> {
+    let present: HashSet<RunId> = runs.iter().map(|run| run.run.clone()).collect();
+    let head = |run: &RunId| {
+        let mut head = run;
+        // No run is its own ancestor, unless somebody else wrote the journal.
+        for _ in 0..present.len() {
+            match parents.get(head).filter(|parent| present.contains(parent)) {
+                Some(parent) => head = parent,
+                None => break,
+            }
+        }
+        head.clone()
+    };
+    let mut by_head: HashMap<RunId, Family> = HashMap::new();
+    for run in runs {
+        let head = head(&run.run);
+        let is_head = head == run.run;
+        let family = by_head.entry(head).or_insert(Family { members: Vec::new(), updated_ms: i64::MIN, ended: false });
+        family.updated_ms = family.updated_ms.max(run.updated_ms);
+        if is_head {
+            family.ended = run.ended;
+            family.members.insert(0, run);
+        } else {
+            family.members.push(run);
+        }
+    }
+    let mut families: Vec<Family> = by_head.into_values().collect();
+    families.sort_by_key(|family| (family.updated_ms, family.members.first().map(|run| run.id)));
+    families
+}
+
 impl Writer {
     /// Removes one run.
     pub(crate) fn remove(&mut self, run: &RunId) -> Result<(), Trouble> {
@@ -83,9 +127,25 @@ impl Writer {
 
     /// Removes the runs that `retention` lets go.
     pub(crate) fn prune(&mut self, retention: &Retention) -> Result<Pruned, Trouble> {
+        let going = self.going(retention)?;
+        for Aged { id, .. } in &going {
+            self.delete(*id)?;
+        }
+        let objects = if going.is_empty() { 0 } else { self.sweep()? };
+        Ok(Pruned { runs: going.into_iter().map(|run| run.run).collect(), objects })
+    }
+
+    /// The same without removing anything: how many objects nobody would need is not known then.
+    pub(crate) fn would_prune(&mut self, retention: &Retention) -> Result<Pruned, Trouble> {
+        let going = self.going(retention)?;
+        Ok(Pruned { runs: going.into_iter().map(|run| run.run).collect(), objects: 0 })
+    }
+
+    /// The runs that `retention` lets go, the oldest first, each with its child runs.
+    fn going(&mut self, retention: &Retention) -> Result<Vec<Aged>, Trouble> {
         let Retention { older_than, keep_last, unfinished_too } = retention;
         if older_than.is_none() && keep_last.is_none() {
-            return Ok(Pruned::default());
+            return Ok(Vec::new());
         }
         let runs = self.aged()?;
         let now = now_ms();
@@ -97,20 +157,39 @@ impl Writer {
                 JournalError::ClockBehind { place: self.directory.place().to_owned(), now_ms, newest_ms }.into()
             );
         }
-        let old = runs.len().saturating_sub(keep_last.unwrap_or(0));
-        let mut pruned = Pruned::default();
-        for Aged { id, run, updated_ms, ended } in runs.into_iter().take(old) {
+        let families = families(runs, &self.parents()?);
+        let old = families.len().saturating_sub(keep_last.unwrap_or(0));
+        let mut going = Vec::new();
+        for Family { members, updated_ms, ended } in families.into_iter().take(old) {
             let age = Duration::from_millis((now - updated_ms).max(0) as u64);
-            if older_than.is_none_or(|limit| age > limit)
-                && (ended || *unfinished_too)
-                && self.executor(&run)?.is_none()
-            {
-                self.delete(id)?;
-                pruned.runs.push(run);
+            if older_than.is_some_and(|limit| age <= limit) || !(ended || *unfinished_too) {
+                continue;
+            }
+            let mut is_executed = false;
+            for member in &members {
+                is_executed |= self.executor(&member.run)?.is_some();
+            }
+            if !is_executed {
+                going.extend(members);
             }
         }
-        pruned.objects = self.sweep()?;
-        Ok(pruned)
+        Ok(going)
+    }
+
+    /// The parents of child runs.
+    fn parents(&self) -> Result<HashMap<RunId, RunId>, Trouble> {
+        let mut statement = self.connection.prepare("SELECT name,origin FROM run WHERE origin IS NOT NULL")?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let mut parents = HashMap::new();
+        for row in rows {
+            let (name, origin) = row?;
+            let damaged = |error: &dyn std::fmt::Display| Trouble::Damaged(format!("run {name}: {error}"));
+            let origin = serde_json::from_str(&origin).map_err(|error| damaged(&error))?;
+            if let Origin::Child { parent, .. } = origin {
+                parents.insert(name.parse().map_err(|error| damaged(&error))?, parent);
+            }
+        }
+        Ok(parents)
     }
 
     /// Every run, the one with the oldest latest record first.

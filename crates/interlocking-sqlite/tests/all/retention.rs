@@ -1,7 +1,7 @@
 //! Removing runs, and the payloads that nobody needs any more.
 
 use crate::records::{ended, id, outcome, started, texts};
-use interlocking_runtime::journal::{Journal, JournalError};
+use interlocking_runtime::journal::{Entry, Journal, JournalError, Origin};
 use interlocking_sqlite::{Retention, SqliteJournal};
 use rusqlite::Connection;
 use std::path::Path;
@@ -96,6 +96,40 @@ async fn pruning_spares_what_is_wanted() {
     let pruned = journal.prune(Retention::new().older_than(Duration::ZERO).unfinished_too()).await.unwrap();
     assert_eq!(pruned.runs, [id("a"), id("c"), id("e")]);
     assert_eq!(count(place.path(), "object"), 0);
+}
+
+/// What a child came to is known to its run alone, so it stays for as long as its parent may ask for it.
+#[tokio::test]
+async fn child_runs_stay_and_go_with_their_parent() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let child = async |name: &str, parent: &str| {
+        let mut record = started(&id(name), "{}");
+        if let Entry::Started { origin, .. } = &mut record.entry {
+            let (node, key) = ("map".to_owned(), "0".to_owned());
+            *origin = Some(Origin::Child { parent: id(parent), node, visit: 1, key });
+        }
+        journal.append(record).await.unwrap();
+        journal.append(ended(&id(name), 1)).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    };
+    run(&journal, "open", 1, false).await;
+    child("of-open", "open").await;
+    run(&journal, "ended", 1, true).await;
+    child("of-ended", "ended").await;
+    child("of-that", "of-ended").await;
+    child("orphan", "gone").await;
+    let all = Retention::new().keep_last(0);
+    let would = journal.would_prune(all.clone()).await.unwrap();
+    assert_eq!(would.runs, ["ended", "of-ended", "of-that", "orphan"].map(id), "`open` may ask for its child");
+    assert_eq!(names(&journal).await.len(), 6, "nothing was removed");
+    let kept = journal.would_prune(Retention::new().keep_last(2).unfinished_too()).await.unwrap();
+    assert_eq!(kept.runs, ["open", "of-open"].map(id), "of three families two are kept");
+    let held = journal.claim(&id("of-that")).await.unwrap();
+    assert_eq!(journal.prune(all.clone()).await.unwrap().runs, ["orphan"].map(id));
+    drop(held);
+    assert_eq!(journal.prune(all).await.unwrap().runs, ["ended", "of-ended", "of-that"].map(id));
+    assert_eq!(names(&journal).await, ["open", "of-open"]);
 }
 
 #[tokio::test]

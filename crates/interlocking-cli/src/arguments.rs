@@ -1,0 +1,117 @@
+//! What every command takes, and what `run` and `resume` take.
+
+use crate::budgets::BudgetArguments;
+use crate::exit::Exit;
+use crate::journal::{DurabilityArgument, JournalArguments};
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::By;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CommonArguments {
+    #[command(flatten)]
+    pub(crate) journal: JournalArguments,
+
+    /// Print the result as one JSON value, and errors too
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a run is executed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExecuteArguments {
+    #[command(flatten)]
+    pub(crate) common: CommonArguments,
+
+    /// What a record that was acknowledged survives
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "full")]
+    pub(crate) durability: DurabilityArgument,
+
+    #[command(flatten)]
+    pub(crate) budgets: BudgetArguments,
+
+    /// Stay when the run waits for a person, and go on with the answer
+    #[arg(long)]
+    pub(crate) stay: bool,
+
+    /// Say nothing while the run goes on
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Write every event of the run to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+}
+
+/// What `run` takes, beside the program's own.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The run's name, part of branch and directory names: lower-case letters, digits, inner hyphens [default: from
+    /// the time]
+    #[arg(long, value_name = "ID")]
+    pub(crate) run_id: Option<RunId>,
+
+    #[command(flatten)]
+    pub(crate) execute: ExecuteArguments,
+}
+
+/// What `resume` takes, beside the program's own.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The run
+    #[arg(value_name = "RUN")]
+    pub(crate) resumed: RunId,
+
+    #[command(flatten)]
+    pub(crate) execute: ExecuteArguments,
+}
+
+/// A name from the time. Two programs of one second are told apart by their process.
+pub(crate) fn default_run_id() -> Result<RunId, Trouble> {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    Ok(format!("run-{seconds}-{}", std::process::id()).parse()?)
+}
+
+/// Executions, named as far as need be: `node`, `node.visit` or `node.visit.attempt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) node: String,
+    pub(crate) visit: Option<u32>,
+    pub(crate) attempt: Option<u32>,
+}
+
+impl Named {
+    pub(crate) fn names(&self, by: &By) -> bool {
+        self.node == by.node
+            && self.visit.is_none_or(|visit| visit == by.visit)
+            && self.attempt.is_none_or(|attempt| attempt == by.attempt)
+    }
+}
+
+impl std::str::FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refused = || format!("{text:?} names no execution: write NODE, NODE.VISIT or NODE.VISIT.ATTEMPT");
+        let mut parts = text.split('.');
+        let node = parts.next().filter(|node| !node.is_empty()).ok_or_else(refused)?.to_owned();
+        let number = |part: &str| part.parse().ok().filter(|number| *number > 0).ok_or_else(refused);
+        let visit = parts.next().map(number).transpose()?;
+        let attempt = parts.next().map(number).transpose()?;
+        if parts.next().is_some() { Err(refused()) } else { Ok(Self { node, visit, attempt }) }
+    }
+}
+
+/// Whether errors are to be JSON: told from the words themselves, for they may be what is wrong.
+pub(crate) fn wants_json(words: &[std::ffi::OsString]) -> bool {
+    words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// The end of every help.
+pub(crate) fn after_help() -> String {
+    format!("{}\n\nThe result goes to standard output, all else to standard error. NO_COLOR is honoured.", Exit::help())
+}

@@ -1,0 +1,43 @@
+//! What the operator lets a run use.
+
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_agents::Cost;
+use interlocking_runtime::budget::Budgets;
+use std::time::Duration;
+
+/// What a run and its child runs may use.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct BudgetArguments {
+    /// Calls of agents that the run and its child runs may make
+    #[arg(long, value_name = "NUMBER")]
+    max_calls: Option<u32>,
+
+    /// Tokens that they may use, sent and written
+    #[arg(long, value_name = "NUMBER")]
+    max_tokens: Option<u64>,
+
+    /// Dollars that they may spend
+    #[arg(long, value_name = "DOLLARS")]
+    max_dollars: Option<f64>,
+
+    /// Time that they may take from now on, such as `90m` or `2h`
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    max_time: Option<Duration>,
+}
+
+impl BudgetArguments {
+    /// The budgets; `None` where none is given, and the program's own count.
+    pub(crate) fn read(&self) -> Result<Option<Budgets>, Trouble> {
+        let Self { max_calls, max_tokens, max_dollars, max_time } = self;
+        let mut budgets = Budgets::unlimited();
+        budgets.calls = *max_calls;
+        budgets.tokens = *max_tokens;
+        budgets.money = max_dollars
+            .map(Cost::from_dollars)
+            .transpose()
+            .map_err(|error| Trouble::from(error).at("--max-dollars"))?;
+        budgets.wall_time = *max_time;
+        Ok((budgets != Budgets::unlimited()).then_some(budgets))
+    }
+}

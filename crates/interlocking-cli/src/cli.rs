@@ -1,0 +1,251 @@
+//! A program's command line: its commands, and which of them is asked for.
+
+use crate::arguments::{ResumeArguments, RunArguments, after_help, wants_json};
+use crate::commands::{answer, cancel, fork, graph, list, prune, show};
+use crate::console::{Console, Style};
+use crate::ending::Ending;
+use crate::entry::JsonEntry;
+use crate::execute::{Asked, execute};
+use crate::exit::Exit;
+use crate::interrupt::{First, Interrupts};
+use crate::start::Start;
+use crate::trouble::Trouble;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use interlocking_core::graph::Graph;
+use interlocking_runtime::{Cancel, Report, Run};
+use std::ffi::OsString;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::process::ExitCode;
+
+type Local<T> = Pin<Box<dyn Future<Output = Result<T, Trouble>>>>;
+type SetUp<G, S> = Box<dyn Fn(S, Start) -> Local<Run<G>>>;
+type Enter<G, E> = Box<dyn Fn(E, &Start) -> Result<<G as Graph>::Entry, Trouble>>;
+type Conclude<G> = Box<dyn Fn(Report<<G as Graph>::Output>, Start) -> Local<Ending>>;
+
+/// The command line of a program that runs graph `G`.
+///
+/// `S` are the program's own options for any run, new or taken up again: agents, directories. `E` are those that make the
+/// entry value of a new one. Neither may call an option as one of the commands' is called: `docs/cli.md` has them all.
+pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
+    name: &'static str,
+    about: Option<&'static str>,
+    version: Option<&'static str>,
+    set_up: SetUp<G, S>,
+    enter: Enter<G, E>,
+    conclude: Conclude<G>,
+    runs_by_default: bool,
+    interrupt: First,
+    arguments: PhantomData<fn(S, E)>,
+}
+
+impl<G: Graph, S: Args> Cli<G, S> {
+    /// The command line of program `name`. `set_up` makes a run of what the options say; its name, its journal and how it
+    /// is cancelled are added here, and whoever watches it beside.
+    ///
+    /// Without [`with_entry`](Self::with_entry), the entry value is given as JSON.
+    pub fn new<F>(name: &'static str, set_up: impl Fn(S, Start) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Run<G>, Trouble>> + 'static,
+    {
+        Self {
+            name,
+            about: None,
+            version: None,
+            set_up: Box::new(move |options, start| Box::pin(set_up(options, start))),
+            enter: Box::new(|entry, start| entry.read(&start.console)),
+            conclude: Box::new(|report, _| Box::pin(async move { Ok(Ending::of(&report)?) })),
+            runs_by_default: false,
+            interrupt: First::Suspends,
+            arguments: PhantomData,
+        }
+    }
+}
+
+impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
+    /// What the program is for, in its help.
+    #[must_use]
+    pub fn with_about(mut self, about: &'static str) -> Self {
+        self.about = Some(about);
+        self
+    }
+
+    /// The program's version: `env!("CARGO_PKG_VERSION")`.
+    #[must_use]
+    pub fn with_version(mut self, version: &'static str) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// Makes the entry value of a new run of options of the program's own.
+    #[must_use]
+    pub fn with_entry<E2: Args>(
+        self,
+        enter: impl Fn(E2, &Start) -> Result<G::Entry, Trouble> + 'static,
+    ) -> Cli<G, S, E2> {
+        let Self { name, about, version, set_up, conclude, runs_by_default, interrupt, .. } = self;
+        let (enter, arguments) = (Box::new(enter), PhantomData);
+        Cli { name, about, version, set_up, enter, conclude, runs_by_default, interrupt, arguments }
+    }
+
+    /// Does what is to be done at the end of a run that this process executed, and says what came of it.
+    #[must_use]
+    pub fn with_ending<F>(mut self, conclude: impl Fn(Report<G::Output>, Start) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Ending, Trouble>> + 'static,
+    {
+        self.conclude = Box::new(move |report, start| Box::pin(conclude(report, start)));
+        self
+    }
+
+    /// Lets the program start a run where no command is given, with the options of `run`.
+    #[must_use]
+    pub fn running_by_default(mut self) -> Self {
+        self.runs_by_default = true;
+        self
+    }
+
+    /// Lets an interrupt cancel a run in place of suspending it: for a program that removes at the end what its runs would
+    /// be resumed with.
+    #[must_use]
+    pub fn cancelling_on_interrupt(mut self) -> Self {
+        self.interrupt = First::Cancels;
+        self
+    }
+
+    /// Does what the process's command line says, and gives the code that the process is to end with.
+    ///
+    /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed; the second ends
+    /// the process. Needs a tokio runtime with time and signals.
+    pub async fn main(self) -> ExitCode {
+        let console = Console::standard();
+        let cancel = Cancel::new();
+        let interrupts = Interrupts::register();
+        let interrupts = tokio::spawn(interrupts.listen(cancel.clone(), self.interrupt, console.clone()));
+        let exit = self.execute(std::env::args_os(), &console, &cancel).await;
+        interrupts.abort();
+        exit.into()
+    }
+
+    /// Does what `words` say, the program's name first; prints on `console` and nowhere else. `cancel` stops a run.
+    pub async fn execute(
+        &self,
+        words: impl IntoIterator<Item = impl Into<OsString>>,
+        console: &Console,
+        cancel: &Cancel,
+    ) -> Exit {
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let json = wants_json(&words);
+        match self.follow(words, console, cancel).await {
+            Ok(exit) => exit,
+            Err(trouble) => {
+                match json {
+                    true => console.line(Style::Plain, &trouble.to_json().to_string()),
+                    false => console.line(Style::Bad, &format!("error: {trouble}")),
+                }
+                trouble.exit()
+            }
+        }
+    }
+
+    async fn follow(&self, words: Vec<OsString>, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
+        let matches = match self.command().try_get_matches_from(words) {
+            Ok(matches) => matches,
+            Err(error) if error.use_stderr() => return Err(Trouble::of_clap(&error)),
+            // Help, or the version.
+            Err(error) => {
+                console.print(&error.render().to_string())?;
+                return Ok(Exit::Done);
+            }
+        };
+        let table = || G::net().table();
+        match matches.subcommand() {
+            None => self.run(&matches, console, cancel).await,
+            Some(("run", matches)) => self.run(matches, console, cancel).await,
+            Some(("resume", matches)) => self.resume(matches, console, cancel).await,
+            Some(("list", matches)) => list::list(read(matches)?, console).await,
+            Some(("show", matches)) => show::show(read(matches)?, self.name, console).await,
+            Some(("answer", matches)) => answer::answer(read(matches)?, self.name, console).await,
+            Some(("fork", matches)) => fork::fork(read(matches)?, self.name, console).await,
+            Some(("cancel", matches)) => cancel::cancel(read(matches)?, console).await,
+            Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
+            Some(("prune", matches)) => prune::prune(read(matches)?, console).await,
+            Some((other, _)) => Err(Trouble::new(format!("there is no command `{other}`"))),
+        }
+    }
+
+    /// The whole command line.
+    fn command(&self) -> Command {
+        let run = |command| E::augment_args(S::augment_args(RunArguments::augment_args(command)));
+        let mut command = Command::new(self.name)
+            .after_help(after_help())
+            .subcommand(run(Command::new("run").about("Start a run")))
+            .subcommand(S::augment_args(ResumeArguments::augment_args(
+                Command::new("resume").about("Take a run up where its journal ends"),
+            )))
+            .subcommand(list::Arguments::augment_args(Command::new("list").about("List the runs of the journal")))
+            .subcommand(show::Arguments::augment_args(Command::new("show").about("Show what a run did, as a tree")))
+            .subcommand(answer::Arguments::augment_args(
+                Command::new("answer").about("Answer a question that a run asks a person"),
+            ))
+            .subcommand(fork::Arguments::augment_args(
+                Command::new("fork").about("Make a new run from a recorded point of another"),
+            ))
+            .subcommand(cancel::Arguments::augment_args(Command::new("cancel").about("End a run for good")))
+            .subcommand(graph::Arguments::augment_args(Command::new("graph").about("Print the graph")))
+            .subcommand(prune::Arguments::augment_args(Command::new("prune").about("Remove old runs")));
+        if let Some(about) = self.about {
+            command = command.about(about);
+        }
+        if let Some(version) = self.version {
+            command = command.version(version);
+        }
+        if self.runs_by_default {
+            run(command).args_conflicts_with_subcommands(true)
+        } else {
+            command.subcommand_required(true).arg_required_else_help(true)
+        }
+    }
+
+    async fn run(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
+        let arguments: RunArguments = read(matches)?;
+        let (options, entry): (S, E) = (read(matches)?, read(matches)?);
+        let run = match arguments.run_id {
+            Some(run) => run,
+            None => crate::arguments::default_run_id()?,
+        };
+        let asked = Asked { name: self.name, arguments: arguments.execute };
+        let start = asked.start(run, false, console, cancel)?;
+        let entry = (self.enter)(entry, &start)?;
+        let run = (self.set_up)(options, start.clone()).await?;
+        execute(&asked, start, run, Some(entry), &self.conclude).await
+    }
+
+    async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
+        let arguments: ResumeArguments = read(matches)?;
+        let options: S = read(matches)?;
+        let asked = Asked { name: self.name, arguments: arguments.execute };
+        asked.arguments.common.journal.refuse_none()?;
+        let start = asked.start(arguments.resumed, true, console, cancel)?;
+        if start.journal.load(&start.run).await.map_err(Trouble::of_journal)?.is_empty() {
+            let trouble = Trouble::new(format!("there is no run `{}` to resume", start.run));
+            let trouble = trouble.at(start.directory.display().to_string());
+            return Err(trouble.remedy(format!("`{} list` shows the runs there are", self.name)));
+        }
+        let run = (self.set_up)(options, start.clone()).await?;
+        execute(&asked, start, run, None, &self.conclude).await
+    }
+}
+
+/// Arguments out of what was matched.
+fn read<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, Trouble> {
+    A::from_arg_matches(matches).map_err(|error| Trouble::of_clap(&error))
+}
+
+impl<G: Graph, S, E> fmt::Debug for Cli<G, S, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cli").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,100 @@
+//! `answer`: a person's answer to a question of a run, or of one of its child runs.
+
+use super::print;
+use crate::arguments::{CommonArguments, Named};
+use crate::console::{Console, Style};
+use crate::entry::{parse, text};
+use crate::exit::Exit;
+use crate::text::harmless;
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::By;
+use interlocking_runtime::journal::account::{RunAccount, account};
+use interlocking_runtime::journal::answer;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The run: the one that was started, or the child run that asks
+    #[arg(value_name = "RUN")]
+    run: RunId,
+
+    /// The answer as JSON, such as `true` or `"yes"`; `-`, or nothing, for standard input
+    #[arg(value_name = "JSON", group = "given", allow_hyphen_values = true)]
+    answer: Option<String>,
+
+    /// The answer from a file
+    #[arg(long, value_name = "FILE", group = "given")]
+    file: Option<PathBuf>,
+
+    /// Which question, where several are open: the node that asks, `NODE.VISIT` if need be
+    #[arg(long, value_name = "NODE")]
+    question: Option<Named>,
+
+    #[command(flatten)]
+    common: CommonArguments,
+}
+
+pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, Trouble> {
+    let Arguments { run, answer, file, question, common } = arguments;
+    let journal = common.journal.open()?;
+    let account = account(&journal, &run).await.map_err(Trouble::of_journal)?;
+    let (asker, to) = choose(&account, question.as_ref())?;
+    let Some((text, place)) = text(answer.as_deref(), file.as_deref(), "the answer", console)? else {
+        return Err(nothing_said(&account, &to));
+    };
+    let parsed: Value = parse(&text, &place).map_err(|trouble| {
+        trouble.remedy(format!("write JSON: a text is in quotation marks, {}", json!(text.trim())))
+    })?;
+    let number = answer::answer(&journal, &asker, &to, &parsed).await.map_err(Trouble::of_answer)?;
+    let told = json!({ "run": asker, "question": to.to_string(), "letter": number });
+    print(console, common.json, &told, String::new)?;
+    if !common.json {
+        let resume = format!("{name} resume {run}{}", common.journal.words());
+        let line = format!("answered {to} of {asker}; `{resume}` takes the run up, if nobody executes it");
+        console.line(Style::Good, &line);
+    }
+    Ok(Exit::Done)
+}
+
+/// The question that is meant.
+fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Trouble> {
+    let mut asked: Vec<(RunId, By, bool)> = Vec::new();
+    account.each(&mut |run| {
+        let questions = run.executions.iter().filter_map(|known| Some((&known.by, known.question.as_ref()?)));
+        asked.extend(questions.map(|(by, question)| (run.summary.run.clone(), by.clone(), question.is_open)));
+    });
+    asked.retain(|(_, by, _)| named.is_none_or(|named| named.names(by)));
+    let run = &account.summary.run;
+    let mut open = asked.iter().filter(|(_, _, is_open)| *is_open);
+    match (open.next(), open.next()) {
+        (Some((run, by, _)), None) => Ok((run.clone(), by.clone())),
+        (Some(_), Some(_)) => {
+            let list = asked.iter().filter(|(_, _, is_open)| *is_open);
+            let list: Vec<String> = list.map(|(run, by, _)| format!("{by} of {run}")).collect();
+            let trouble = Trouble::new(format!("run `{run}` asks more than one question: {}", list.join(", ")));
+            Err(trouble.remedy("say which with --question NODE.VISIT, and name the child run that asks"))
+        }
+        // That it is closed, or was answered, is known to whoever takes the answer.
+        (None, _) => match asked.pop() {
+            Some((run, by, _)) => Ok((run, by)),
+            None => Err(match named {
+                Some(Named { node, .. }) => Trouble::new(format!("run `{run}` has asked nothing at `{node}`")),
+                None => Trouble::new(format!("run `{run}` has asked nothing")),
+            }),
+        },
+    }
+}
+
+/// Shows the question to who has given no answer.
+fn nothing_said(account: &RunAccount, to: &By) -> Trouble {
+    let mut shown = String::new();
+    account.each(&mut |run| {
+        let asked = run.executions.iter().filter(|known| known.by == *to).filter_map(|known| known.question.as_ref());
+        asked.for_each(|question| shown = format!("{}\nits answer: {}", question.question, question.schema));
+    });
+    Trouble::new(format!("no answer was given to {to}, which asks {}", harmless(&shown)))
+        .remedy("give the answer as JSON, or with --file FILE, or on standard input")
+}

@@ -1,0 +1,70 @@
+//! `fork`: a new run from a recorded point of another.
+
+use super::print;
+use crate::arguments::{CommonArguments, Named};
+use crate::console::{Console, Style};
+use crate::exit::Exit;
+use crate::text::count;
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::fork::{self, ForkPoint};
+use interlocking_runtime::journal::{Journal, RunSummary};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The run to fork
+    #[arg(value_name = "RUN")]
+    of: RunId,
+
+    /// After so many records of it: `show` has the position of each outcome in brackets, counted from 0 [default: all,
+    /// but its end]
+    #[arg(long, value_name = "RECORDS", group = "point")]
+    at: Option<u64>,
+
+    /// Before a visit of a node: it is made once more [default visit: the first]
+    #[arg(long, value_name = "NODE[.VISIT]", group = "point")]
+    before: Option<Named>,
+
+    /// The new run's name [default: RUN-fork, RUN-fork-2, …]
+    #[arg(long, value_name = "ID")]
+    run_id: Option<RunId>,
+
+    #[command(flatten)]
+    common: CommonArguments,
+}
+
+pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, Trouble> {
+    let Arguments { of, at, before, run_id, common } = arguments;
+    let journal = common.journal.open()?;
+    let point = match (at, before) {
+        (Some(records), _) => ForkPoint::Records(records),
+        (None, Some(Named { node, visit, .. })) => ForkPoint::Before { node, visit: visit.unwrap_or(1) },
+        (None, None) => ForkPoint::End,
+    };
+    let new = match run_id {
+        Some(run) => run,
+        None => free_name(&of, &journal.runs().await.map_err(Trouble::of_journal)?)?,
+    };
+    let forked = fork::fork(&journal, &of, &point, &new).await.map_err(Trouble::of_fork)?;
+    print(console, common.json, &forked, || format!("{new}\n"))?;
+    if !common.json {
+        let resume = format!("{name} resume {new}{}", common.journal.words());
+        let records = count(forked.records, "record");
+        console.line(Style::Good, &format!("{new} has the first {records} of {of}; `{resume}` goes on from there"));
+    }
+    Ok(Exit::Done)
+}
+
+/// A name for a fork that no run has.
+fn free_name(of: &RunId, runs: &[RunSummary]) -> Result<RunId, Trouble> {
+    for nth in 1_u32.. {
+        let ending = if nth == 1 { "-fork".to_owned() } else { format!("-fork-{nth}") };
+        let kept: String = of.as_str().chars().take(RunId::MAX_LENGTH - ending.len()).collect();
+        let name: RunId = format!("{}{ending}", kept.trim_end_matches('-')).parse()?;
+        if runs.iter().all(|run| run.run != name) {
+            return Ok(name);
+        }
+    }
+    unreachable!("no journal has so many runs")
+}

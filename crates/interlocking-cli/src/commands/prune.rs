@@ -1,0 +1,66 @@
+//! `prune`: removes old runs.
+
+use super::print;
+use crate::arguments::CommonArguments;
+use crate::console::{Console, Style};
+use crate::exit::Exit;
+use crate::text::count;
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_sqlite::Retention;
+use serde_json::json;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Remove runs whose last record is older than this, such as `30d` or `12h`
+    #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration)]
+    older_than: Option<Duration>,
+
+    /// Remove all but so many of the latest runs
+    #[arg(long, value_name = "COUNT")]
+    keep_last: Option<usize>,
+
+    /// Remove runs too that have not ended, which then cannot be resumed
+    #[arg(long)]
+    unfinished: bool,
+
+    /// Say what would be removed, and remove nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+
+    #[command(flatten)]
+    common: CommonArguments,
+}
+
+pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exit, Trouble> {
+    let Arguments { older_than, keep_last, unfinished, dry_run, common } = arguments;
+    let mut retention = Retention::new();
+    if let Some(age) = older_than {
+        retention = retention.older_than(age);
+    }
+    if let Some(count) = keep_last {
+        retention = retention.keep_last(count);
+    }
+    if older_than.is_none() && keep_last.is_none() {
+        let trouble = Trouble::new("it was not said which runs are to go");
+        return Err(trouble.remedy("give --older-than AGE, --keep-last COUNT, or both: runs go of which both hold"));
+    }
+    if unfinished {
+        retention = retention.unfinished_too();
+    }
+    let journal = common.journal.open()?;
+    let pruned = match dry_run {
+        true => journal.would_prune(retention).await,
+        false => journal.prune(retention).await,
+    };
+    let pruned = pruned.map_err(Trouble::of_journal)?;
+    let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
+    print(console, common.json, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;
+    if !common.json {
+        let runs = count(pruned.runs.len() as u64, "run");
+        let line = if dry_run { format!("{runs} would be removed") } else { format!("{runs} removed") };
+        console.line(Style::Good, &line);
+    }
+    Ok(Exit::Done)
+}

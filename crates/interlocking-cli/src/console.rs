@@ -1,0 +1,153 @@
+//! Where the program prints: its result to one writer, everything else to another.
+
+use crate::text::shortened;
+use crate::trouble::Trouble;
+use std::fmt;
+use std::io::{self, IsTerminal, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where the program prints, and what it reads. Cheap to clone.
+#[derive(Clone)]
+pub struct Console(Arc<Streams>);
+
+struct Streams {
+    input: Mutex<Input>,
+    output: Mutex<Box<dyn Write + Send>>,
+    messages: Mutex<Box<dyn Write + Send>>,
+    terminal: bool,
+    colour: bool,
+}
+
+/// What is read; nothing where it is a terminal, at which nobody was asked anything.
+type Input = Option<Box<dyn Read + Send>>;
+
+/// How a text looks where there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// As it is.
+    Plain,
+    /// Less important.
+    Dim,
+    /// More important.
+    Bold,
+    /// Good news.
+    Good,
+    /// Bad news.
+    Bad,
+}
+
+impl Console {
+    /// The process's own streams. Colours are for terminals, unless the user wants none (`NO_COLOR`).
+    pub fn standard() -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        let terminal = io::stderr().is_terminal() && !dumb;
+        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let input: Input = if io::stdin().is_terminal() { None } else { Some(Box::new(io::stdin())) };
+        Self(Arc::new(Streams {
+            input: Mutex::new(input),
+            output: Mutex::new(Box::new(io::stdout())),
+            messages: Mutex::new(Box::new(io::stderr())),
+            terminal,
+            colour,
+        }))
+    }
+
+    /// Other streams, none of them a terminal: for tests, and programs within programs.
+    pub fn new(
+        input: Option<Box<dyn Read + Send>>,
+        output: impl Write + Send + 'static,
+        messages: impl Write + Send + 'static,
+    ) -> Self {
+        Self(Arc::new(Streams {
+            input: Mutex::new(input),
+            output: Mutex::new(Box::new(output)),
+            messages: Mutex::new(Box::new(messages)),
+            terminal: false,
+            colour: false,
+        }))
+    }
+
+    /// Whether messages go to a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.0.terminal
+    }
+
+    /// Prints a part of the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Trouble`] where it cannot be written.
+    pub fn print(&self, text: &str) -> Result<(), Trouble> {
+        let mut output = lock(&self.0.output);
+        let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+        written.map_err(|error| {
+            Trouble::new(format!("the result could not be written to standard output: {error}"))
+                .with_exit(crate::exit::Exit::Output)
+        })
+    }
+
+    /// Prints a message, a line for good.
+    pub fn line(&self, style: Style, text: &str) {
+        let start = if self.0.terminal { "\r\x1b[2K" } else { "" };
+        // Nobody to read it is no reason to stop.
+        let _ = writeln!(lock(&self.0.messages), "{start}{}", self.styled(style, text));
+    }
+
+    /// The living line, drawn over until the next line for good; nothing where there is no terminal.
+    pub fn status(&self, text: &str) {
+        if self.0.terminal {
+            let text = shortened(text, width());
+            let mut messages = lock(&self.0.messages);
+            let _ = write!(messages, "\r\x1b[2K{}", self.styled(Style::Dim, &text));
+            let _ = messages.flush();
+        }
+    }
+
+    /// The text in its style.
+    fn styled(&self, style: Style, text: &str) -> String {
+        let code = match style {
+            _ if !self.0.colour => None,
+            Style::Plain => None,
+            Style::Dim => Some(2),
+            Style::Bold => Some(1),
+            Style::Good => Some(32),
+            Style::Bad => Some(31),
+        };
+        code.map_or_else(|| text.to_owned(), |code| format!("\x1b[{code}m{text}\x1b[0m"))
+    }
+
+    /// All of standard input; `None` where it is a terminal, or was read before.
+    ///
+    /// # Errors
+    ///
+    /// [`Trouble`] where it cannot be read as text.
+    pub fn input(&self) -> Result<Option<String>, Trouble> {
+        let Some(mut input) = lock(&self.0.input).take() else { return Ok(None) };
+        let mut text = String::new();
+        match input.read_to_string(&mut text) {
+            Ok(_) => Ok(Some(text)),
+            Err(error) => Err(Trouble::from(error).at("standard input")),
+        }
+    }
+}
+
+/// Columns of the terminal; a line as wide as it would wrap on some.
+fn width() -> usize {
+    #[cfg(unix)]
+    let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+    #[cfg(not(unix))]
+    let columns = 0;
+    // Some terminals do not know.
+    if columns == 0 { 79 } else { columns - 1 }
+}
+
+impl fmt::Debug for Console {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Console").field("terminal", &self.0.terminal).finish_non_exhaustive()
+    }
+}
+
+/// A writer is whole between two calls, whoever panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,61 @@
+//! The entry value of a run, where the program has no options for it: JSON.
+
+use crate::console::Console;
+use crate::trouble::Trouble;
+use clap::Args;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// The entry value as JSON: as an option, from a file, or on standard input.
+#[derive(Clone, Debug, Args)]
+pub struct JsonEntry {
+    /// What the run starts with, as JSON [default: standard input]
+    #[arg(long, value_name = "JSON", group = "entry")]
+    input: Option<String>,
+
+    /// The same from a file; `-` is standard input
+    #[arg(long, value_name = "FILE", group = "entry")]
+    input_file: Option<PathBuf>,
+}
+
+impl JsonEntry {
+    pub(crate) fn read<T: DeserializeOwned>(&self, console: &Console) -> Result<T, Trouble> {
+        let (text, place) =
+            text(self.input.as_deref(), self.input_file.as_deref(), "--input", console)?.ok_or_else(|| {
+                Trouble::new("nothing was given to start with")
+                    .remedy("give --input JSON or --input-file FILE, or pipe JSON into the program")
+            })?;
+        parse(&text, &place)
+    }
+}
+
+/// A text that is an option's value, a file's, or what comes in; and where it was.
+pub(crate) fn text(
+    value: Option<&str>,
+    file: Option<&Path>,
+    option: &str,
+    console: &Console,
+) -> Result<Option<(String, String)>, Trouble> {
+    match (value, file) {
+        (Some(text), _) if text != "-" => Ok(Some((text.to_owned(), option.to_owned()))),
+        (None, Some(path)) if path != Path::new("-") => {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| Trouble::from(error).at(path.display().to_string()))?;
+            Ok(Some((text, path.display().to_string())))
+        }
+        _ => Ok(console.input()?.map(|text| (text, "standard input".to_owned()))),
+    }
+}
+
+/// Reads JSON; an error says at which line, column and field it does not parse.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str, place: &str) -> Result<T, Trouble> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let parsed = serde_path_to_error::deserialize(&mut json);
+    let parsed = parsed.map_err(|error| {
+        let field = error.path().to_string();
+        let place = if field == "." { place.to_owned() } else { format!("{place}, `{field}`") };
+        Trouble::new(format!("this is not the JSON that is needed: {}", error.inner())).at(place)
+    })?;
+    json.end().map_err(|error| Trouble::new(format!("there is more than one JSON value: {error}")).at(place))?;
+    Ok(parsed)
+}

@@ -1,0 +1,189 @@
+//! Executes a run, new or taken up again, and tells what came of it.
+
+use crate::arguments::ExecuteArguments;
+use crate::console::{Console, Style};
+use crate::ending::Ending;
+use crate::exit::Exit;
+use crate::progress::{Watch, watch};
+use crate::start::Start;
+use crate::text::{count, harmless, seconds};
+use crate::trouble::{Trouble, failure_lines};
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::human::OpenQuestion;
+use interlocking_runtime::{Cancel, Outcome, Report, Run, event};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::fs::File;
+use std::future::Future;
+use std::sync::Arc;
+
+/// How a run is to be executed.
+pub(crate) struct Asked {
+    pub(crate) name: &'static str,
+    pub(crate) arguments: ExecuteArguments,
+}
+
+impl Asked {
+    /// Opens the journal.
+    pub(crate) fn start(
+        &self,
+        run: RunId,
+        is_resumed: bool,
+        console: &Console,
+        cancel: &Cancel,
+    ) -> Result<Start, Trouble> {
+        let ExecuteArguments { common, durability, .. } = &self.arguments;
+        let (journal, directory) = common.journal.open_or_make(*durability)?;
+        let (cancel, console, journal) = (cancel.clone(), console.clone(), Arc::new(journal));
+        Ok(Start { run, is_resumed, cancel, journal, directory, console })
+    }
+
+    /// The command that takes the run up again.
+    fn resume(&self, run: &RunId) -> String {
+        format!("{} resume {run}{}", self.name, self.arguments.common.journal.words())
+    }
+}
+
+/// Executes a run: with an entry value from its start, without one from where its journal ends.
+pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>>>(
+    asked: &Asked,
+    start: Start,
+    run: Run<G>,
+    entry: Option<G::Entry>,
+    conclude: &impl Fn(Report<G::Output>, Start) -> F,
+) -> Result<Exit, Trouble> {
+    let ExecuteArguments { common, budgets, stay, quiet, events, .. } = &asked.arguments;
+    let console = start.console.clone();
+    // A file that cannot be written is better known now than after the run.
+    let record = events
+        .as_ref()
+        .map(|path| File::create(path).map_err(|error| Trouble::from(error).at(path.display().to_string())));
+    let watching = Watch {
+        quiet: *quiet || common.json,
+        record: record.transpose()?,
+        waiting: format!("waits for a person: `{} answer {}` answers", asked.name, start.run),
+    };
+    let (sink, stream) = event::channel();
+    let mut run = run.with_id(start.run.clone()).with_journal(start.journal.clone());
+    run = run.with_cancel(start.cancel.clone()).with_more_events(sink);
+    if *stay {
+        run = run.awaiting_people();
+    }
+    if let Some(budgets) = budgets.read()? {
+        run = run.with_budgets(budgets);
+    }
+    if !common.json && !quiet {
+        let what = if entry.is_some() { "runs" } else { "goes on" };
+        console.line(Style::Bold, &format!("{} {what} in {}", start.run, start.directory.display()));
+    }
+    let running = async {
+        match entry {
+            Some(entry) => run.start(entry).await,
+            None => run.resume().await,
+        }
+    };
+    let (report, recorded) = tokio::join!(running, watch(&console, stream, watching));
+    if let (Some(path), Err(error)) = (events, recorded) {
+        console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
+    }
+    let report = report.map_err(Trouble::of_start)?;
+    let told = Told::of(&report)?;
+    let line = told.line(asked, &report);
+    let ending = conclude(report, start).await?;
+    told.say(asked, &console, ending, line)
+}
+
+/// A report as JSON: what `run --json` and `resume --json` print, the program's result beside.
+struct Told(Map<String, Value>);
+
+impl Told {
+    fn of<O: serde::Serialize>(report: &Report<O>) -> Result<Self, Trouble> {
+        let Report { run, outcome, ledger, visits, took } = report;
+        let mut told = Map::new();
+        told.insert("run".to_owned(), json!(run));
+        // `outcome`, and its `value` where it has one.
+        if let Value::Object(outcome) = serde_json::to_value(outcome)? {
+            told.extend(outcome);
+        }
+        let visits: Map<String, Value> =
+            visits.iter().map(|(node, visits)| ((*node).to_owned(), json!(visits))).collect();
+        told.insert("usage".to_owned(), serde_json::to_value(ledger.total())?);
+        told.insert("visits".to_owned(), Value::Object(visits));
+        told.insert("took_ms".to_owned(), json!(took.as_millis()));
+        Ok(Self(told))
+    }
+
+    /// The outcome in words, with what to do next.
+    fn line<O>(&self, asked: &Asked, report: &Report<O>) -> (Style, String) {
+        let run = &report.run;
+        let resume = asked.resume(run);
+        let used = format!("{} in {}", report.usage().cost, seconds(report.took.as_duration()));
+        match &report.outcome {
+            Outcome::Finished(_) => (Style::Good, format!("{run} finished, {used}")),
+            Outcome::Failed(failure) => {
+                let failure = harmless(&failure_lines(failure));
+                let journal = asked.arguments.common.journal.words();
+                let again = format!("`{} fork {run}{journal}` makes a run that tries again from there", asked.name);
+                (Style::Bad, format!("{run} failed, {used}: {failure}\n{again}"))
+            }
+            Outcome::Cancelled => (Style::Bold, format!("{run} was cancelled, {used}")),
+            Outcome::Suspended => {
+                (Style::Bold, format!("{run} is suspended, {used}: `{resume}` takes it up, with the options it had"))
+            }
+            Outcome::Waiting { questions } => (Style::Bold, waiting(asked, run, questions, &resume)),
+            Outcome::BudgetExhausted(used_up) => {
+                (Style::Bold, format!("{run} stopped, {used}: {used_up}\n`{resume}` takes it up, with a larger budget"))
+            }
+            Outcome::ProviderLimited(limit) => (
+                Style::Bold,
+                format!("{run} stopped, {used}: {limit}\n`{resume}` takes it up, once the provider is well"),
+            ),
+            other => (Style::Bold, format!("{run} is {}, {used}: `{resume}` takes it up", other.name())),
+        }
+    }
+
+    /// Prints the program's ending.
+    fn say(
+        mut self,
+        asked: &Asked,
+        console: &Console,
+        ending: Ending,
+        (style, line): (Style, String),
+    ) -> Result<Exit, Trouble> {
+        let Ending { exit, result, summary } = ending;
+        if asked.arguments.common.json {
+            // Of a run that finished, `value` is its output: the program may say more.
+            self.0.insert("result".to_owned(), result.unwrap_or_default());
+            self.0.insert("exit".to_owned(), json!(exit.code()));
+            console.print(&format!("{}\n", serde_json::to_string_pretty(&self.0)?))?;
+            return Ok(exit);
+        }
+        if let Some(result) = result {
+            console.print(&format!("{}\n", serde_json::to_string_pretty(&result)?))?;
+        }
+        match summary {
+            Some(summary) => console.line(Style::Plain, &summary),
+            None => console.line(style, &line),
+        }
+        Ok(exit)
+    }
+}
+
+/// What people are asked, and how they answer.
+fn waiting(asked: &Asked, run: &RunId, questions: &[OpenQuestion], resume: &str) -> String {
+    let mut text = format!("{run} waits for an answer to {}:", count(questions.len() as u64, "question"));
+    for OpenQuestion { run, by, question, .. } in questions {
+        let _ = write!(text, "\n  {by} of {run}: {}", harmless(&question.to_string()));
+    }
+    let (name, journal) = (asked.name, asked.arguments.common.journal.words());
+    for OpenQuestion { run: asker, by, .. } in questions {
+        let command = match questions.len() {
+            1 => format!("{name} answer {run} JSON{journal}"),
+            _ => format!("{name} answer {asker} JSON --question {by}{journal}"),
+        };
+        let _ = write!(text, "\n`{command}` answers");
+    }
+    let _ = write!(text, ", then `{resume}` takes it up");
+    text
+}

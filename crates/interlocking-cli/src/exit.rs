@@ -1,0 +1,141 @@
+//! How the program ends.
+
+/// How the program ends: `docs/cli.md` has the same list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// The run finished, or the command did what it was asked to.
+    Done = 0,
+    /// The run failed.
+    Failed = 1,
+    /// What was asked for cannot be done as it was asked: a wrong option, an entry or answer of the wrong type, no such run.
+    /// Nothing was done.
+    Usage = 2,
+    /// The run waits for a person.
+    Waiting = 3,
+    /// A budget of the run is used up.
+    BudgetExhausted = 4,
+    /// A provider goes on failing.
+    ProviderLimited = 5,
+    /// The run was suspended or cancelled.
+    Stopped = 6,
+    /// The journal cannot be used: held by another executor, full, damaged, not writable.
+    Journal = 7,
+    /// What the command had to say could not be printed.
+    Output = 8,
+    /// Interrupted twice: ended where it stood.
+    Aborted = 130,
+}
+
+impl Exit {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Waiting,
+        Self::BudgetExhausted,
+        Self::ProviderLimited,
+        Self::Stopped,
+        Self::Journal,
+        Self::Output,
+        Self::Aborted,
+    ];
+
+    /// The number that the process ends with.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// What it says, in a line of the program's help.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "finished, or done",
+            Self::Failed => "the run failed",
+            Self::Usage => "refused: a wrong option, entry, answer or name; nothing was done",
+            Self::Waiting => "the run waits for a person: answer, then resume",
+            Self::BudgetExhausted => "a budget is used up: resume with a larger one",
+            Self::ProviderLimited => "a provider goes on failing: resume later",
+            Self::Stopped => "the run was suspended or cancelled",
+            Self::Journal => "the journal cannot be used, or another process executes the run",
+            Self::Output => "the output could not be written",
+            Self::Aborted => "interrupted twice: ended where it stood",
+        }
+    }
+
+    /// The exit of a run with an [outcome of this name](interlocking_runtime::Outcome::name).
+    pub(crate) fn of_outcome(name: &str) -> Self {
+        match name {
+            "finished" => Self::Done,
+            "waiting" => Self::Waiting,
+            "budget_exhausted" => Self::BudgetExhausted,
+            "provider_limited" => Self::ProviderLimited,
+            "suspended" | "cancelled" => Self::Stopped,
+            _ => Self::Failed,
+        }
+    }
+
+    /// The list at the end of the program's help.
+    pub(crate) fn help() -> String {
+        let lines = Self::ALL.map(|exit| format!("\n  {:<5}{}", exit.code(), exit.meaning()));
+        format!("Exit codes:{}", lines.concat())
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interlocking_agents::Cost;
+    use interlocking_core::failure::{Failure, FailureKind};
+    use interlocking_runtime::Outcome;
+    use interlocking_runtime::budget::UsedUp;
+    use interlocking_runtime::provider::ProviderLimit;
+    use std::time::Duration;
+
+    #[test]
+    fn every_outcome_has_its_exit() {
+        let failure = Failure {
+            node: "n".to_owned(),
+            visit: 1,
+            attempt: 1,
+            kind: FailureKind::Handler,
+            message: String::new(),
+            causes: Vec::new(),
+        };
+        let provider = ProviderLimit {
+            agent: "a".to_owned(),
+            retries: 1,
+            waited: Duration::ZERO,
+            retry_after: None,
+            message: String::new(),
+        };
+        let used_up = UsedUp::Money { limit: Cost::ZERO, used: Cost::ZERO };
+        let outcomes = [
+            (Outcome::Finished(()), 0),
+            (Outcome::Failed(failure), 1),
+            (Outcome::Waiting { questions: Vec::new() }, 3),
+            (Outcome::BudgetExhausted(used_up), 4),
+            (Outcome::ProviderLimited(provider), 5),
+            (Outcome::Suspended, 6),
+            (Outcome::Cancelled, 6),
+        ];
+        for (outcome, code) in outcomes {
+            assert_eq!(Exit::of_outcome(outcome.name()).code(), code, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_every_exit() {
+        let page = include_str!("../../../docs/cli.md");
+        for exit in Exit::ALL {
+            let row = format!("| {} | {} |", exit.code(), exit.meaning());
+            assert!(page.contains(&row), "docs/cli.md lacks {row:?}");
+        }
+    }
+}

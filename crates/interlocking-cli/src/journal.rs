@@ -1,0 +1,94 @@
+//! Which journal the commands work on.
+
+use crate::trouble::Trouble;
+use clap::{Args, ValueEnum};
+use interlocking_sqlite::{Durability, SqliteJournal};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The variable that names the journal's directory where no option does.
+pub(crate) const VARIABLE: &str = "INTERLOCKING_JOURNAL";
+
+/// The journal's directory where neither does: below the directory that the program is started in.
+const DEFAULT: &str = ".interlocking";
+
+/// Which journal the commands work on.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct JournalArguments {
+    /// The journal's directory [default: $INTERLOCKING_JOURNAL, or `.interlocking`]
+    #[arg(long, value_name = "DIR")]
+    journal: Option<PathBuf>,
+}
+
+/// What a record that was acknowledged survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DurabilityArgument {
+    /// The loss of power.
+    Full,
+    /// The end of the process, but not of the system.
+    Relaxed,
+}
+
+impl JournalArguments {
+    /// Where it is, and whether nobody has said so.
+    fn directory(&self) -> (PathBuf, bool) {
+        let said = self.journal.clone().or_else(|| {
+            let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+            variable.map(PathBuf::from)
+        });
+        match said {
+            Some(directory) => (directory, false),
+            None => (PathBuf::from(DEFAULT), true),
+        }
+    }
+
+    /// Opens the journal to record a run in it; makes one if there is none.
+    pub(crate) fn open_or_make(&self, durability: DurabilityArgument) -> Result<(SqliteJournal, PathBuf), Trouble> {
+        let (directory, is_default) = self.directory();
+        if is_default && !directory.exists() {
+            // What agents were told and have answered is nobody's to commit by accident.
+            let made = fs::create_dir(&directory).and_then(|()| fs::write(directory.join(".gitignore"), "*\n"));
+            made.map_err(|error| {
+                let trouble = Trouble::from(error).at(directory.display().to_string());
+                trouble
+                    .remedy("give a directory that can be written with --journal DIR")
+                    .with_exit(crate::Exit::Journal)
+            })?;
+        }
+        let durability = match durability {
+            DurabilityArgument::Full => Durability::Full,
+            DurabilityArgument::Relaxed => Durability::Relaxed,
+        };
+        let journal = SqliteJournal::options().durability(durability).open(&directory);
+        Ok((journal.map_err(Trouble::of_journal)?, directory))
+    }
+
+    /// Opens the journal to look at it.
+    pub(crate) fn open(&self) -> Result<SqliteJournal, Trouble> {
+        let (directory, _) = self.directory();
+        there_is_one(&directory)?;
+        SqliteJournal::open(&directory).map_err(Trouble::of_journal)
+    }
+
+    /// What to add to a command so that it finds the same journal.
+    pub(crate) fn words(&self) -> String {
+        match &self.journal {
+            Some(directory) => format!(" --journal {}", directory.display()),
+            None => String::new(),
+        }
+    }
+
+    /// Refuses where there is no journal.
+    pub(crate) fn refuse_none(&self) -> Result<(), Trouble> {
+        there_is_one(&self.directory().0)
+    }
+}
+
+fn there_is_one(directory: &Path) -> Result<(), Trouble> {
+    // A damaged one is one: whoever opens it says so.
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let trouble = Trouble::new("there is no journal").at(directory.display().to_string());
+    Err(trouble.remedy(format!("start a run, or name the directory of a journal with --journal DIR or ${VARIABLE}")))
+}

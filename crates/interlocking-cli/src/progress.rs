@@ -1,0 +1,272 @@
+//! What a run is doing: a line for each step, and on a terminal a last line that is alive.
+
+use crate::console::{Console, Style};
+use crate::text::{quoted, seconds};
+use interlocking_agents::{AgentEvent, Cost};
+use interlocking_runtime::event::{Events, NodeRef, Onward};
+use interlocking_runtime::{Event, EventKind};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+/// What runs, and what it has cost so far.
+#[derive(Debug, Default)]
+struct Progress {
+    running: Vec<(Node, Duration)>,
+    /// Per visit: all attempts together.
+    costs: HashMap<(Option<String>, &'static str, u32), Cost>,
+    total: Cost,
+}
+
+/// A node's execution, in a child run where one is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Node {
+    child: Option<String>,
+    node: NodeRef,
+}
+
+/// One line to show.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    style: Style,
+    /// Says only what the living line shows, too.
+    covered: bool,
+    text: String,
+}
+
+/// What is shown of a run's events.
+pub(crate) struct Watch {
+    /// Nothing but what the user must know.
+    pub(crate) quiet: bool,
+    /// Where each event is written, too.
+    pub(crate) record: Option<File>,
+    /// What is said when the run waits for a person, in this process.
+    pub(crate) waiting: String,
+}
+
+/// How often the living line is drawn.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// Shows the events of a run until there are no more, and writes them to a file.
+///
+/// # Errors
+///
+/// The first failure to write to the file; the events are shown all the same.
+pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -> io::Result<()> {
+    let Watch { quiet, mut record, waiting } = watch;
+    let mut progress = Progress::default();
+    let mut recorded = Ok(());
+    let started = Instant::now();
+    let mut ticks = tokio::time::interval(REDRAW);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            biased;
+            event = events.next() => {
+                let Some(event) = event else { break };
+                if let Some(file) = &mut record {
+                    recorded = append(file, &event);
+                    if recorded.is_err() {
+                        record = None;
+                    }
+                }
+                if matches!(event.kind, EventKind::Waiting) {
+                    console.line(Style::Bold, &waiting);
+                }
+                if let Some(line) = progress.see(&event)
+                    && !quiet
+                    && !(console.is_terminal() && line.covered)
+                {
+                    console.line(line.style, &line.text);
+                }
+            }
+            _ = ticks.tick(), if !quiet => console.status(&progress.status(started.elapsed())),
+        }
+    }
+    console.status("");
+    recorded
+}
+
+fn append(file: &mut File, event: &Event) -> io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
+
+impl Progress {
+    /// Takes in an event and says what to show.
+    fn see(&mut self, event: &Event) -> Option<Line> {
+        let (child, kind) = unwrapped(&event.kind);
+        let node = Node { child, node: kind.node()? };
+        let at = event.at.as_duration();
+        let line = |style, text: String| {
+            let text = format!("{}  {:<15} {}", wide(at), named(&node), text);
+            Some(Line { style, covered: false, text: text.trim_end().to_owned() })
+        };
+        let cost_of = (node.child.clone(), node.node.node, node.node.visit);
+        match kind {
+            EventKind::NodeStarted(_) => {
+                self.running.push((node.clone(), at));
+                line(Style::Plain, "started".to_owned()).map(|line| Line { covered: true, ..line })
+            }
+            EventKind::NodeFinished { to, took, .. } => {
+                self.running.retain(|(running, _)| *running != node);
+                let to = match to {
+                    Onward::One(place) => (*place).to_owned(),
+                    Onward::All(places) => places.join(" + "),
+                };
+                let cost = self.costs.get(&cost_of).map_or_else(String::new, Cost::to_string);
+                line(Style::Plain, format!("→ {to:<24} {}  {cost}", wide(took.as_duration())))
+            }
+            EventKind::NodeFailed { message, .. } => {
+                self.running.retain(|(running, _)| *running != node);
+                line(Style::Bad, format!("failed: {}", quoted(message)))
+            }
+            EventKind::NodeCancelled(_) => {
+                self.running.retain(|(running, _)| *running != node);
+                line(Style::Plain, "stopped".to_owned())
+            }
+            EventKind::NodeExhausted(_) => line(Style::Plain, "has used up its visits".to_owned()),
+            EventKind::Note { text, .. } => line(Style::Dim, quoted(text)),
+            EventKind::Reported { failure, .. } => {
+                self.running.retain(|(running, _)| *running != node);
+                match failure {
+                    None => line(Style::Plain, "reported".to_owned()),
+                    Some(failure) => line(Style::Bad, format!("did not report: {}", quoted(failure))),
+                }
+            }
+            EventKind::Agent { agent, .. } => {
+                if let AgentEvent::Finished { usage, .. } = &**agent {
+                    *self.costs.entry(cost_of).or_default() += usage.cost;
+                    self.total += usage.cost;
+                }
+                line(Style::Dim, deed(agent)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// What runs now, after so long.
+    fn status(&self, now: Duration) -> String {
+        let running = self.running.iter();
+        let running =
+            running.map(|(node, since)| format!("{} {:.0} s", named(node), now.saturating_sub(*since).as_secs_f64()));
+        let running: Vec<String> = running.collect();
+        format!("{}  {}   {} so far", wide(now), running.join(", "), self.total)
+    }
+}
+
+/// What happened, and in which child run: the innermost.
+fn unwrapped(kind: &EventKind) -> (Option<String>, &EventKind) {
+    match kind {
+        EventKind::Child { run, what } => {
+            let (inner, what) = unwrapped(what);
+            // The end of its name is what tells it from its siblings.
+            let name: Vec<char> = run.as_str().chars().rev().take(4).collect();
+            (inner.or_else(|| Some(name.into_iter().rev().collect())), what)
+        }
+        kind => (None, kind),
+    }
+}
+
+/// What an agent did, if it is worth a line.
+fn deed(event: &AgentEvent) -> Option<String> {
+    let text = match event {
+        AgentEvent::FileWritten { path } => format!("wrote {}", path.display()),
+        AgentEvent::FileRemoved { path } => format!("removed {}", path.display()),
+        AgentEvent::CommandRun { command, exit } => {
+            let ending = exit.map_or_else(|| "killed".to_owned(), |exit| format!("exit {exit}"));
+            format!("ran {} ({ending})", command.join(" "))
+        }
+        AgentEvent::ProviderRetry { attempt, reason } => format!("asks its provider again ({attempt}): {reason}"),
+        AgentEvent::Correction { round, violations } => {
+            let first = violations.first().map_or_else(String::new, ToString::to_string);
+            format!("is asked to correct its output ({round}): {first}")
+        }
+        _ => return None,
+    };
+    Some(quoted(&text))
+}
+
+fn named(Node { child, node }: &Node) -> String {
+    let child = child.as_ref().map_or_else(String::new, |child| format!("…{child} "));
+    let visit = if node.visit > 1 { format!(" #{}", node.visit) } else { String::new() };
+    let attempt = if node.attempt > 1 { format!(" retry {}", node.attempt - 1) } else { String::new() };
+    format!("{child}{}{visit}{attempt}", node.node)
+}
+
+/// Seconds, one below the other.
+fn wide(duration: Duration) -> String {
+    format!("{:>8}", seconds(duration))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interlocking_agents::Usage;
+    use interlocking_runtime::Elapsed;
+
+    const TYPES: NodeRef = NodeRef { node: "types", visit: 1, attempt: 1 };
+    const TESTS: NodeRef = NodeRef { node: "tests", visit: 2, attempt: 1 };
+
+    fn event(milliseconds: u64, kind: EventKind) -> Event {
+        Event { at: Elapsed::from_nanos(milliseconds * 1_000_000), kind }
+    }
+
+    fn agent(node: NodeRef, agent: AgentEvent) -> EventKind {
+        EventKind::Agent { node, agent: Box::new(agent) }
+    }
+
+    #[test]
+    fn each_step_is_a_line_with_time_and_cost() {
+        let usage = Usage { calls: 1, cost: Cost::from_micro_dollars(31_000), ..Usage::default() };
+        let wrote = AgentEvent::FileWritten { path: "src/li\u{1b}[2Jb.rs".into() };
+        let ran = AgentEvent::CommandRun { command: vec!["cargo".into(), "test".into()], exit: Some(101) };
+        let to = Onward::All(["skeleton", "adversary"].into());
+        let events = [
+            event(1200, EventKind::NodeStarted(TYPES)),
+            event(1300, agent(TYPES, wrote)),
+            event(1300, agent(TYPES, ran)),
+            event(1400, agent(TYPES, AgentEvent::Text { text: "Done.".into() })),
+            event(1400, agent(TYPES, AgentEvent::Finished { session: None, usage })),
+            event(3400, EventKind::NodeFinished { node: TYPES, to, took: Elapsed::from_nanos(2_200_000_000) }),
+            event(3500, EventKind::NodeStarted(TESTS)),
+            event(9900, EventKind::NodeCancelled(TESTS)),
+        ];
+        let mut progress = Progress::default();
+        let shown: Vec<String> =
+            events.iter().filter_map(|event| progress.see(event)).map(|line| format!("|{}", line.text)).collect();
+        expect_test::expect![[r#"
+            |   1.2 s  types           started
+            |   1.3 s  types           wrote src/li�[2Jb.rs
+            |   1.3 s  types           ran cargo test (exit 101)
+            |   3.4 s  types           → skeleton + adversary        2.2 s  $0.031
+            |   3.5 s  tests #2        started
+            |   9.9 s  tests #2        stopped"#]]
+        .assert_eq(&shown.join("\n"));
+    }
+
+    #[test]
+    fn the_living_line_says_what_runs() {
+        let mut progress = Progress::default();
+        progress.see(&event(1000, EventKind::NodeStarted(TYPES)));
+        progress.see(&event(4000, EventKind::NodeStarted(TESTS)));
+        assert_eq!(progress.status(Duration::from_secs(9)), "   9.0 s  types 8 s, tests #2 5 s   $0.00 so far");
+        progress.see(&event(9000, EventKind::NodeCancelled(TYPES)));
+        assert_eq!(progress.status(Duration::from_secs(10)), "  10.0 s  tests #2 6 s   $0.00 so far");
+    }
+
+    #[test]
+    fn nodes_of_child_runs_say_whose_they_are() {
+        let in_child = |kind| EventKind::Child { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), what: Box::new(kind) };
+        let to = Onward::One("exit");
+        let finished = EventKind::NodeFinished { node: TESTS, to, took: Elapsed::from_nanos(0) };
+        let mut progress = Progress::default();
+        progress.see(&event(1000, EventKind::NodeStarted(TESTS)));
+        progress.see(&event(2000, in_child(in_child(EventKind::NodeStarted(TESTS)))));
+        let line = progress.see(&event(3000, in_child(in_child(finished)))).unwrap();
+        assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
+        assert_eq!(progress.status(Duration::from_secs(4)), "   4.0 s  tests #2 3 s   $0.00 so far");
+    }
+}

@@ -1,0 +1,38 @@
+//! What a program's options know of the run that they are for.
+
+use crate::console::Console;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::{Cancel, Journal};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The start of a run, or of its continuation.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Start {
+    /// The run's name.
+    pub run: RunId,
+    /// Whether it was started before.
+    pub is_resumed: bool,
+    /// Requested when the user interrupts the program: what takes its time beforehand should listen.
+    pub cancel: Cancel,
+    /// The journal that records the run.
+    pub journal: Arc<dyn Journal>,
+    /// The directory that the journal is in.
+    pub directory: PathBuf,
+    /// Where to print what the user should know.
+    pub console: Console,
+}
+
+/// No options: for a program that needs none.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct NoArguments {}
+
+impl fmt::Debug for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut start = f.debug_struct("Start");
+        start.field("run", &self.run).field("is_resumed", &self.is_resumed).field("directory", &self.directory);
+        start.finish_non_exhaustive()
+    }
+}

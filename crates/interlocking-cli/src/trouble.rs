@@ -1,0 +1,171 @@
+//! What keeps a command from being done: what, where, what to do about it, and what caused it.
+
+use crate::exit::Exit;
+use clap::builder::StyledStr;
+use interlocking_core::failure::Failure;
+use interlocking_runtime::StartError;
+use interlocking_runtime::journal::JournalError;
+use interlocking_runtime::journal::answer::AnswerError;
+use interlocking_runtime::journal::fork::ForkError;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::fmt;
+
+/// What keeps a command from being done.
+///
+/// Any error becomes one by `?`, with its causes; it then counts as a refusal, [`Exit::Usage`].
+#[derive(Debug)]
+pub struct Trouble(Box<Told>);
+
+#[derive(Debug)]
+struct Told {
+    what: String,
+    place: Option<String>,
+    remedy: Option<String>,
+    causes: Vec<String>,
+    exit: Exit,
+}
+
+impl Trouble {
+    /// What was refused, and why.
+    pub fn new(what: impl Into<String>) -> Self {
+        let (place, remedy, causes) = Default::default();
+        Self(Box::new(Told { what: what.into(), place, remedy, causes, exit: Exit::Usage }))
+    }
+
+    /// The same with how the program ends.
+    #[must_use]
+    pub fn with_exit(mut self, exit: Exit) -> Self {
+        self.0.exit = exit;
+        self
+    }
+
+    /// The same with where it is: a file and line, an option, a directory.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.0.place = Some(place.into());
+        self
+    }
+
+    /// The same with what to do about it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.0.remedy = Some(remedy.into());
+        self
+    }
+
+    /// How the program ends.
+    pub fn exit(&self) -> Exit {
+        self.0.exit
+    }
+
+    /// As an object, what `--json` prints: `{"error": {"what", "where", "remedy", "causes", "exit"}}`.
+    pub fn to_json(&self) -> Value {
+        let Told { what, place, remedy, causes, exit } = &*self.0;
+        json!({ "error": { "what": what, "where": place, "remedy": remedy, "causes": causes, "exit": exit.code() } })
+    }
+
+    pub(crate) fn of_clap(error: &clap::Error) -> Self {
+        let shown: StyledStr = error.render();
+        let shown = shown.to_string();
+        Self::new(shown.trim_end().trim_start_matches("error: "))
+    }
+
+    pub(crate) fn of_start(error: StartError) -> Self {
+        match error {
+            StartError::Entry(error) => Self::of_journal(error),
+            StartError::Replay { .. } | StartError::Payload { .. } => Self::from(error).with_exit(Exit::Journal),
+            error => Self::from(error),
+        }
+    }
+
+    pub(crate) fn of_journal(error: JournalError) -> Self {
+        let exit = match &error {
+            JournalError::NoRun { .. } | JournalError::OutOfOrder { .. } | JournalError::Encoding { .. } => Exit::Usage,
+            _ => Exit::Journal,
+        };
+        Self::from(error).with_exit(exit)
+    }
+
+    pub(crate) fn of_answer(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Journal(error) => Self::of_journal(error),
+            error => Self::from(error),
+        }
+    }
+
+    pub(crate) fn of_fork(error: ForkError) -> Self {
+        match error {
+            ForkError::Journal(error) => Self::of_journal(error),
+            error => Self::from(error),
+        }
+    }
+}
+
+impl<E: Error> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        let mut trouble = Self::new(error.to_string());
+        let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
+        // An error that is only another one's wrapping says the same.
+        trouble.0.causes = causes.filter(|cause| *cause != trouble.0.what).collect();
+        trouble
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Told { what, place, remedy, causes, .. } = &*self.0;
+        f.write_str(what)?;
+        if let Some(place) = place {
+            write!(f, "\n  at: {place}")?;
+        }
+        for cause in causes {
+            write!(f, "\n  caused by: {cause}")?;
+        }
+        match remedy {
+            Some(remedy) => write!(f, "\n  to do: {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A failure of a run in lines, with its chain of causes.
+pub(crate) fn failure_lines(failure: &Failure) -> String {
+    if failure.node != interlocking_core::table::EXIT {
+        return failure.to_string();
+    }
+    // It is the run's, not a node's.
+    let causes = failure.causes.iter().map(|cause| format!("\n  caused by: {cause}"));
+    std::iter::once(failure.message.clone()).chain(causes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_with_its_causes() {
+        let number = "x".parse::<u8>().unwrap_err();
+        #[derive(Debug)]
+        struct Outer(std::num::ParseIntError);
+        impl fmt::Display for Outer {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the port is none")
+            }
+        }
+        impl Error for Outer {
+            fn source(&self) -> Option<&(dyn Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let trouble = Trouble::from(Outer(number)).at("ports.toml:3").remedy("write a number");
+        expect_test::expect![[r#"
+            the port is none
+              at: ports.toml:3
+              caused by: invalid digit found in string
+              to do: write a number"#]]
+        .assert_eq(&trouble.to_string());
+        expect_test::expect![[r#"{"error":{"causes":["invalid digit found in string"],"exit":2,"remedy":"write a number","what":"the port is none","where":"ports.toml:3"}}"#]]
+        .assert_eq(&trouble.to_json().to_string());
+    }
+}

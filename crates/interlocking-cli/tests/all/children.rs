@@ -1,0 +1,115 @@
+//! Child runs: shown below their node, answered through their parent, removed with it.
+
+use crate::review::Review;
+use crate::support::{Ink, call, writer};
+use expect_test::expect;
+use interlocking::cli::{Cli, Start};
+use interlocking::prelude::*;
+use std::sync::Arc;
+
+/// Reviews several texts.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Edition {
+    #[node(entry, input = Vec<String>, map = Review, goto(exit))]
+    texts: MapNode<Texts>,
+}
+held!(Edition);
+
+struct Texts;
+impl MapHandler<edition::texts> for Texts {
+    fn graph(&self, _: &Cx<'_, edition::texts>) -> Result<Arc<Review>, NodeError> {
+        Ok(Arc::new(Review::new()))
+    }
+
+    async fn items(
+        &self,
+        topics: &Vec<String>,
+        _: &mut Cx<'_, edition::texts>,
+    ) -> Result<Vec<Item<Review>>, NodeError> {
+        Ok(topics.iter().map(|topic| Item::new(topic.clone())).collect())
+    }
+
+    async fn gather(
+        &self,
+        _: Vec<String>,
+        children: Children<Review>,
+        cx: &mut Cx<'_, edition::texts>,
+    ) -> Route<edition::texts> {
+        let texts = children.all().await.into_iter().map(|child| child.result).collect::<Result<_, _>>()?;
+        goto!(cx, edition::exit, texts)
+    }
+}
+
+#[tokio::test]
+async fn child_runs_are_shown_answered_and_removed_with_their_parent() {
+    let place = tempfile::tempdir().unwrap();
+    let set_up = |ink: Ink, _: Start| async move {
+        Ok(Run::new(Edition { texts: MapNode(Texts) }).with_agent("draft", writer(&ink)))
+    };
+    let cli = Cli::new("edition", set_up);
+    let call = async |words: &[&str]| call(&cli, &place, words, None).await;
+    let waits = call(&["run", "--run-id", "e1", "--input", r#"["tides", "storms"]"#, "--quiet"]).await;
+    assert_eq!(waits.exit, 3, "{waits:?}");
+    let shown = call(&["show", "e1"]).await;
+    expect![[r#"
+        exit 0
+        e1  Edition  waiting
+          1 record from TIME to TIME
+          $0.025 in 2 calls, 0 tokens in, 0 tokens out
+        └ texts.1  waiting
+          ├ e1-6a16dfa20c5dc571  Review  waiting
+          │   4 records from TIME to TIME, child "storms" of e1 at texts.1
+          │   $0.0125 in 1 call, 0 tokens in, 0 tokens out
+          │ ├ draft.1  done       → read  0.0 s  $0.0125 in 1 call  [2]
+          │ │   session draft-1 of scripted
+          │ └ read.1   waiting
+          │     asks {"draft":"The tide rises."}
+          └ e1-789311fca9b63f28  Review  waiting
+              4 records from TIME to TIME, child "tides" of e1 at texts.1
+              $0.0125 in 1 call, 0 tokens in, 0 tokens out
+            ├ draft.1  done       → read  0.0 s  $0.0125 in 1 call  [2]
+            │   session draft-2 of scripted
+            └ read.1   waiting
+                asks {"draft":"The tide rises."}
+
+        `edition answer e1-6a16dfa20c5dc571 JSON --question read.1.1 --journal PLACE` answers read.1.1 of e1-6a16dfa20c5dc571.
+        `edition answer e1-789311fca9b63f28 JSON --question read.1.1 --journal PLACE` answers read.1.1 of e1-789311fca9b63f28.
+    "#]]
+    .assert_eq(&shown.page());
+    assert_eq!(call(&["list", "--json"]).await.json().as_array().unwrap().len(), 1);
+    let all = call(&["list", "--json", "--all"]).await.json();
+    assert_eq!(all.as_array().unwrap().iter().filter(|run| run["state"] == "waiting").count(), 3);
+
+    let which = call(&["answer", "e1", r#"{"approved": true}"#]).await;
+    expect![[r#"
+        exit 2
+        ! error: run `e1` asks more than one question: read.1.1 of e1-6a16dfa20c5dc571, read.1.1 of e1-789311fca9b63f28
+        !   to do: say which with --question NODE.VISIT, and name the child run that asks
+    "#]]
+    .assert_eq(&which.page());
+    for child in &all.as_array().unwrap()[1..] {
+        let child = child["run"].as_str().unwrap();
+        let answered = call(&["answer", child, r#"{"approved": true}"#]).await;
+        assert_eq!(answered.exit, 0, "{answered:?}");
+        // Once one of them is answered, the run can go on; what remains is asked of the whole.
+        assert_eq!(call(&["show", "e1", "--json"]).await.json()["state"], "stopped");
+    }
+    let finished = call(&["resume", "e1", "--quiet"]).await;
+    assert_eq!(finished.exit, 0, "{finished:?}");
+    assert_eq!(finished.json(), serde_json::json!(["The tide rises.", "The tide rises."]));
+    let account = call(&["show", "e1", "--json"]).await.json();
+    assert_eq!((&account["usage"]["cost"], &account["total"]["cost"]), (&0.into(), &25_000.into()));
+
+    // The children ended first, and are kept for as long as their parent is.
+    assert_eq!(call(&["run", "--run-id", "e2", "--input", r#"["x"]"#, "--quiet"]).await.exit, 3);
+    let would = call(&["prune", "--keep-last", "1", "--dry-run", "--json"]).await.json();
+    assert_eq!(would["runs"].as_array().unwrap().len(), 3);
+    assert_eq!(call(&["list", "--json", "--all"]).await.json().as_array().unwrap().len(), 5);
+    assert_eq!(call(&["prune", "--keep-last", "1"]).await.exit, 0);
+    assert_eq!(call(&["list", "--json", "--all"]).await.json().as_array().unwrap().len(), 2);
+
+    // Cancelling a run ends its child runs too.
+    let cancelled = call(&["cancel", "e2", "--json"]).await.json();
+    assert_eq!(cancelled["runs"].as_array().unwrap().len(), 2);
+}

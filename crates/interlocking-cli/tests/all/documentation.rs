@@ -1,0 +1,33 @@
+//! `docs/cli.md` and the help say the same.
+
+use crate::support::Program;
+
+#[tokio::test]
+async fn the_documentation_has_every_command_and_option() {
+    let page = include_str!("../../../../docs/cli.md");
+    let review = Program::new();
+    let help = |ran: crate::support::Ran| {
+        assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
+        ran.stdout
+    };
+    let main = help(review.call(&["--help"]).await);
+    let commands = main.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(commands, ["run", "resume", "list", "show", "answer", "fork", "cancel", "graph", "prune", "help"]);
+    for command in commands.iter().filter(|command| **command != "help") {
+        assert!(page.contains(&format!("| `{command}")), "{command} is not in docs/cli.md");
+        let help = help(review.call(&[command, "--help"]).await);
+        let options = help.split_whitespace().filter(|word| word.starts_with("--"));
+        for option in options.map(|word| word.trim_end_matches([',', '.', ')', ';', ':', '`'])) {
+            let own = ["--crash", "--help"].contains(&option);
+            // A fork's new name is not worth a line.
+            assert!(
+                own || option == "--run-id" || page.contains(option),
+                "{option} of {command} is not in docs/cli.md"
+            );
+        }
+    }
+    for code in [0, 1, 2, 3, 4, 5, 6, 7, 8, 130] {
+        assert!(main.contains(&format!("\n  {code:<5}")) && page.contains(&format!("\n| {code} |")), "{code}");
+    }
+}

@@ -1,0 +1,18 @@
+//! The command line: in this process with writers, and as a process of its own. One module a subject.
+
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
+#[macro_use]
+#[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+#[path = "../../examples/review/graph.rs"]
+mod review;
+mod support;
+
+mod answers;
+mod children;
+mod documentation;
+mod every_file_is_here;
+mod processes;
+mod refusals;
+mod views;

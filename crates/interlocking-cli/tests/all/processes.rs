@@ -1,0 +1,131 @@
+//! The program as a process of its own: `examples/review`, which `cargo test` builds.
+
+use crate::support::steady;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program, in `directory`, with nothing of this process's environment that it looks at.
+fn review(directory: &Path, words: &[&str]) -> Command {
+    let mut path = std::env::current_exe().unwrap();
+    // target/debug/deps/all-… → target/debug/examples/review
+    path.pop();
+    path.pop();
+    let path: PathBuf = path.join("examples").join(format!("review{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is not built: `cargo build -p interlocking-cli --examples`", path.display());
+    let mut command = Command::new(path);
+    command.args(words).current_dir(directory).env_remove("INTERLOCKING_JOURNAL").stdin(Stdio::null());
+    command
+}
+
+fn ran(output: Output) -> (Option<i32>, String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn call(directory: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+    ran(review(directory, words).output().unwrap())
+}
+
+#[cfg(unix)]
+fn interrupt(program: &Child) {
+    let id = rustix::process::Pid::from_raw(program.id().cast_signed()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+}
+
+/// Waits until the program has written that the agent is at work.
+fn until_at_work(events: &Path) {
+    let started = Instant::now();
+    while !fs::read_to_string(events).unwrap_or_default().contains("\"event\":\"started\"") {
+        assert!(started.elapsed() < Duration::from_secs(60), "the agent does not start");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_person_answers_from_another_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let (exit, stdout, stderr) = call(at, &["run", "tides", "--run-id", "r1"]);
+    assert_eq!((exit, stdout.as_str()), (Some(3), ""), "{stderr}");
+    assert!(stderr.contains("`review answer r1 JSON` answers, then `review resume r1` takes it up\n"), "{stderr}");
+    assert!(!stderr.contains('\u{1b}'), "no control sequences where there is no terminal");
+    assert_eq!(fs::read_to_string(at.join(".interlocking/.gitignore")).unwrap(), "*\n");
+    assert_eq!(call(at, &["answer", "r1", r#"{"approved": true}"#]).0, Some(0));
+    let (exit, stdout, _) = call(at, &["resume", "r1"]);
+    assert_eq!((exit, stdout.as_str()), (Some(0), "\"The tide rises.\"\n"));
+    let elsewhere = review(at, &["list", "--json"]).env("INTERLOCKING_JOURNAL", at.join(".interlocking")).output();
+    let listed: Value = serde_json::from_str(&ran(elsewhere.unwrap()).1).unwrap();
+    assert_eq!(listed[0]["state"], "finished");
+    let refused = call(at, &["run", " "]);
+    assert_eq!(
+        (refused.0, steady(&refused.2).as_str()),
+        (Some(2), "error: the topic is empty\n  at: TOPIC\n  to do: say what to write about\n")
+    );
+}
+
+/// An interrupt is no end.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let start = |words: &[&str], events: &str| {
+        let mut command = review(at, words);
+        command.args(["--delay", "10m", "--events", events]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = command.spawn().unwrap();
+        until_at_work(&at.join(events));
+        program
+    };
+    let program = start(&["run", "tides", "--run-id", "r1"], "events-1.jsonl");
+    let (_, listed, _) = call(at, &["list", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&listed).unwrap()[0]["state"], "running");
+    interrupt(&program);
+    let (exit, stdout, stderr) = ran(program.wait_with_output().unwrap());
+    assert_eq!((exit, stdout.as_str()), (Some(6), ""), "{stderr}");
+    assert!(stderr.contains("suspending (interrupt again to stop at once)\n"), "{stderr}");
+    assert!(stderr.contains("`review resume r1` takes it up, with the options it had\n"), "{stderr}");
+    let (_, shown, _) = call(at, &["show", "r1"]);
+    assert!(shown.contains("draft.1  cut off"), "{shown}");
+
+    // A wish from another process ends the one that has it.
+    let program = start(&["resume", "r1"], "events-2.jsonl");
+    let (exit, _, stderr) = call(at, &["cancel", "r1"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    let (exit, _, stderr) = ran(program.wait_with_output().unwrap());
+    assert_eq!(exit, Some(6), "{stderr}");
+    assert!(stderr.contains("r1 was cancelled"), "{stderr}");
+
+    // What was cancelled goes on as another run.
+    let (exit, stdout, stderr) = call(at, &["fork", "r1"]);
+    assert_eq!((exit, stdout.as_str()), (Some(0), "r1-fork\n"), "{stderr}");
+    let (exit, _, stderr) = call(at, &["resume", "r1-fork", "--quiet"]);
+    assert_eq!(exit, Some(3), "{stderr}");
+}
+
+/// A second interrupt does not wait for anything.
+#[cfg(unix)]
+#[test]
+fn a_second_interrupt_ends_the_process_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = review(directory.path(), &["run", "tides", "--run-id", "r1", "--warm-up", "600"]);
+    let mut program = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    // The journal is opened when interrupts are listened to, and before the writer warms up.
+    while !directory.path().join(".interlocking/journal.db").exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the program does not start");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    interrupt(&program);
+    let mut line = String::new();
+    let mut messages = BufReader::new(program.stderr.take().unwrap());
+    messages.read_line(&mut line).unwrap();
+    assert_eq!(line, "suspending (interrupt again to stop at once)\n");
+    interrupt(&program);
+    assert_eq!(program.wait().unwrap().code(), Some(130));
+    let listed = call(directory.path(), &["list", "--json"]);
+    assert_eq!(listed.1.trim(), "[]", "it had not begun: {listed:?}");
+}

@@ -1,0 +1,144 @@
+//! A program that is called in this process, with a journal of its own.
+
+use crate::review::Review;
+use clap::Args;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::cli::{Cli, Console, Exit, Start};
+use interlocking::prelude::*;
+use interlocking::runtime::Cancel;
+use serde_json::Value;
+use std::io::{self, Cursor, Read, Write};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// What was printed.
+#[derive(Clone, Default)]
+pub(crate) struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Paper {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// What came of a command.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) exit: u8,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// All of it on one page, with everything that is not the same twice made the same.
+    pub(crate) fn page(&self) -> String {
+        let page = format!("exit {}\n{}{}", self.exit, self.stdout, behind("! ", &self.stderr));
+        steady(&page)
+    }
+}
+
+fn behind(mark: &str, text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", format!("{mark}{line}").trim_end())).collect()
+}
+
+/// The same text for every run: times, sessions and places are replaced.
+pub(crate) fn steady(text: &str) -> String {
+    let mut steady = String::new();
+    for line in text.lines() {
+        let words: Vec<String> = line.split(' ').map(word).collect();
+        steady += words.join(" ").trim_end();
+        steady.push('\n');
+    }
+    steady
+}
+
+fn word(word: &str) -> String {
+    let is_time = |word: &str| word.len() == 20 && word.ends_with('Z') && word.as_bytes()[10] == b'T';
+    let (bare, rest) = word.split_at(word.len() - word.len().min(usize::from(word.ends_with(','))));
+    if is_time(bare) {
+        return format!("TIME{rest}");
+    }
+    if bare.contains("/.tmp") {
+        let (before, _) = bare.split_once('/').unwrap();
+        let quote = if bare.ends_with('`') { "`" } else { "" };
+        return format!("{before}PLACE{quote}{rest}");
+    }
+    word.to_owned()
+}
+
+/// A program and its journal.
+pub(crate) struct Program<S: Args = Ink> {
+    pub(crate) cli: Cli<Review, S>,
+    pub(crate) place: TempDir,
+}
+
+/// How the writer behaves.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Ink {
+    /// Let the writer crash
+    #[arg(long)]
+    crash: bool,
+}
+
+pub(crate) fn writer(ink: &Ink) -> Arc<ScriptedAgent> {
+    let does = if ink.crash { "fail = 'crash'\ntext = 'out of ink'" } else { "output_json = '\"The tide rises.\"'" };
+    let script = format!("[[turn]]\ntimes = 'any'\ncost = 0.0125\n{does}\n");
+    Arc::new(ScriptedAgent::new(Script::parse("the writer's", &script).unwrap()))
+}
+
+impl Program {
+    pub(crate) fn new() -> Self {
+        let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::new()).with_agent("draft", writer(&ink))) };
+        Self { cli: Cli::new("review", set_up), place: tempfile::tempdir().unwrap() }
+    }
+
+    /// Calls it, and gives what it printed.
+    pub(crate) async fn call(&self, words: &[&str]) -> Ran {
+        call(&self.cli, &self.place, words, None).await
+    }
+
+    /// The same with something to read.
+    pub(crate) async fn call_with(&self, words: &[&str], input: &str) -> Ran {
+        call(&self.cli, &self.place, words, Some(Box::new(Cursor::new(input.to_owned())))).await
+    }
+
+    /// A run that waits for a person.
+    pub(crate) async fn waiting(&self, run: &str) {
+        let ran = self.call(&["run", "--run-id", run, "--input", "\"tides\"", "--quiet"]).await;
+        assert_eq!(ran.exit, 3, "{ran:?}");
+    }
+}
+
+/// Calls a program with its journal in `place`.
+pub(crate) async fn call<G: interlocking::graph::Graph, S: Args, E: Args>(
+    cli: &Cli<G, S, E>,
+    place: &TempDir,
+    words: &[&str],
+    input: Option<Box<dyn Read + Send>>,
+) -> Ran {
+    let (stdout, stderr) = (Paper::default(), Paper::default());
+    let console = Console::new(input, stdout.clone(), stderr.clone());
+    let journal = place.path().join("journal");
+    let mut all = vec!["program".to_owned()];
+    all.extend(words.iter().map(|word| (*word).to_owned()));
+    if words.first() != Some(&"graph") {
+        all.extend(["--journal".to_owned(), journal.display().to_string()]);
+    }
+    let exit: Exit = cli.execute(all, &console, &Cancel::new()).await;
+    Ran { exit: exit.code(), stdout: stdout.text(), stderr: stderr.text() }
+}

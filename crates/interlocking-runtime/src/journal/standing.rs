@@ -1,0 +1,92 @@
+//! Where a run stands, told from its records alone: without its graph, and whether or not somebody executes it.
+
+use crate::journal::{By, Entry, Record};
+use crate::replay::replay;
+use interlocking_core::frontier::Execution;
+use interlocking_core::net::Net;
+use std::collections::BTreeSet;
+
+/// Where a run stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// The executions that had begun, or were due, when the last record was written, in the order in which they began.
+    pub(crate) in_flight: Vec<By>,
+    /// The same beside the graph.
+    pub(crate) beside: Vec<By>,
+    /// The questions that nobody has answered and that somebody may, by who asks.
+    pub(crate) open: BTreeSet<By>,
+    /// The number of the last letter that was taken up.
+    pub(crate) letters: u64,
+    /// Why only the records' own words are known, and not what follows from the table.
+    pub(crate) problem: Option<String>,
+}
+
+/// Where a run with these records stands.
+pub(crate) fn standing(records: &[Record]) -> Standing {
+    let mut standing = Standing { letters: letters(records), ..Standing::default() };
+    match follow(records) {
+        Ok((in_flight, beside)) => (standing.in_flight, standing.beside) = (in_flight, beside),
+        Err(problem) => {
+            // A question is then taken to be open until its execution has come to an end that is recorded.
+            standing.in_flight = unended(records);
+            standing.problem = Some(problem);
+        }
+    }
+    if records.iter().any(|record| record.entry.ending().is_some()) {
+        return standing;
+    }
+    for record in records {
+        match &record.entry {
+            Entry::Asked { by, .. } if standing.in_flight.contains(by) => drop(standing.open.insert(by.clone())),
+            Entry::Answered { by, .. } => drop(standing.open.remove(by)),
+            _ => {}
+        }
+    }
+    standing
+}
+
+/// The number of the last letter that the records tell of.
+fn letters(records: &[Record]) -> u64 {
+    let numbers = records.iter().map(|record| match record.entry {
+        Entry::Answered { letter, .. } | Entry::Received { letter, .. } => letter,
+        _ => 0,
+    });
+    numbers.max().unwrap_or(0)
+}
+
+/// What is under way, in the graph and beside it.
+fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
+    if records.iter().any(|record| matches!(record.entry, Entry::Resumed { table: Some(_) })) {
+        return Err("its history was migrated to another table, which only its program can follow".to_owned());
+    }
+    let Some(Entry::Started { table, .. }) = records.first().map(|record| &record.entry) else {
+        return Err("its first record does not say that it started".to_owned());
+    };
+    let net = Net::new((**table).clone()).map_err(|error| error.to_string())?;
+    let replayed = replay(&net, records.to_vec()).map_err(|error| error.to_string())?;
+    let by = |execution: &Execution| {
+        let Execution { node, visit, attempt } = *execution;
+        By { node: net.name(node).to_owned(), visit, attempt }
+    };
+    let in_flight = replayed.in_flight.values().map(|(execution, _)| by(execution)).collect();
+    let beside = replayed.beside.iter().map(|(execution, _)| by(execution)).collect();
+    Ok((in_flight, beside))
+}
+
+/// The executions that records name and whose outcome none tells.
+fn unended(records: &[Record]) -> Vec<By> {
+    let mut named: Vec<By> = Vec::new();
+    for record in records {
+        match &record.entry {
+            Entry::Outcome(outcome) => named.retain(|by| *by != outcome.by()),
+            entry => {
+                if let Some(by) = entry.by()
+                    && !named.contains(by)
+                {
+                    named.push(by.clone());
+                }
+            }
+        }
+    }
+    named
+}
