@@ -130,7 +130,7 @@ pub struct Reported<R> {
     /// The execution's visit, 1-based; an observer has one only.
     pub visit: u32,
     /// Its report, or why there is none: it failed, or was not done when the graph's time for it was over.
-    pub result: Result<R, Failure>,
+    pub result: Result<R, Box<Failure>>,
 }
 
 /// Where [`Graph::finish`] reads what was reported.

@@ -22,7 +22,7 @@ use thiserror::Error;
 pub enum ChildFailure {
     /// One of its nodes failed.
     #[error(transparent)]
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// It was cancelled by itself, and not with its parent.
     #[error("the child run was cancelled")]
     Cancelled,
@@ -108,7 +108,7 @@ pub(crate) fn run_child<C: Graph>(
             Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
             Ok(report) => match report.outcome {
                 Outcome::Finished(output) => Ok(output),
-                Outcome::Failed(failure) => Err(ChildFailure::Failed(failure)),
+                Outcome::Failed(failure) => Err(ChildFailure::Failed(Box::new(failure))),
                 Outcome::Cancelled => Err(ChildFailure::Cancelled),
                 // The whole tree stops where it stands, and this with it.
                 _ => std::future::pending().await,

@@ -39,7 +39,7 @@ impl ReportSource for Reports {
         for (_, visit, report) in self.0.iter().filter(|(of, ..)| *of == node) {
             let result = match report {
                 Ok(json) => Ok(read(json).map_err(|reason| format!("a report does not parse: {reason}"))?),
-                Err(failure) => Err(failure.clone()),
+                Err(failure) => Err(Box::new(failure.clone())),
             };
             reports.push(Reported { visit: *visit, result });
         }

@@ -48,10 +48,13 @@ impl Finish for House {
     }
 }
 
+/// How the witness looks on.
+type Look = fn() -> Result<(), NodeError>;
+
 /// Who does what in a way of its own: how the witness looks on, and what was advised.
 #[derive(Clone, Default)]
 struct Ways {
-    witness: Option<fn() -> Result<(), NodeError>>,
+    witness: Option<Look>,
     advised: Arc<Mutex<Vec<u64>>>,
 }
 
@@ -163,7 +166,7 @@ async fn what_is_late_is_reported_as_late_and_recorded_when_it_comes() {
 /// HY-68: whatever the observer does, nothing else changes.
 #[tokio::test(start_paused = true)]
 async fn a_failing_observer_changes_nothing_but_its_report() {
-    let told: [(fn() -> Result<(), NodeError>, &str); 2] = [
+    let told: [(Look, &str); 2] = [
         (|| Err("cannot look".into()), "node `witness` failed: cannot look"),
         (|| panic!("blind"), "node `witness` panicked: blind"),
     ];

@@ -33,7 +33,7 @@ pub struct RunAccount {
     pub executions: Vec<ExecutionAccount>,
     /// Child runs whose execution the journal does not know any more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<RunAccount>,
+    pub children: Vec<Self>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
