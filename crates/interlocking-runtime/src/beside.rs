@@ -1,12 +1,12 @@
 //! What works beside the graph: advisory nodes and observers. Neither is among the run's tokens, and the failure of
 //! neither changes anything but its own report.
 
-use crate::driver::{Driver, End, Shared};
+use crate::driver::{Driver, End, Shared, Waited};
 use crate::event::EventKind;
 use crate::journal::{Encoded, Entry, NodeOutcome};
 use crate::observer::Observation;
 use crate::perform::{Interruption, Performed, Stop, failure, kind_of, perform};
-use crate::replay::exhausted_beside;
+use crate::replay::beyond_bounds;
 use crate::reports::Reports;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
@@ -185,7 +185,7 @@ impl<G: Graph> Driver<G> {
             Some(limit) => {
                 let backstage = &self.shared.services.backstage;
                 backstage.emit(|| EventKind::NodeExhausted(backstage.node(execution)));
-                self.beside.reports.add(execution, Err(exhausted_beside(G::net(), execution, limit)));
+                self.beside.reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
             }
         }
     }
@@ -233,15 +233,7 @@ impl<G: Graph> Driver<G> {
         let deadline = self.shared.services.backstage.settings.report_deadline;
         let mut over = std::pin::pin!(tokio::time::sleep(deadline));
         while self.beside.is_busy() {
-            let is_over = {
-                let mut any = std::pin::pin!(self.wait_for_any());
-                std::future::poll_fn(|context| match any.as_mut().poll(context) {
-                    Poll::Ready(result) => Poll::Ready(result.map(|()| false)),
-                    Poll::Pending => over.as_mut().poll(context).map(|()| Ok(true)),
-                })
-                .await?
-            };
-            if is_over {
+            if self.wait_for_any(Some(over.as_mut())).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
                 break;
             }

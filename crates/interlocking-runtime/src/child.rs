@@ -157,8 +157,13 @@ pub(crate) fn end_children<'a>(
                 Err(JournalError::Held { .. }) => continue,
                 Err(error) => return Err(error),
             };
+            let records = journal.load(&child.run).await?;
+            // Addenda may have come after its end.
+            if records.iter().any(|record| record.entry.ending().is_some()) {
+                continue;
+            }
             end_children(journal, tree, &child.run).await?;
-            let sequence = journal.load(&child.run).await?.len() as u64;
+            let sequence = records.len() as u64;
             let entry = Entry::Ended { output: None, failure: None, cancelled: true };
             journal.append(Record { run: child.run, sequence, entry }).await?;
         }

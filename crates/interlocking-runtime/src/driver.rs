@@ -27,6 +27,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use tokio::time::Sleep;
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
@@ -45,7 +46,7 @@ pub(crate) struct Driver<G: Graph> {
     /// The messages that wait for a safe point: the event node, and what it gets.
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
     /// Outcomes of map and human nodes that came while a message waited.
-    pub(crate) held: Vec<Landed<G>>,
+    pub(crate) held: VecDeque<Landed<G>>,
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
     /// The next letter.
@@ -75,6 +76,8 @@ pub(crate) struct Standing<G: Graph> {
     pub(crate) observed: Vec<NodeOutcome>,
     /// What was sent last to other runs, which may not have got it.
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
+    /// What ends it at once: it had failed, and no record says so.
+    pub(crate) doomed: Option<Failure>,
     /// Whether it has run before.
     pub(crate) is_taken_up: bool,
 }
@@ -113,7 +116,17 @@ enum Woken<G: Graph> {
     Letter(Result<Posted, JournalError>),
     Parked,
     Cancelled,
+    Over,
     Halted,
+}
+
+/// What waiting came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// Something has happened.
+    ForSomething,
+    /// The time for it is over.
+    UntilOver,
 }
 
 impl<G: Graph> Driver<G> {
@@ -137,7 +150,7 @@ impl<G: Graph> Driver<G> {
             stops: Stops::default(),
         });
         let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
-        let Standing { beside: advisory, reports, observed, posted, is_taken_up, .. } = standing;
+        let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
         let driver = Self {
             flight: Flight::new(shared.clone()),
             shared,
@@ -147,14 +160,14 @@ impl<G: Graph> Driver<G> {
             arrived,
             beside,
             mailbox,
-            held: Vec::new(),
+            held: VecDeque::new(),
             letters,
             next_letter: None,
             said_waiting: false,
             listens,
             claim: claim.map(Arc::new),
         };
-        let begun = Begun { in_flight, advisory, reports, observed, posted };
+        let begun = Begun { in_flight, advisory, reports, observed, posted, doomed };
         (driver, is_taken_up.then(|| Box::new(begun)))
     }
 
@@ -194,6 +207,9 @@ impl<G: Graph> Driver<G> {
         let begun = *begun;
         if let Some((by, messages)) = &begun.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
+        }
+        if let Some(failure) = begun.doomed {
+            return Err(End::failed(failure));
         }
         for StandingReport { execution, report } in begun.reports {
             self.beside.reports.add(execution, report);
@@ -246,7 +262,7 @@ impl<G: Graph> Driver<G> {
                 }
                 continue;
             }
-            match self.flight.next() {
+            match self.next_landed() {
                 None => self.wait().await?,
                 Some(landed) => Box::pin(self.absorb_recorded(landed)).await?,
             }
@@ -277,10 +293,16 @@ impl<G: Graph> Driver<G> {
         Ok(any)
     }
 
+    /// What is to be taken in next: first what was held while a message waited, if none waits any more.
+    fn next_landed(&mut self) -> Option<Landed<G>> {
+        let held = if self.mailbox.is_empty() { self.held.pop_front() } else { None };
+        held.or_else(|| self.flight.next())
+    }
+
     /// Takes in what has landed, where there is a journal.
     async fn absorb_recorded(&mut self, landed: Landed<G>) -> Result<(), End> {
         if !self.mailbox.is_empty() && !keeps_waiting(G::net(), landed.execution.node) {
-            self.held.push(landed);
+            self.held.push_back(landed);
             return Ok(());
         }
         let Landed { execution, result, now } = landed;
@@ -289,24 +311,17 @@ impl<G: Graph> Driver<G> {
         self.absorb(execution, result, now, took).await
     }
 
-    /// Takes in again what was held while a message waited.
-    pub(crate) async fn absorb_held(&mut self) -> Result<(), End> {
-        for landed in std::mem::take(&mut self.held) {
-            self.absorb_recorded(landed).await?;
-        }
-        Ok(())
-    }
-
     /// Waits until something happens; an error if it is what ends the run.
     async fn wait(&mut self) -> Result<(), End> {
         if self.listens || self.shared.services.backstage.parking.count() > 0 {
             self.look_for_parked()?;
         }
-        self.wait_for_any().await
+        self.wait_for_any(None).await.map(drop)
     }
 
-    /// Waits for whatever comes next, and takes in what does not land.
-    pub(crate) async fn wait_for_any(&mut self) -> Result<(), End> {
+    /// Waits for whatever comes next, or until it is `over`, and takes in what does not land. That is taken in whole: to
+    /// drop this future half-way would lose it.
+    pub(crate) async fn wait_for_any(&mut self, mut over: Option<Pin<&mut Sleep>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
         let backstage = &shared.services.backstage;
         if let (Some(scribe), None) = (&self.scribe, &self.next_letter) {
@@ -333,6 +348,11 @@ impl<G: Graph> Driver<G> {
                 if cancelled.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Woken::Cancelled);
                 }
+                if let Some(over) = &mut over
+                    && over.as_mut().poll(context).is_ready()
+                {
+                    return Poll::Ready(Woken::Over);
+                }
                 if !*listens {
                     return Poll::Pending;
                 }
@@ -344,16 +364,18 @@ impl<G: Graph> Driver<G> {
             .await
         };
         match woken {
-            Woken::Landed | Woken::Parked => Ok(()),
-            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await,
+            Woken::Landed | Woken::Parked => {}
+            Woken::Over => return Ok(Waited::UntilOver),
+            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await?,
             Woken::Letter(posted) => {
                 self.next_letter = None;
                 let posted = posted.map_err(|error| self.journal_failed(error))?;
-                Box::pin(self.take_letter(posted)).await
+                Box::pin(self.take_letter(posted)).await?;
             }
-            Woken::Cancelled => Err(self.stopped()),
-            Woken::Halted => Err(End::Halted(backstage.settings.tree.halted_by().unwrap_or(Halt::Suspended))),
+            Woken::Cancelled => return Err(self.stopped()),
+            Woken::Halted => return Err(End::Halted(backstage.settings.tree.halted_by().unwrap_or(Halt::Suspended))),
         }
+        Ok(Waited::ForSomething)
     }
 
     /// How a run ends whose stop somebody has asked for.
@@ -511,6 +533,7 @@ pub(crate) struct Begun<G: Graph> {
     reports: Vec<StandingReport>,
     observed: Vec<NodeOutcome>,
     posted: Option<(By, Vec<MessageRecord>)>,
+    doomed: Option<Failure>,
 }
 
 impl End {

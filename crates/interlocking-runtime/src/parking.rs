@@ -47,6 +47,11 @@ impl Parking {
         self.set(execution, true);
     }
 
+    /// Takes an execution off before it has noticed that it may go on.
+    pub(crate) fn leave(&self, execution: Execution) {
+        self.set(execution, false);
+    }
+
     /// How many executions are parked.
     pub(crate) fn count(&self) -> usize {
         self.lock().len()

@@ -57,6 +57,10 @@ impl<G: Graph> Driver<G> {
         if let Some(scribe) = &self.scribe {
             scribe.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
         }
+        if let Some(node) = G::net().node_named(&by.node) {
+            // It goes on from now on, though its task has not been told yet: the run does not wait for this person.
+            backstage.parking.leave(Execution { node, visit: by.visit, attempt: by.attempt });
+        }
         backstage.history.answered(by, answer);
         backstage.answered.notify_waiters();
         Ok(())
@@ -107,16 +111,17 @@ impl<G: Graph> Driver<G> {
 
     /// Handles the messages that wait, if the run is at a safe point.
     pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
-        if self.mailbox.is_empty() {
-            return Ok(());
-        }
         while !self.mailbox.is_empty()
             && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node))
         {
-            let Some((node, message)) = self.mailbox.pop_front() else { break };
-            self.handle(node, message).await?;
+            if self.frontier.has_ended() {
+                // After the exit there is nothing that a message could change (rule 13).
+                self.mailbox.clear();
+            } else if let Some((node, message)) = self.mailbox.pop_front() {
+                self.handle(node, message).await?;
+            }
         }
-        if self.mailbox.is_empty() { self.absorb_held().await } else { Ok(()) }
+        Ok(())
     }
 
     async fn handle(&mut self, node: NodeIndex, message: G::Token) -> Result<(), End> {

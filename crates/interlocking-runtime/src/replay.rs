@@ -5,7 +5,7 @@ use crate::journal::{
     By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord,
 };
 use interlocking_agents::{LedgerEntry, SessionId};
-use interlocking_core::failure::Failure;
+use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
 use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use interlocking_core::route::Step;
@@ -77,6 +77,8 @@ pub(crate) struct Replayed<'net> {
     pub(crate) once: Vec<(By, String, Payload)>,
     pub(crate) questions: Vec<(By, Payload, Payload)>,
     pub(crate) answers: Vec<(By, Payload)>,
+    /// What ends the run, though no record says so yet: an entry beyond bounds that leads nowhere, or to where it may not.
+    pub(crate) doomed: Option<Failure>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
     /// The output, where it is another than what came to the exit.
@@ -150,6 +152,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         once: Vec::new(),
         questions: Vec::new(),
         answers: Vec::new(),
+        doomed: None,
         ended: None,
         output: None,
         records: 1,
@@ -171,7 +174,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
 impl<'net> Replayed<'net> {
     /// Starts what the executor would have started: everything, unless a message waits for its turn.
     fn start_due(&mut self, net: &'net Net) {
-        if self.ended.is_some() {
+        if self.ended.is_some() || self.doomed.is_some() {
             return;
         }
         while self.mailbox.is_empty()
@@ -190,15 +193,22 @@ impl<'net> Replayed<'net> {
                 continue;
             };
             let route = row.exhausted.and_then(|alternative| Some((alternative, net.alternative(alternative)?)));
-            // Without a route the run has failed, as its next record says.
-            let Some((alternative, way)) = route else { return };
+            // Without a route the run has failed, as its next record says, unless there was no time for that.
+            let Some((alternative, way)) = route else {
+                self.doomed = Some(beyond_bounds(net, execution, limit));
+                return;
+            };
             let place = way.branches[0][0];
             let content = Content::Exhausted(Arc::new((execution.node, limit, inputs)));
             let slip = Slip { place, content };
             self.arrived[usize::from(place)] = Some(slip.clone());
-            // A violation has ended the run, as its next record says.
-            let Ok(completed) = self.frontier.complete(execution, Step::One(alternative, slip)) else { return };
-            completed.cancelled.into_iter().for_each(|stopped| self.land(stopped));
+            match self.frontier.complete(execution, Step::One(alternative, slip)) {
+                Ok(completed) => completed.cancelled.into_iter().for_each(|stopped| self.land(stopped)),
+                Err(violation) => {
+                    self.doomed = Some(unsound(net, execution, violation));
+                    return;
+                }
+            }
         }
     }
 
@@ -337,7 +347,7 @@ impl<'net> Replayed<'net> {
             let (execution, exhausted) = self.frontier.enter_beside(node);
             match exhausted {
                 None => self.beside.push((execution, payload)),
-                Some(limit) => self.reports.push((execution, Err(exhausted_beside(net, execution, limit)))),
+                Some(limit) => self.reports.push((execution, Err(beyond_bounds(net, execution, limit)))),
             }
         }
         Ok(())
@@ -375,7 +385,7 @@ impl<'net> Replayed<'net> {
         digests.of(&self.entry);
         let kept = self.memories.iter().flatten();
         let reports = self.reports.iter().filter_map(|(_, report)| report.as_ref().ok());
-        let observed = self.observed.iter().flat_map(|outcome| &outcome.tokens).map(|token| &token.payload);
+        let observed = self.observed.iter().flat_map(NodeOutcome::payloads);
         let waiting = self.mailbox.iter().map(|(_, message)| message);
         let beside = self.beside.iter().map(|(_, payload)| payload);
         let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
@@ -435,16 +445,20 @@ impl Texts {
     }
 }
 
-/// Why an advisory node did not run: it was started more often than its table allows.
-pub(crate) fn exhausted_beside(net: &Net, execution: Execution, limit: Limit) -> Failure {
-    Failure {
-        node: net.name(execution.node).to_owned(),
-        visit: execution.visit,
-        attempt: execution.attempt,
-        kind: interlocking_core::failure::FailureKind::Exhausted(limit),
-        message: format!("may not be entered again: its table says `{limit}`"),
-        causes: Vec::new(),
-    }
+/// Why a node did not run: it was entered more often than its table allows, and no route takes that up.
+pub(crate) fn beyond_bounds(net: &Net, execution: Execution, limit: Limit) -> Failure {
+    let message = format!("may not be entered again: its table says `{limit}`");
+    failure(net, execution, FailureKind::Exhausted(limit), message)
+}
+
+fn unsound(net: &Net, execution: Execution, violation: Violation) -> Failure {
+    let message = violation.to_string();
+    failure(net, execution, FailureKind::Unsound(violation), message)
+}
+
+fn failure(net: &Net, execution: Execution, kind: FailureKind, message: String) -> Failure {
+    let Execution { node, visit, attempt } = execution;
+    Failure { node: net.name(node).to_owned(), visit, attempt, kind, message, causes: Vec::new() }
 }
 
 /// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
@@ -467,7 +481,7 @@ fn lost(by: &By) -> Failure {
         node: by.node.clone(),
         visit: by.visit,
         attempt: by.attempt,
-        kind: interlocking_core::failure::FailureKind::Handler,
+        kind: FailureKind::Handler,
         message: "its report is not recorded".to_owned(),
         causes: Vec::new(),
     }

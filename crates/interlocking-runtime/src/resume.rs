@@ -2,7 +2,7 @@
 
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
-use crate::journal::{Encoded, Entry, Payload, Record};
+use crate::journal::{Encoded, Entry, NodeOutcome, Payload, Record};
 use crate::outcome::{Outcome, Report};
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
 use crate::run::{Executed, StartError, recalled};
@@ -247,10 +247,10 @@ impl Reader<'_> {
         });
         let reports = reports.collect();
         let mut observed = std::mem::take(&mut replayed.observed);
-        for token in observed.iter_mut().flat_map(|outcome| &mut outcome.tokens) {
-            token.payload = self.texts.of(&token.payload).into();
+        for payload in observed.iter_mut().flat_map(NodeOutcome::payloads_mut) {
+            *payload = self.texts.of(payload).into();
         }
-        let mut posted = replayed.posted.take();
+        let (mut posted, doomed) = (replayed.posted.take(), replayed.doomed.take());
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
             message.message = self.texts.of(&message.message).into();
         }
@@ -258,8 +258,19 @@ impl Reader<'_> {
         replayed.calls.drain(..).for_each(|(by, call)| backstage.had_spent(by, call));
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
         let (letters, is_taken_up) = (replayed.letters, true);
-        let standing =
-            Standing { frontier, arrived, in_flight, mailbox, letters, beside, reports, observed, posted, is_taken_up };
+        let standing = Standing {
+            frontier,
+            arrived,
+            in_flight,
+            mailbox,
+            letters,
+            beside,
+            reports,
+            observed,
+            posted,
+            doomed,
+            is_taken_up,
+        };
         Ok((standing, RunServices { backstage, entry, inputs: Some(inputs.into()), memories }))
     }
 

@@ -479,6 +479,7 @@ async fn fresh<G: Graph>(
         reports: Vec::new(),
         observed: Vec::new(),
         posted: None,
+        doomed: None,
         is_taken_up: false,
     };
     Ok((standing, services, scribe))

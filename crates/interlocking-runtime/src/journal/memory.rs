@@ -152,7 +152,7 @@ impl Kept {
             records: self.records.len() as u64,
             started_at_ms: self.started_at_ms,
             updated_at_ms: self.updated_at_ms,
-            ended: self.records.last().and_then(|record| record.entry.ending()).map(str::to_owned),
+            ended: self.records.iter().rev().find_map(|record| record.entry.ending()).map(str::to_owned),
             holder: self.claimed.then(|| "this process".to_owned()),
         })
     }

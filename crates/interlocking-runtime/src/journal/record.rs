@@ -242,12 +242,28 @@ pub struct RunSummary {
     pub started_at_ms: u64,
     /// When its latest record was written.
     pub updated_at_ms: u64,
-    /// How it ended, as its last entry says: `finished`, `failed`, `cancelled`; absent where it has not.
+    /// How it ended, as its last entry but for addenda says: `finished`, `failed`, `cancelled`; absent where it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     /// Who works on it now: process id and machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+}
+
+impl NodeOutcome {
+    /// Everything that it carries.
+    pub(crate) fn payloads(&self) -> impl Iterator<Item = &Payload> {
+        let tokens = self.tokens.iter().chain(&self.spawned).map(|token| &token.payload);
+        let messages = self.posted.iter().map(|message| &message.message);
+        tokens.chain(messages).chain(self.memory.iter().map(|memory| &memory.value))
+    }
+
+    /// The same, to be filled in.
+    pub(crate) fn payloads_mut(&mut self) -> impl Iterator<Item = &mut Payload> {
+        let tokens = self.tokens.iter_mut().chain(&mut self.spawned).map(|token| &mut token.payload);
+        let messages = self.posted.iter_mut().map(|message| &mut message.message);
+        tokens.chain(messages).chain(self.memory.iter_mut().map(|memory| &mut memory.value))
+    }
 }
 
 impl Entry {
