@@ -26,6 +26,7 @@ mod map;
 mod memory;
 mod nudges;
 mod message;
+mod moments;
 mod region;
 mod resume;
 mod aftermath;

@@ -1,0 +1,259 @@
+//! Runs that something happens to at an awkward moment: a message as they come to their exit, the end of their process
+//! as they fail, a slow journal as a person answers or a deadline passes. Found by simulated runs.
+
+use crate::support::{Log, failed, finished, pass, timed};
+use async_trait::async_trait;
+use interlocking::failure::FailureKind;
+use interlocking::prelude::*;
+use interlocking::runtime::journal::{
+    By, Claim, Digest, Encoded, Entry, JournalError, Letter, LetterBody, Posted, Record, RunSummary,
+};
+use interlocking::runtime::{Journal, MemoryJournal};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+type Diary = Arc<Mutex<Vec<String>>>;
+
+/// A person and somebody quick meet; letters are handled between.
+#[derive(Graph)]
+#[graph(output = String)]
+struct Meeting {
+    #[node(entry, input = u32, fork(ask, quick))]
+    open: ForkNode<Open>,
+    #[node(input = u32, question = u32, answer = u32, goto(gate))]
+    ask: HumanNode<Asks>,
+    #[node(input = u32, goto(next), spawn(count))]
+    quick: LogicNode<Quick>,
+    #[node(input = u32, goto(gate))]
+    next: LogicNode<Next>,
+    #[node(join(ask: u32, next: u32), goto(exit))]
+    gate: JoinNode<Gate>,
+    #[node(on(String), resume)]
+    mail: EventNode<Mail>,
+    #[node(input = u32, report = u32, reports_to(exit))]
+    count: AdvisoryNode<Count>,
+}
+
+/// Comes back to itself until it may no more.
+#[derive(Graph)]
+#[graph(output = u32)]
+struct Stubborn {
+    #[node(entry, input = u32, goto(again, exit), visits = 2)]
+    again: LogicNode<Again>,
+}
+held!(Meeting, Stubborn);
+
+forks!(Open for meeting::open, |start: u32, cx| fork!(cx, (start, start)));
+struct Asks;
+impl HumanHandler<meeting::ask> for Asks {
+    async fn ask(&self, start: &u32, _: &mut Cx<'_, meeting::ask>) -> Result<u32, NodeError> {
+        Ok(*start)
+    }
+    async fn answered(&self, _: u32, answer: u32, cx: &mut Cx<'_, meeting::ask>) -> Route<meeting::ask> {
+        pass(2).await;
+        goto!(cx, meeting::gate, answer)
+    }
+}
+logic!(Quick for meeting::quick, |start: u32, cx| {
+    cx.spawn::<meeting::count>(start);
+    pass(10).await;
+    goto!(cx, meeting::next, start)
+});
+logic!(Next for meeting::next, |start: u32, cx| {
+    pass(1).await;
+    goto!(cx, meeting::gate, start)
+});
+joins!(Gate for meeting::gate, |(answer, start): (u32, u32), cx| {
+    pass(5).await;
+    goto!(cx, meeting::exit, format!("{start} and {answer}"))
+});
+struct Mail(Diary);
+impl EventHandler<meeting::mail> for Mail {
+    async fn handle(&self, text: String, cx: &mut Cx<'_, meeting::mail>) -> Route<meeting::mail> {
+        self.0.lock().unwrap().push(text);
+        pass(20).await;
+        cx.resume()
+    }
+}
+struct Count;
+impl AdvisoryHandler<meeting::count> for Count {
+    async fn advise(&self, start: u32, _: &mut Cx<'_, meeting::count>) -> Result<u32, NodeError> {
+        pass(25).await;
+        Ok(start)
+    }
+}
+impl Finish for Meeting {
+    async fn finish(&self, output: String, reports: Self::Reports) -> Result<String, NodeError> {
+        let counted: Vec<_> = reports.count.into_iter().map(|report| (report.visit, report.result.ok())).collect();
+        Ok(format!("{output}, {counted:?}"))
+    }
+}
+logic!(Again for stubborn::again, |times: u32, cx| goto!(cx, self, times + 1));
+
+fn meeting(diary: &Diary, journal: &Arc<Slow>) -> Run<Meeting> {
+    let graph = Meeting {
+        open: ForkNode(Open),
+        ask: HumanNode(Asks),
+        quick: LogicNode(Quick),
+        next: LogicNode(Next),
+        gate: JoinNode(Gate),
+        mail: EventNode(Mail(diary.clone())),
+        count: AdvisoryNode(Count),
+    };
+    timed(graph).with_journal(journal.clone())
+}
+
+fn answer(answer: u32) -> Letter {
+    let to = By { node: "ask".to_owned(), visit: 1, attempt: 1 };
+    Letter { key: None, body: LetterBody::Answer { to, answer: answer.to_string().into() } }
+}
+
+fn message(text: &str) -> Letter {
+    let message = serde_json::to_string(text).unwrap().into();
+    Letter { key: None, body: LetterBody::Message { node: "mail".to_owned(), message } }
+}
+
+fn run() -> RunId {
+    "run".parse().unwrap()
+}
+
+/// Rule 13: a message is dropped after the exit, also one that came before it and had to wait.
+#[tokio::test(start_paused = true)]
+async fn a_message_that_waits_as_its_run_comes_to_the_exit_is_dropped() {
+    let (diary, journal) = (Diary::default(), Slow::new(|_| 0));
+    let letters = async {
+        pass(1).await;
+        journal.post(&run(), answer(7)).await.unwrap();
+        // While `gate` runs, which the message has to wait for.
+        journal.gate.notified().await;
+        pass(2).await;
+        journal.post(&run(), message("too late")).await.unwrap();
+    };
+    let (report, ()) = tokio::join!(meeting(&diary, &journal).awaiting_people().start(1), letters);
+    assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
+    assert_eq!(*diary.lock().unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_a_bound_has_ended_fails_also_where_its_process_ended_first() {
+    let journal = Slow::new(|_| 0);
+    let stubborn = |journal: &Arc<Slow>| timed(Stubborn { again: LogicNode(Again) }).with_journal(journal.clone());
+    let failure = failed(stubborn(&journal).start(1).await.unwrap());
+    assert!(matches!(failure.kind, FailureKind::Exhausted(_)));
+    let records = journal.kept.records(&run());
+    let [.., Record { entry: Entry::Ended { .. }, .. }] = &records[..] else { panic!("{records:?}") };
+    let cut = Slow::new(|_| 0);
+    for record in &records[..records.len() - 1] {
+        cut.append(record.clone()).await.unwrap();
+    }
+    for _ in 0..2 {
+        let again = tokio::time::timeout(Duration::from_secs(1), stubborn(&cut).resume()).await;
+        assert_eq!(failed(again.expect("it does not hang").unwrap()), failure);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_does_not_wait_for_a_person_whose_answer_is_being_recorded() {
+    let (diary, journal) =
+        (Diary::default(), Slow::new(|entry| 20 * u64::from(matches!(entry, Entry::Answered { .. }))));
+    let outcome = meeting(&diary, &journal).start(1).await.unwrap().outcome;
+    assert!(matches!(&outcome, Outcome::Waiting { questions } if questions.len() == 1), "{outcome:?}");
+    journal.post(&run(), answer(7)).await.unwrap();
+    let report = meeting(&diary, &journal).resume().await.unwrap();
+    assert_eq!(finished(report), "1 and 7, [(1, Some(1))]");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_that_is_being_recorded_at_the_deadline_is_not_lost() {
+    let (diary, journal) = (Diary::default(), Slow::new(|entry| 20 * u64::from(matches!(entry, Entry::Report { .. }))));
+    let letters = async {
+        pass(1).await;
+        journal.post(&run(), answer(7)).await.unwrap();
+    };
+    let running = meeting(&diary, &journal).with_report_deadline(Duration::from_millis(20)).awaiting_people();
+    let (report, ()) = tokio::join!(running.start(1), letters);
+    // At the exit, after 16 ms, the count is still under way; it is there after 25 ms, and recorded after 45.
+    assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
+}
+
+/// What a message kept waiting starts as soon as it is handled, and does not wait for what was held meanwhile.
+#[tokio::test(start_paused = true)]
+async fn what_was_held_while_a_message_was_handled_holds_up_nobody() {
+    let (diary, log) = (Diary::default(), Log::new());
+    let journal = Slow::new(|entry| {
+        let is_held = matches!(entry, Entry::Outcome(outcome) if outcome.node == "ask");
+        20 * u64::from(is_held)
+    });
+    let letters = async {
+        pass(5).await;
+        journal.post(&run(), message("a word")).await.unwrap();
+        journal.post(&run(), answer(7)).await.unwrap();
+    };
+    let running = meeting(&diary, &journal).with_events(log.sink()).awaiting_people().start(1);
+    let (report, ()) = tokio::join!(running, letters);
+    assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
+    assert_eq!(*diary.lock().unwrap(), ["a word"]);
+    assert_eq!(log.line("finished mail 1.1"), "30 finished mail 1.1 to  after 20");
+    assert_eq!(log.line("started next 1.1"), "30 started next 1.1");
+    // Taken in after that, though it had landed before.
+    let lines = log.lines();
+    assert!(lines.find("started next 1.1") < lines.find("finished ask 1.1"), "{lines}");
+    assert_eq!(log.line("started gate 1.1"), "50 started gate 1.1");
+}
+
+/// A journal that takes its time with some records, in milliseconds.
+struct Slow {
+    kept: MemoryJournal,
+    takes: fn(&Entry) -> u64,
+    /// Told when `next` has ended, and `gate` is about to begin.
+    gate: tokio::sync::Notify,
+}
+
+impl Slow {
+    fn new(takes: fn(&Entry) -> u64) -> Arc<Self> {
+        Arc::new(Self { kept: MemoryJournal::new(), takes, gate: tokio::sync::Notify::new() })
+    }
+}
+
+#[async_trait]
+impl Journal for Slow {
+    async fn append(&self, record: Record) -> Result<(), JournalError> {
+        pass((self.takes)(&record.entry)).await;
+        if matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "next") {
+            self.gate.notify_one();
+        }
+        self.kept.append(record).await
+    }
+
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.kept.claim(run).await
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        self.kept.load(run).await
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        self.kept.fetch(run, digests).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.kept.runs().await
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        self.kept.post(run, letter).await
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        self.kept.next_letter(run, after).await
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        self.kept.letters(run, after).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.kept.remove(run).await
+    }
+}
