@@ -41,7 +41,7 @@ pub struct Frontier<'n, P> {
     net: &'n Net,
     marked: Bits,
     waiting: Box<[Option<P>]>,
-    /// By place: the value of a latched slot, and of a kept slot while its join runs.
+    /// By place, up to the last that is kept: the value of a latched slot, and of a kept slot while its join runs.
     remembered: Box<[Option<P>]>,
     nodes: Box<[NodeState]>,
     due: VecDeque<NodeIndex>,
@@ -126,11 +126,12 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// A run that starts with `entry`.
     pub fn new(net: &'n Net, entry: P) -> Self {
         let places = net.places().len();
+        let kept = net.places().iter().rposition(|place| place.kept).map_or(0, |last| last + 1);
         let mut frontier = Self {
             net,
             marked: Bits::new(places),
             waiting: std::iter::repeat_with(|| None).take(places).collect(),
-            remembered: std::iter::repeat_with(|| None).take(places).collect(),
+            remembered: std::iter::repeat_with(|| None).take(kept).collect(),
             nodes: vec![NodeState::default(); net.nodes().len()].into(),
             due: VecDeque::with_capacity(8),
             running: 0,
@@ -507,10 +508,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
         }
     }
 
+    /// Gives what is remembered of a place, which is not remembered any more.
+    fn forget(&mut self, place: usize) -> Option<P> {
+        self.remembered.get_mut(place)?.take()
+    }
+
     fn clear(&mut self, places: &Bits, nodes: &Bits) -> Vec<Execution> {
         for place in places.iter() {
             self.waiting[place] = None;
-            self.remembered[place] = None;
+            self.forget(place);
         }
         self.marked.subtract(places);
         let mut stopped = Vec::new();
@@ -519,7 +525,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             // A join that loses one slot has the others still, even if it ran with them.
             for place in self.net.nodes()[index].places().filter(|&place| !self.net.places()[place].latched) {
                 if self.waiting[place].is_none() && self.marked.contains(place) {
-                    self.waiting[place] = self.remembered[place].take();
+                    self.waiting[place] = self.forget(place);
                 }
             }
         }

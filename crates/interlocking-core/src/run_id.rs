@@ -1,6 +1,7 @@
 //! The name of one run.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +10,7 @@ use std::str::FromStr;
 /// One to 64 lower-case letters, digits and inner hyphens. Not to be confused with the id of an agent's conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct RunId(String);
+pub struct RunId(Cow<'static, str>);
 
 /// Why a text is not a [`RunId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct RunIdError {
 }
 
 impl RunId {
+    /// `run`: the name of a run that was given none.
+    pub const DEFAULT: Self = Self(Cow::Borrowed("run"));
     /// The most characters a run's name may have.
     pub const MAX_LENGTH: usize = 64;
 
@@ -42,7 +45,7 @@ impl FromStr for RunId {
         if text.starts_with('-') || text.ends_with('-') {
             return refuse("a hyphen may stand only inside");
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(Cow::Owned(text.to_owned())))
     }
 }
 
@@ -56,7 +59,7 @@ impl TryFrom<String> for RunId {
 
 impl From<RunId> for String {
     fn from(id: RunId) -> Self {
-        id.0
+        id.0.into_owned()
     }
 }
 

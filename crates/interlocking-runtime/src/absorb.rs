@@ -45,7 +45,7 @@ impl<G: Graph> Driver<G> {
         let updated = self.apply(execution, &effects);
         let spawned = effects.take_spawned::<G::Token>();
         let outcome = self.record(execution, &step, &spawned, &effects, updated, took);
-        let written = match (outcome, &self.scribe) {
+        let written = match (outcome, self.scribe()) {
             (Ok(outcome), Some(scribe)) => {
                 let written = scribe.write(Entry::Outcome(outcome.clone())).await;
                 written.map(|()| outcome)
@@ -71,7 +71,7 @@ impl<G: Graph> Driver<G> {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
             self.post(&by, &outcome.posted).await.map_err(|error| self.journal_failed(error))?;
         }
-        self.beside.observe(&self.shared, outcome);
+        self.observe(outcome);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl<G: Graph> Driver<G> {
     async fn book(&mut self, execution: Execution) -> Result<(), End> {
         let backstage = &self.shared.services.backstage;
         let calls = backstage.calls_of(execution);
-        let Some(scribe) = self.scribe.as_ref().filter(|_| !calls.is_empty()) else { return Ok(()) };
+        let Some(scribe) = self.scribe().filter(|_| !calls.is_empty()) else { return Ok(()) };
         let written = scribe.write(Entry::Spent { by: backstage.by(execution), calls }).await;
         written.map_err(|error| self.journal_failed(error))
     }
@@ -107,7 +107,7 @@ impl<G: Graph> Driver<G> {
         now: Elapsed,
         took: Elapsed,
     ) -> Result<(), End> {
-        if !effects.is_empty() || self.beside.observes() {
+        if !effects.is_empty() || self.observes {
             return self.accept_effects(execution, step, effects, now, took);
         }
         self.emit_finished(execution, &step, now, took);
@@ -127,8 +127,8 @@ impl<G: Graph> Driver<G> {
         let updated = self.apply(execution, &effects);
         let spawned = effects.take_spawned::<G::Token>();
         let node = G::net().name(execution.node);
-        let seen =
-            self.beside.is_observed(node).then(|| self.record(execution, &step, &spawned, &effects, updated, took));
+        let is_observed = self.observes && self.beside().is_observed(node);
+        let seen = is_observed.then(|| self.record(execution, &step, &spawned, &effects, updated, took));
         self.emit_finished(execution, &step, now, took);
         self.complete(execution, step)?;
         for token in spawned {
@@ -136,7 +136,7 @@ impl<G: Graph> Driver<G> {
         }
         match seen {
             None => {}
-            Some(Ok(outcome)) => self.beside.observe(&self.shared, outcome),
+            Some(Ok(outcome)) => self.observe(outcome),
             Some(Err(error)) => return Err(self.journal_failed(error)),
         }
         Ok(())
@@ -159,8 +159,8 @@ impl<G: Graph> Driver<G> {
         {
             // The rest of the run comes as far as it can without: it was paid for.
             let backstage = &self.shared.services.backstage;
-            backstage.settings.tree.hold_back(stopped.clone());
-            backstage.parking.hold_back(execution);
+            backstage.settings.tree().hold_back(stopped.clone());
+            backstage.parking().hold_back(execution);
             return Ok(None);
         }
         self.verdict(execution, result, took).map(Some)
@@ -225,7 +225,7 @@ impl<G: Graph> Driver<G> {
             let backstage = &self.shared.services.backstage;
             // Its task ends in its own time; nobody is to be sent for an answer until then.
             if backstage.net.row(cancelled.node).kind == NodeKind::Human {
-                backstage.settings.tree.asks_no_more(&backstage.run, &backstage.by(cancelled));
+                backstage.settings.tree().asks_no_more(backstage.run(), &backstage.by(cancelled));
             }
             let node = backstage.node(cancelled);
             backstage.emit(|| EventKind::NodeCancelled(node));
@@ -237,8 +237,8 @@ impl<G: Graph> Driver<G> {
         let mut tokens = Vec::with_capacity(step.tokens().len());
         for token in step.tokens() {
             let (place, payload) = encode::<G>(&self.shared.services, token)?;
-            if let Some(arrived) = self.arrived.get_mut(usize::from(token.place())) {
-                *arrived = Some(payload.clone());
+            if let Some(recorded) = &mut self.recorded {
+                recorded.arrived[usize::from(token.place())] = Some(payload.clone());
             }
             tokens.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
         }
@@ -326,7 +326,7 @@ impl<G: Graph> Driver<G> {
     /// The output as the journal has it, where it is not what came to the exit.
     fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<Stored>, JournalError> {
         match outcome {
-            Outcome::Finished(output) if self.scribe.is_some() && has_reports(G::net()) => {
+            Outcome::Finished(output) if self.recorded.is_some() && has_reports(G::net()) => {
                 let json = serde_json::to_string(output);
                 let unstorable = |error: serde_json::Error| JournalError::Encoding {
                     what: "the output".to_owned(),
@@ -340,7 +340,7 @@ impl<G: Graph> Driver<G> {
 
     /// Writes what has been spent and not recorded, and then how the run ended, if it did.
     async fn write_end(&mut self, ended: Option<Entry>) -> Result<(), JournalError> {
-        let Some(scribe) = &self.scribe else { return Ok(()) };
+        let Some(scribe) = self.scribe() else { return Ok(()) };
         let backstage = &self.shared.services.backstage;
         for execution in backstage.unrecorded() {
             let calls = backstage.calls_of(execution);
@@ -354,15 +354,12 @@ impl<G: Graph> Driver<G> {
 
     /// What a run that can be taken up again ends as; the whole tree stops with it.
     fn halted(&self, halt: Halt) -> Outcome<G::Output> {
-        let tree = &self.shared.services.backstage.settings.tree;
-        tree.halt(halt.clone());
+        self.shared.services.backstage.settings.tree().halt(halt.clone());
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting(questions) => Outcome::Waiting { questions },
             // By now it may have used more: what was under way came to its end first.
-            Halt::Stopped(stopped) => {
-                self.shared.services.backstage.settings.allowance.stopped().unwrap_or(stopped).into()
-            }
+            Halt::Stopped(stopped) => self.shared.services.backstage.settings.stopped().unwrap_or(stopped).into(),
         }
     }
 

@@ -143,11 +143,6 @@ impl Allowance {
         }
         run.await
     }
-
-    /// What [`in_time`](Self::in_time) needs to stop a run that `outside` stops too.
-    pub(crate) fn cancel(&self, outside: Cancel) -> Cancel {
-        if self.common.budgets.wall_time.is_some() { outside.child() } else { outside }
-    }
 }
 
 impl Default for Allowance {

@@ -78,12 +78,6 @@ impl<G: Graph> Beside<G> {
         Self { tasks: JoinSet::new(), observers, advisory: Vec::new(), reports: Reports::default() }
     }
 
-    /// Whether anybody observes anything.
-    #[inline]
-    pub(crate) fn observes(&self) -> bool {
-        !self.observers.is_empty()
-    }
-
     /// Whether anybody observes this node.
     pub(crate) fn is_observed(&self, node: &str) -> bool {
         let rows = &G::net().table().nodes;
@@ -180,12 +174,13 @@ impl<G: Graph> Driver<G> {
     pub(crate) fn spawn_beside(&mut self, token: G::Token) {
         let node = G::net().place(token.place()).node;
         let (execution, exhausted) = self.frontier.enter_beside(node);
+        let shared = self.shared.clone();
         match exhausted {
-            None => self.beside.start(&self.shared, execution, token),
+            None => self.beside().start(&shared, execution, token),
             Some(limit) => {
-                let backstage = &self.shared.services.backstage;
+                let backstage = &shared.services.backstage;
                 backstage.emit(|| EventKind::NodeExhausted(backstage.node(execution)));
-                self.beside.reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
+                self.beside().reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
             }
         }
     }
@@ -193,22 +188,23 @@ impl<G: Graph> Driver<G> {
     /// Takes in what came of an execution beside the graph.
     pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
         let execution = returned.execution;
-        if let Some(at) = self.beside.observers.iter().position(|observer| observer.node == execution.node) {
+        let shared = self.shared.clone();
+        if let Some(at) = self.beside().observers.iter().position(|observer| observer.node == execution.node) {
             match self.observer_returned(returned) {
                 Ok(()) => {
-                    self.beside.observers[at].busy = false;
-                    self.beside.show_next(&self.shared.clone(), at);
+                    let beside = self.beside();
+                    beside.observers[at].busy = false;
+                    beside.show_next(&shared, at);
                 }
-                Err(Stop::Failed(failure)) => self.beside.observer_failed(at, execution, *failure),
+                Err(Stop::Failed(failure)) => self.beside().observer_failed(at, execution, *failure),
                 Err(Stop::Cancelled) => return Err(self.stopped()),
             }
             return Ok(());
         }
-        self.beside.advisory.retain(|other| *other != execution);
-        let shared = self.shared.clone();
+        self.beside().advisory.retain(|other| *other != execution);
         let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
         record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
-        self.beside.reports.add(execution, ended.report);
+        self.beside().reports.add(execution, ended.report);
         Ok(())
     }
 
@@ -230,17 +226,16 @@ impl<G: Graph> Driver<G> {
         if !has_reports(net) {
             return Ok(output);
         }
-        let deadline = self.shared.services.backstage.settings.report_deadline;
+        let deadline = self.shared.services.backstage.settings.options().report_deadline;
         let mut over = std::pin::pin!(tokio::time::sleep(deadline));
-        while self.beside.is_busy() {
+        while self.is_busy_beside() {
             if self.wait_for_any(Some(over.as_mut())).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
                 break;
             }
         }
-        let services = &self.shared.services;
-        let mut reports = std::mem::take(&mut self.beside.reports);
-        reports.add_observers(net, &services.memories);
+        let mut reports = std::mem::take(&mut self.beside().reports);
+        reports.add_observers(net, &self.shared.services.memories);
         self.shared
             .graph
             .finish(output, reports)
@@ -256,16 +251,18 @@ impl<G: Graph> Driver<G> {
             let message = format!("was not done {deadline:?} after the run came to its exit");
             failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
-        for execution in std::mem::take(&mut self.beside.advisory) {
-            self.beside.reports.add(execution, Err(late(execution)));
+        let claim = self.recorded.as_ref().map(|recorded| recorded.claim.clone());
+        let beside = self.beside();
+        for execution in std::mem::take(&mut beside.advisory) {
+            beside.reports.add(execution, Err(late(execution)));
         }
-        for at in 0..self.beside.observers.len() {
-            if self.beside.observers[at].busy {
-                let execution = Execution { node: self.beside.observers[at].node, visit: 1, attempt: 1 };
-                self.beside.observer_failed(at, execution, late(execution));
+        for at in 0..beside.observers.len() {
+            if beside.observers[at].busy {
+                let execution = Execution { node: beside.observers[at].node, visit: 1, attempt: 1 };
+                beside.observer_failed(at, execution, late(execution));
             }
         }
-        let (mut tasks, claim) = (std::mem::take(&mut self.beside.tasks), self.claim.clone());
+        let mut tasks = std::mem::take(&mut beside.tasks);
         tokio::spawn(async move {
             while let Some(returned) = tasks.join_next().await {
                 let Ok(returned) = returned else { continue };

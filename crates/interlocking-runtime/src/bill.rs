@@ -66,7 +66,7 @@ impl<'run> Bill<'run> {
 #[async_trait]
 impl Admission for Bill<'_> {
     async fn admit(&self, _agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
-        match self.backstage.settings.allowance.admit(self.agent).await {
+        match self.backstage.settings.allowance().admit(self.agent).await {
             Ok(pass) => {
                 let mut so_far = self.so_far();
                 (so_far.called, so_far.calling) = (true, true);

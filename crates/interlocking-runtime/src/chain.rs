@@ -13,11 +13,12 @@ use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
 use interlocking_core::graph::{Done, Graph, Relay};
 use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 /// Where a chain ends: with an execution whose outcome the frontier must look at.
 pub(crate) struct Chained<G: Graph> {
@@ -66,7 +67,7 @@ impl Standing {
 pub(crate) async fn chain<G: Graph>(
     graph: &G,
     services: &RunServices<G>,
-    cancel: &Cancel,
+    cancel: Option<&Cancel>,
     solo: Solo<'_>,
     input: G::Token,
     started: Elapsed,
@@ -81,14 +82,14 @@ pub(crate) async fn chain<G: Graph>(
         hop: Hop::new(backstage.net, node, visit, attempt, backstage.started, started),
         place: &place,
         sink: backstage.settings.sink.as_deref().unwrap_or(&Nobody),
-        clock: &*backstage.settings.clock,
-        cancelled: cancel.flag(),
+        clock: backstage.settings.clock(),
+        cancelled: cancel.map_or(&NEVER, Cancel::flag),
     };
-    let result = if cancel.is_requested() {
+    let result = if links.cancelled.load(Ordering::Acquire) {
         Err(Interruption::Cancelled)
     } else {
         let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
-        let (mut waiting, mut stands_at) = (None, node);
+        let mut waiting = None;
         poll_fn(|context| {
             // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
             match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
@@ -97,18 +98,30 @@ pub(crate) async fn chain<G: Graph>(
                 Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
             }
             if let Some(node) = place.see() {
-                (waiting, stands_at) = (None, node);
+                waiting = interruptible(backstage.net.node(node).timeout, cancel);
             }
-            let waiting = waiting.get_or_insert_with(|| {
-                Box::pin(interruption(backstage.net.node(stands_at).timeout, cancel.requested()))
-            });
-            waiting.as_mut().poll(context).map(Err)
+            waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
         })
         .await
     };
     let (execution, now) = (links.solo.execution(), backstage.now());
     let result = result.map_err(|interruption| interruption.into_stop(services, execution));
     Chained { execution, result, now, took: now.since(links.hop.at()) }
+}
+
+/// For a run that nothing can stop.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// What may interrupt a node that waits; nothing if it may take any time, and nothing can stop its run.
+fn interruptible(
+    limit: Option<Duration>,
+    cancel: Option<&Cancel>,
+) -> Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> {
+    match (limit, cancel) {
+        (None, None) => None,
+        (Some(_), None) => Some(Box::pin(interruption(limit, pending()))),
+        (_, Some(cancel)) => Some(Box::pin(interruption(limit, cancel.requested()))),
+    }
 }
 
 /// Listens where nobody does: quicker than to ask each time.

@@ -4,7 +4,7 @@ use crate::event::{Event, EventKind, EventSink};
 use crate::journal::{Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::Outcome;
 use crate::run::{Begin, execute};
-use crate::settings::Settings;
+use crate::settings::{Recording, Settings};
 use crate::tree::Tree;
 use interlocking_core::failure::Failure;
 use interlocking_core::graph::Graph;
@@ -84,12 +84,12 @@ type ChildEnd<O> = (RunId, Result<O, ChildFailure>);
 /// Runs a child to its end, or takes up where it was. Boxed, which is what lets a graph be its own child.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
-    mut settings: Settings,
+    mut settings: Box<Settings>,
     kin: Kin,
     entry: C::Entry,
 ) -> Pin<Box<dyn Future<Output = ChildEnd<C::Output>> + Send>> {
     Box::pin(async move {
-        let tree = settings.tree.clone();
+        let tree = settings.tree().clone();
         let run = match current(&settings, &kin).await {
             Ok(run) => run,
             Err(error) => {
@@ -102,9 +102,10 @@ pub(crate) fn run_child<C: Graph>(
         if let Some(sink) = settings.sink.take() {
             settings.sink = Some(Arc::new(ChildSink { run: run.clone(), sink }));
         }
+        settings.run = run.clone();
         let Kin { parent, node, visit, key } = kin;
         let origin = Origin::Child { parent, node: node.to_owned(), visit, key };
-        let result = match execute(graph, run.clone(), settings, Begin::Child { entry, origin }).await {
+        let result = match execute(graph, settings, Begin::Child { entry, origin }).await {
             Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
             Ok(report) => match report.outcome {
                 Outcome::Finished(output) => Ok(output),
@@ -122,8 +123,8 @@ pub(crate) fn run_child<C: Graph>(
 async fn current(settings: &Settings, kin: &Kin) -> Result<RunId, JournalError> {
     let mut key = kin.key.clone();
     for again in 2_u32.. {
-        let run = child_id(&settings.tree.root, &kin.parent, kin.node, &key);
-        let Some(journal) = &settings.journal else { return Ok(run) };
+        let run = child_id(&settings.tree().root, &kin.parent, kin.node, &key);
+        let Recording::In(journal) = &settings.journal else { return Ok(run) };
         let records = journal.load(&run).await?;
         let started = records.first().map(|record| &record.entry);
         let earlier = matches!(

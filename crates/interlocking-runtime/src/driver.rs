@@ -6,14 +6,13 @@ use crate::budget::UsedUp;
 use crate::cancel::Cancel;
 use crate::chain::{Chained, chain};
 use crate::event::EventKind;
-use crate::flight::{Boarding, Flight, Landed, Landings};
+use crate::flight::{Airfield, Flight, Landed};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
 use crate::perform::{Here, Interruption, Stop, failure, is_watched, perform};
 use crate::replay::keeps_waiting;
 use crate::scribe::Scribe;
-use crate::services::RunServices;
-use crate::stops::Stops;
+use crate::services::{Backstage, RunServices};
 use crate::tree::Halt;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
@@ -25,7 +24,7 @@ use interlocking_core::table::{EXIT, NodeKind};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use tokio::time::Sleep;
 
@@ -33,30 +32,38 @@ use tokio::time::Sleep;
 pub(crate) struct Driver<G: Graph> {
     pub(crate) shared: Arc<Shared<G>>,
     pub(crate) frontier: Frontier<'static, G::Token>,
-    /// Writes the run's records; `None` where there is no journal.
-    pub(crate) scribe: Option<Arc<Scribe>>,
-    /// By place: the payload that arrived last; empty where there is no journal.
-    pub(crate) arrived: Vec<Option<Encoded>>,
+    /// What a run has that is recorded.
+    pub(crate) recorded: Option<Box<Recorded<G>>>,
     /// Executions that run as tasks of their own: others run beside them, or there is a journal.
     pub(crate) flight: Flight<G>,
     /// Whether chains may go on by themselves: nothing is recorded, and no node is watched or observed.
     relays: bool,
-    /// Advisory nodes and observers.
-    pub(crate) beside: Beside<G>,
-    /// The messages that wait for a safe point: the event node, and what it gets.
-    pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
-    /// Outcomes of map and human nodes that came while a message waited.
-    pub(crate) held: VecDeque<Landed<G>>,
-    /// The number of the last letter that was taken up.
-    pub(crate) letters: u64,
-    /// The next letter.
-    next_letter: Option<NextLetter>,
+    /// Whether any node is observed.
+    pub(crate) observes: bool,
+    /// Advisory nodes and observers, once there is something for them.
+    pub(crate) beside: Option<Box<Beside<G>>>,
     /// Whether it was said that only people can take the run further.
     said_waiting: bool,
     /// Whether anybody but the driver may park executions, or halt the run: people, and the children of maps.
     listens: bool,
+}
+
+/// What a driver has where there is a journal.
+pub(crate) struct Recorded<G: Graph> {
+    /// Writes the run's records.
+    pub(crate) scribe: Arc<Scribe>,
     /// The run is this driver's, and that of what it leaves behind, while this lives.
-    pub(crate) claim: Option<Arc<Claim>>,
+    pub(crate) claim: Arc<Claim>,
+    /// By place: the payload that arrived last.
+    pub(crate) arrived: Vec<Option<Encoded>>,
+    /// The messages that wait for a safe point: the event node, and what it gets.
+    pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
+    /// Outcomes of map and human nodes that came while a message waited.
+    held: VecDeque<Landed<G>>,
+    /// The number of the last letter that was taken up.
+    pub(crate) letters: u64,
+    /// The next letter.
+    next_letter: Option<NextLetter>,
 }
 
 type NextLetter = Pin<Box<dyn Future<Output = Result<Posted, JournalError>> + Send>>;
@@ -92,10 +99,24 @@ pub(crate) struct StandingReport {
 pub(crate) struct Shared<G: Graph> {
     pub(crate) graph: Arc<G>,
     pub(crate) services: RunServices<G>,
-    pub(crate) cancel: Cancel,
-    pub(crate) landings: Landings<G>,
-    pub(crate) stops: Stops,
-    pub(crate) boarding: Boarding<G>,
+    /// What stops the run; absent where nothing can.
+    pub(crate) cancel: Option<Cancel>,
+    /// Where tasks start from and land, once there are any.
+    airfield: OnceLock<Box<Airfield<G>>>,
+}
+
+impl<G: Graph> Shared<G> {
+    /// Where tasks start from and land.
+    #[inline]
+    pub(crate) fn airfield(&self) -> &Airfield<G> {
+        self.airfield.get_or_init(Box::default)
+    }
+
+    /// The same, if there has been any task.
+    #[inline]
+    pub(crate) fn airfield_if_used(&self) -> Option<&Airfield<G>> {
+        self.airfield.get().map(|airfield| &**airfield)
+    }
 }
 
 /// What an execution that counts asks for.
@@ -120,6 +141,27 @@ enum Woken<G: Graph> {
     Halted,
 }
 
+/// What others tell a driver that listens.
+enum Told {
+    /// An execution is parked, or goes on.
+    Parked,
+    /// The whole tree stops.
+    Halted,
+}
+
+/// Waits until others tell a driver something.
+async fn told(backstage: &Backstage) -> Told {
+    let mut halted = std::pin::pin!(backstage.settings.tree().halted.requested());
+    let mut parked = std::pin::pin!(backstage.parking().changed.notified());
+    std::future::poll_fn(|context| {
+        if halted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Told::Halted);
+        }
+        parked.as_mut().poll(context).map(|()| Told::Parked)
+    })
+    .await
+}
+
 /// What waiting came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waited {
@@ -138,34 +180,26 @@ impl<G: Graph> Driver<G> {
         claim: Option<Claim>,
     ) -> (Self, Option<Box<Begun<G>>>) {
         let cancel = services.backstage.settings.cancel.clone();
-        let beside = Beside::new(G::net());
+        let observes = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Observer);
         let listens = scribe.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-        let relays = scribe.is_none() && !services.backstage.has_read_only && !beside.observes();
-        let shared = Arc::new(Shared {
-            graph,
-            services,
-            cancel,
-            landings: Landings::new(),
-            boarding: Boarding::new(),
-            stops: Stops::default(),
-        });
+        let relays = scribe.is_none() && !services.backstage.has_read_only && !observes;
+        let shared = Arc::new(Shared { graph, services, cancel, airfield: OnceLock::new() });
         let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
         let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
+        let recorded = scribe.zip(claim).map(|(scribe, claim)| {
+            let (claim, held) = (Arc::new(claim), VecDeque::new());
+            Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
+        });
         let driver = Self {
             flight: Flight::new(shared.clone()),
             shared,
             relays,
+            observes,
             frontier,
-            scribe,
-            arrived,
-            beside,
-            mailbox,
-            held: VecDeque::new(),
-            letters,
-            next_letter: None,
+            recorded,
+            beside: None,
             said_waiting: false,
             listens,
-            claim: claim.map(Arc::new),
         };
         let begun = Begun { in_flight, advisory, reports, observed, posted, doomed };
         (driver, is_taken_up.then(|| Box::new(begun)))
@@ -202,6 +236,36 @@ impl<G: Graph> Driver<G> {
         self.shared.clone()
     }
 
+    /// Writes the run's records; `None` where there is no journal.
+    #[inline]
+    pub(crate) fn scribe(&self) -> Option<&Arc<Scribe>> {
+        self.recorded.as_ref().map(|recorded| &recorded.scribe)
+    }
+
+    /// Whether a message waits.
+    #[inline]
+    pub(crate) fn has_mail(&self) -> bool {
+        self.recorded.as_ref().is_some_and(|recorded| !recorded.mailbox.is_empty())
+    }
+
+    /// What works beside the graph.
+    pub(crate) fn beside(&mut self) -> &mut Beside<G> {
+        self.beside.get_or_insert_with(|| Box::new(Beside::new(G::net())))
+    }
+
+    /// Whether anything works beside the graph.
+    pub(crate) fn is_busy_beside(&self) -> bool {
+        self.beside.as_ref().is_some_and(|beside| beside.is_busy())
+    }
+
+    /// Shows an outcome to whoever observes its node.
+    pub(crate) fn observe(&mut self, outcome: NodeOutcome) {
+        if self.observes {
+            let shared = self.shared.clone();
+            self.beside().observe(&shared, outcome);
+        }
+    }
+
     /// Begins again what had begun before.
     async fn begin(&mut self, begun: Box<Begun<G>>) -> Result<(), End> {
         let begun = *begun;
@@ -212,10 +276,10 @@ impl<G: Graph> Driver<G> {
             return Err(End::failed(failure));
         }
         for StandingReport { execution, report } in begun.reports {
-            self.beside.reports.add(execution, report);
+            self.beside().reports.add(execution, report);
         }
         for outcome in begun.observed {
-            self.beside.observe(&self.shared, outcome);
+            self.observe(outcome);
         }
         let started = self.shared.services.backstage.now();
         for (execution, token) in begun.in_flight {
@@ -223,12 +287,13 @@ impl<G: Graph> Driver<G> {
             self.flight.start(execution, &mut Some(token), started);
         }
         for (execution, token) in begun.advisory {
-            self.beside.start(&self.shared, execution, token);
+            let shared = self.shared.clone();
+            self.beside().start(&shared, execution, token);
         }
         // What has come meanwhile is taken up before anybody says that the run waits for it.
-        if let Some(scribe) = self.scribe.clone() {
-            let run = self.shared.services.backstage.run.clone();
-            let letters = scribe.journal.letters(&run, self.letters).await;
+        if let Some(Recorded { scribe, letters, .. }) = self.recorded.as_deref() {
+            let (scribe, letters) = (scribe.clone(), *letters);
+            let letters = scribe.journal.letters(self.shared.services.backstage.run(), letters).await;
             for posted in letters.map_err(|error| self.journal_failed(error))? {
                 self.take_letter(posted).await?;
             }
@@ -238,10 +303,10 @@ impl<G: Graph> Driver<G> {
 
     async fn drive(&mut self) -> Result<G::Output, End> {
         loop {
-            if !self.mailbox.is_empty() {
+            if self.has_mail() {
                 Box::pin(self.handle_messages()).await?;
             }
-            if self.mailbox.is_empty() {
+            if !self.has_mail() {
                 self.start_due().await?;
             }
             // While something runs, the run neither has come to its exit nor is stuck.
@@ -249,14 +314,14 @@ impl<G: Graph> Driver<G> {
                 if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
                     return Ok(output);
                 }
-                if !self.mailbox.is_empty() {
+                if self.has_mail() {
                     continue;
                 }
                 if let Some(violation) = self.frontier.stuck() {
                     return Err(self.unsound(None, violation));
                 }
             }
-            if self.scribe.is_none() {
+            if self.recorded.is_none() {
                 if !self.absorb_landed()? {
                     self.wait().await?;
                 }
@@ -295,14 +360,17 @@ impl<G: Graph> Driver<G> {
 
     /// What is to be taken in next: first what was held while a message waited, if none waits any more.
     fn next_landed(&mut self) -> Option<Landed<G>> {
-        let held = if self.mailbox.is_empty() { self.held.pop_front() } else { None };
-        held.or_else(|| self.flight.next())
+        let free = self.recorded.as_mut().filter(|recorded| recorded.mailbox.is_empty());
+        free.and_then(|recorded| recorded.held.pop_front()).or_else(|| self.flight.next())
     }
 
     /// Takes in what has landed, where there is a journal.
     async fn absorb_recorded(&mut self, landed: Landed<G>) -> Result<(), End> {
-        if !self.mailbox.is_empty() && !keeps_waiting(G::net(), landed.execution.node) {
-            self.held.push_back(landed);
+        if let Some(recorded) = &mut self.recorded
+            && !recorded.mailbox.is_empty()
+            && !keeps_waiting(G::net(), landed.execution.node)
+        {
+            recorded.held.push_back(landed);
             return Ok(());
         }
         let Landed { execution, result, now } = landed;
@@ -313,7 +381,7 @@ impl<G: Graph> Driver<G> {
 
     /// Waits until something happens; an error if it is what ends the run.
     async fn wait(&mut self) -> Result<(), End> {
-        if self.listens || self.shared.services.backstage.parking.count() > 0 {
+        if self.listens || self.shared.services.backstage.parked() > 0 {
             self.look_for_parked()?;
         }
         self.wait_for_any(None).await.map(drop)
@@ -324,28 +392,34 @@ impl<G: Graph> Driver<G> {
     pub(crate) async fn wait_for_any(&mut self, mut over: Option<Pin<&mut Sleep>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
         let backstage = &shared.services.backstage;
-        if let (Some(scribe), None) = (&self.scribe, &self.next_letter) {
-            let (journal, run, after) = (scribe.journal.clone(), backstage.run.clone(), self.letters);
-            self.next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
+        if let Some(Recorded { scribe, letters, next_letter, .. }) = self.recorded.as_deref_mut()
+            && next_letter.is_none()
+        {
+            let (journal, run, after) = (scribe.journal.clone(), backstage.run().clone(), *letters);
+            *next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
         }
         let woken = {
-            let mut cancelled = std::pin::pin!(shared.cancel.requested());
-            let mut halted = std::pin::pin!(backstage.settings.tree.halted.requested());
-            let mut parked = std::pin::pin!(backstage.parking.changed.notified());
-            let Self { flight, beside, next_letter, listens, .. } = self;
+            // Boxed, and made only for those who need them: a run that waits holds all that this one might.
+            let mut cancelled = shared.cancel.as_ref().map(|cancel| Box::pin(cancel.requested()));
+            let mut told = self.listens.then(|| Box::pin(told(backstage)));
+            let Self { flight, beside, recorded, .. } = self;
             std::future::poll_fn(|context| {
                 if flight.poll_landed(context).is_ready() {
                     return Poll::Ready(Woken::Landed);
                 }
-                if let Poll::Ready(returned) = beside.poll_returned(context) {
+                if let Some(beside) = beside
+                    && let Poll::Ready(returned) = beside.poll_returned(context)
+                {
                     return Poll::Ready(Woken::Beside(returned));
                 }
-                if let Some(letter) = next_letter
+                if let Some(Recorded { next_letter: Some(letter), .. }) = recorded.as_deref_mut()
                     && let Poll::Ready(posted) = letter.as_mut().poll(context)
                 {
                     return Poll::Ready(Woken::Letter(posted));
                 }
-                if cancelled.as_mut().poll(context).is_ready() {
+                if let Some(cancelled) = &mut cancelled
+                    && cancelled.as_mut().poll(context).is_ready()
+                {
                     return Poll::Ready(Woken::Cancelled);
                 }
                 if let Some(over) = &mut over
@@ -353,13 +427,10 @@ impl<G: Graph> Driver<G> {
                 {
                     return Poll::Ready(Woken::Over);
                 }
-                if !*listens {
-                    return Poll::Pending;
-                }
-                if halted.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Woken::Halted);
-                }
-                parked.as_mut().poll(context).map(|()| Woken::Parked)
+                told.as_mut().map_or(Poll::Pending, |told| told.as_mut().poll(context)).map(|told| match told {
+                    Told::Halted => Woken::Halted,
+                    Told::Parked => Woken::Parked,
+                })
             })
             .await
         };
@@ -368,22 +439,22 @@ impl<G: Graph> Driver<G> {
             Woken::Over => return Ok(Waited::UntilOver),
             Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await?,
             Woken::Letter(posted) => {
-                self.next_letter = None;
+                self.recorded.iter_mut().for_each(|recorded| recorded.next_letter = None);
                 let posted = posted.map_err(|error| self.journal_failed(error))?;
                 Box::pin(self.take_letter(posted)).await?;
             }
             Woken::Cancelled => return Err(self.stopped()),
-            Woken::Halted => return Err(End::Halted(backstage.settings.tree.halted_by().unwrap_or(Halt::Suspended))),
+            Woken::Halted => return Err(End::Halted(backstage.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
         }
         Ok(Waited::ForSomething)
     }
 
     /// How a run ends whose stop somebody has asked for.
     pub(crate) fn stopped(&self) -> End {
-        if !self.shared.cancel.is_suspended() {
+        if !self.shared.cancel.as_ref().is_some_and(Cancel::is_suspended) {
             return End::Cancelled;
         }
-        match self.shared.services.backstage.settings.allowance.stopped() {
+        match self.shared.services.backstage.settings.stopped() {
             // Its time was over, and that is why it was suspended.
             Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
             _ => End::Halted(Halt::Suspended),
@@ -393,22 +464,23 @@ impl<G: Graph> Driver<G> {
     /// Looks whether only people can take the run further, or nobody can for what it may use is used up.
     fn look_for_parked(&mut self) -> Result<(), End> {
         let backstage = &self.shared.services.backstage;
-        let (running, parking) = (self.frontier.running(), &backstage.parking);
+        let (running, parking) = (self.frontier.running(), backstage.parking());
         let waits = running > 0
             && parking.count() >= running
-            && self.mailbox.is_empty()
-            && !self.beside.is_busy()
+            && !self.has_mail()
+            && !self.is_busy_beside()
             && self.frontier.executions().all(|execution| parking.is_parked(execution))
             // One that was answered may not have found out yet.
             && !self.frontier.executions().any(|execution| backstage.is_answered(execution));
-        if let (true, None, Some(stopped)) = (waits, &backstage.settings.berth, backstage.settings.tree.held_back_by())
+        if let (true, None) = (waits, &backstage.settings.berth)
+            && let Some(stopped) = backstage.settings.tree().held_back_by()
         {
             return Err(End::Halted(Halt::Stopped(stopped)));
         }
         match &backstage.settings.berth {
             Some(berth) => berth.set_waiting(waits),
-            None if waits && !backstage.settings.awaits_people => {
-                return Err(End::Halted(Halt::Waiting(backstage.settings.tree.questions())));
+            None if waits && !backstage.settings.options().awaits_people => {
+                return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions())));
             }
             None if waits && !self.said_waiting => backstage.emit(|| EventKind::Waiting),
             None => {}
@@ -443,8 +515,8 @@ impl<G: Graph> Driver<G> {
             // A driver that has to listen does not run a node itself meanwhile.
             let as_task = self.listens || self.frontier.running() + self.frontier.due() > 1;
             if as_task && let Some((execution, waiting)) = self.frontier.next_plain() {
-                if self.scribe.is_some() {
-                    self.shared.services.keep_input(execution.node, &self.arrived);
+                if let Some(recorded) = &self.recorded {
+                    self.shared.services.keep_input(execution.node, &recorded.arrived);
                 }
                 let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
                 self.shared.services.backstage.emit_started(execution, started);
@@ -484,8 +556,8 @@ impl<G: Graph> Driver<G> {
             self.exhaust(execution, limit, token)?;
             return Ok(None);
         }
-        if self.scribe.is_some() {
-            self.shared.services.keep_input(execution.node, &self.arrived);
+        if let Some(recorded) = &self.recorded {
+            self.shared.services.keep_input(execution.node, &recorded.arrived);
         }
         Ok(Some(token))
     }
@@ -499,7 +571,7 @@ impl<G: Graph> Driver<G> {
             return Err(End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())));
         };
         // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
-        if self.scribe.is_some()
+        if self.recorded.is_some()
             && let Err(error) = self.encode_tokens(&step)
         {
             let kind = FailureKind::Journal;
@@ -521,7 +593,8 @@ impl<G: Graph> Driver<G> {
             let now = services.backstage.now();
             return self.absorb_unrecorded(execution, result, now, now.since(started));
         };
-        let Chained { execution, result, now, took } = chain(&**graph, services, cancel, solo, input, started).await;
+        let Chained { execution, result, now, took } =
+            chain(&**graph, services, cancel.as_ref(), solo, input, started).await;
         self.absorb_unrecorded(execution, result, now, took)
     }
 }

@@ -29,8 +29,15 @@ pub(crate) struct Landed<G: Graph> {
     pub(crate) now: Elapsed,
 }
 
+/// What the tasks of one run share.
+pub(crate) struct Airfield<G: Graph> {
+    landings: Landings<G>,
+    boarding: Boarding<G>,
+    stops: Stops,
+}
+
 /// Where tasks leave what came of them.
-pub(crate) struct Landings<G: Graph>(Mutex<Queue<G>>);
+struct Landings<G: Graph>(Mutex<Queue<G>>);
 
 struct Queue<G: Graph> {
     landed: VecDeque<Landed<G>>,
@@ -39,7 +46,7 @@ struct Queue<G: Graph> {
 }
 
 /// By node: the input of the task that is about to begin.
-pub(crate) struct Boarding<G: Graph>(Box<[Mutex<Boarder<G>>]>);
+struct Boarding<G: Graph>(Box<[Mutex<Boarder<G>>]>);
 
 /// An input, and for whom it is.
 struct Boarder<G: Graph> {
@@ -50,6 +57,12 @@ struct Boarder<G: Graph> {
 /// The tasks that are under way. Stops them when it is dropped.
 pub(crate) struct Flight<G: Graph> {
     shared: Arc<Shared<G>>,
+    /// Once there has been any.
+    tasks: Option<Box<Tasks<G>>>,
+}
+
+/// The tasks of a run, as its driver sees them.
+struct Tasks<G: Graph> {
     /// How many tasks have not been seen landing, the stopped ones included.
     aloft: usize,
     /// What was taken from the queue last.
@@ -71,11 +84,14 @@ struct Aloft<G: Graph> {
     landed: bool,
 }
 
-impl<G: Graph> Landings<G> {
-    pub(crate) fn new() -> Self {
-        Self(Mutex::new(Queue { landed: VecDeque::new(), waker: None }))
+impl<G: Graph> Default for Airfield<G> {
+    fn default() -> Self {
+        let landings = Landings(Mutex::new(Queue { landed: VecDeque::new(), waker: None }));
+        Self { landings, boarding: Boarding::new(), stops: Stops::default() }
     }
+}
 
+impl<G: Graph> Landings<G> {
     fn push(&self, landed: Landed<G>) {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queue.landed.push_back(landed);
@@ -99,7 +115,7 @@ impl<G: Graph> Landings<G> {
 }
 
 impl<G: Graph> Boarding<G> {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         let nobody = |node| Mutex::new(Boarder { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
         Self((0..G::net().nodes().len() as NodeIndex).map(nobody).collect())
     }
@@ -112,36 +128,47 @@ impl<G: Graph> Boarding<G> {
 
 impl<G: Graph> Flight<G> {
     pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
-        let started = vec![Elapsed::default(); G::net().nodes().len()];
-        let threads =
-            Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
-        Self { shared, aloft: 0, landed: VecDeque::new(), started, threads, crowded: false, crowd: Vec::new() }
+        Self { shared, tasks: None }
+    }
+
+    fn tasks(&mut self) -> &mut Tasks<G> {
+        self.tasks.get_or_insert_with(|| {
+            let started = vec![Elapsed::default(); G::net().nodes().len()];
+            let threads =
+                Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
+            let (aloft, landed, crowded, crowd) = Default::default();
+            Box::new(Tasks { aloft, landed, started, threads, crowded, crowd })
+        })
     }
 
     /// Says how many are about to start. They may be held back until [`launch`](Self::launch).
     #[inline]
     pub(crate) fn gather(&mut self, due: usize) {
-        self.crowded = due > CROWD && self.threads;
+        if due > CROWD || self.tasks.is_some() {
+            let tasks = self.tasks();
+            tasks.crowded = due > CROWD && tasks.threads;
+        }
     }
 
     /// Runs `execution` in a task of its own. Takes the input.
     #[inline(always)]
     pub(crate) fn start(&mut self, execution: Execution, input: &mut Option<G::Token>, started: Elapsed) {
         let aloft = Aloft { shared: self.shared.clone(), execution, landed: false };
-        let mut boarder = self.shared.boarding.of(execution.node);
+        let mut boarder = self.shared.airfield().boarding.of(execution.node);
         boarder.execution = execution;
         std::mem::swap(&mut boarder.input, input);
         drop(boarder);
-        self.started[usize::from(execution.node)] = started;
-        self.aloft += 1;
-        if !self.crowded {
+        let tasks = self.tasks();
+        tasks.started[usize::from(execution.node)] = started;
+        tasks.aloft += 1;
+        if !tasks.crowded {
             return aloft.take_off();
         }
-        if self.crowd.is_empty() {
-            self.crowd.reserve_exact(CROWD);
+        if tasks.crowd.is_empty() {
+            tasks.crowd.reserve_exact(CROWD);
         }
-        self.crowd.push(aloft);
-        if self.crowd.len() == CROWD {
+        tasks.crowd.push(aloft);
+        if tasks.crowd.len() == CROWD {
             self.launch();
         }
     }
@@ -152,50 +179,61 @@ impl<G: Graph> Flight<G> {
     /// queue that the runtime's threads share, and these, quicker than who spawns, would fall asleep and have to be
     /// woken time and again.
     pub(crate) fn launch(&mut self) {
-        if self.crowd.is_empty() {
-            return;
-        }
-        let crowd = std::mem::take(&mut self.crowd);
+        let Some(tasks) = self.tasks.as_mut().filter(|tasks| !tasks.crowd.is_empty()) else { return };
+        let crowd = std::mem::take(&mut tasks.crowd);
         drop(tokio::spawn(async move { crowd.into_iter().for_each(Aloft::take_off) }));
     }
 
     /// The next one that has landed, if it was taken already.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Landed<G>> {
-        let landed = self.landed.pop_front()?;
-        self.aloft -= 1;
+        let tasks = self.tasks.as_mut()?;
+        let landed = tasks.landed.pop_front()?;
+        tasks.aloft -= 1;
         Some(landed)
     }
 
     /// Takes what has landed; [`next`](Self::next) gives it.
     pub(crate) fn poll_landed(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.shared.landings.poll_take(&mut self.landed, context)
+        match &mut self.tasks {
+            Some(tasks) => self.shared.airfield().landings.poll_take(&mut tasks.landed, context),
+            None => Poll::Pending,
+        }
     }
 
     /// When the latest task of a node started.
     pub(crate) fn started(&self, node: NodeIndex) -> Elapsed {
-        self.started[usize::from(node)]
+        self.tasks.as_ref().map_or(Elapsed::default(), |tasks| tasks.started[usize::from(node)])
     }
 
     /// Forgets a task that was stopped and has landed.
     pub(crate) fn forget(&self, execution: Execution) {
-        self.shared.stops.forget(execution);
+        if let Some(airfield) = self.shared.airfield_if_used() {
+            airfield.stops.forget(execution);
+        }
     }
 
     /// Stops a task. It still lands.
     pub(crate) fn stop(&self, execution: Execution) {
-        self.shared.stops.stop(execution);
+        let airfield = self.shared.airfield();
+        airfield.stops.stop(execution);
         // What it has not taken it need not take.
-        let input = self.shared.boarding.of(execution.node).input.take();
+        let input = airfield.boarding.of(execution.node).input.take();
         drop(input);
+    }
+
+    fn stop_all(&self) {
+        if let Some(airfield) = self.shared.airfield_if_used() {
+            airfield.stops.stop_all();
+        }
     }
 
     /// Stops all tasks, and waits until they have stopped.
     pub(crate) async fn shutdown(&mut self) {
-        self.shared.stops.stop_all();
+        self.stop_all();
         // What was held back lands right here.
-        self.crowd.clear();
-        while self.aloft > 0 {
+        self.tasks.iter_mut().for_each(|tasks| tasks.crowd.clear());
+        while self.tasks.as_ref().is_some_and(|tasks| tasks.aloft > 0) {
             if self.next().is_none() {
                 std::future::poll_fn(|context| self.poll_landed(context)).await;
             }
@@ -205,7 +243,7 @@ impl<G: Graph> Flight<G> {
 
 impl<G: Graph> Drop for Flight<G> {
     fn drop(&mut self) {
-        self.shared.stops.stop_all();
+        self.stop_all();
     }
 }
 
@@ -226,7 +264,7 @@ impl<G: Graph> Aloft<G> {
 
     fn leave(&self, result: Option<Result<Done<G>, Interruption>>) {
         let now = self.shared.services.backstage.now();
-        self.shared.landings.push(Landed { execution: self.execution, result, now });
+        self.shared.airfield().landings.push(Landed { execution: self.execution, result, now });
     }
 }
 
@@ -241,13 +279,13 @@ impl<G: Graph> Performed<G> for Aloft<G> {
 
     #[inline]
     fn take_input(&mut self) -> Option<G::Token> {
-        let mut boarder = self.shared.boarding.of(self.execution.node);
+        let mut boarder = self.shared.airfield().boarding.of(self.execution.node);
         // A task that was stopped may come late, and find what its successor is to take.
         if boarder.execution == self.execution { boarder.input.take() } else { None }
     }
 
     fn stops(&self) -> Option<&Stops> {
-        Some(&self.shared.stops)
+        Some(&self.shared.airfield().stops)
     }
 }
 

@@ -59,13 +59,13 @@ where
         let scribe = scribe.ok_or_else(|| ContextError::NoJournal { node: cx.node().to_owned() })?;
         let execution = cx.execution();
         let by = backstage.by(execution);
-        if backstage.history.question(&by).is_none() {
+        if backstage.history().question(&by).is_none() {
             let question: Encoded = serde_json::to_string(&self.0.ask(&input, cx).await?)?.into();
             let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
             let entry =
                 Entry::Asked { by: by.clone(), question: question.clone().into(), schema: schema.clone().into() };
             // Known before it is recorded: who reads the journal may answer at once, and an answer to no question is dropped.
-            Backstage::of(cx)?.history.asked(by.clone(), question, schema);
+            Backstage::of(cx)?.history().asked(by.clone(), question, schema);
             scribe.write_detached(entry).await?;
         }
         let answer = Backstage::of(cx)?.answer(execution, &by).await;

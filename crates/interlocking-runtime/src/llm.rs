@@ -167,13 +167,14 @@ async fn converse<N: LLM>(
     let role = row.agent.as_deref().unwrap_or(&row.name);
     let player = backstage
         .settings
+        .options()
         .roles
         .player(role)
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
     let execution = cx.execution();
     let by = backstage.by(execution);
     // What was cut off goes on in the session that it had begun, which knows what was done.
-    let begun = backstage.history.session(&by, player.agent.name());
+    let begun = backstage.history().session(&by, player.agent.name());
     let fresh = begun.is_some().then(|| session.clone());
     let turn = Turn {
         system,
@@ -199,7 +200,7 @@ async fn converse<N: LLM>(
     let conversation = Conversation::new(&*player.agent)
         // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
         .with_check(deserializes_as::<N::Output>)
-        .with_nudges(player.nudges.unwrap_or(backstage.settings.nudges))
+        .with_nudges(player.nudges.unwrap_or(backstage.settings.options().nudges))
         .with_admission(&bill);
     let mut outcome = conversation.run(turn.clone(), &events).await;
     if let (Err(error), Some(session)) = (&outcome, fresh)
@@ -219,7 +220,7 @@ async fn converse<N: LLM>(
         Ok(completion) => completion,
         Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. }) => {
             // Not a failure of this node: the run as a whole may not go on.
-            return Err(backstage.settings.allowance.stopped().map_or_else(|| error.into(), Into::into));
+            return Err(backstage.settings.stopped().map_or_else(|| error.into(), Into::into));
         }
         Err(error) => return Ok(Err(error)),
     };

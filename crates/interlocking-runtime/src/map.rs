@@ -157,13 +157,13 @@ impl<C: Graph> Children<C> {
                 landed.push(Child { item, run, key, result: Err(ChildFailure::TooDeep { limit }) });
                 continue;
             }
-            let mut settings = settings.clone();
+            let mut settings = Box::new(settings.clone());
             settings.berth = Some(Arc::new(siblings.berth()));
             if let Some(workspaces) = workspaces {
-                settings.workspaces = workspaces;
+                settings.options_mut().workspaces = workspaces;
             }
             let (graph, slots) = (graph.clone(), slots.clone());
-            let kin = Kin { parent: backstage.run.clone(), node: plan.node, visit: plan.visit, key: key.clone() };
+            let kin = Kin { parent: backstage.run().clone(), node: plan.node, visit: plan.visit, key: key.clone() };
             tasks.spawn(async move {
                 // The semaphore is never closed, so this only waits.
                 let _slot = slots.acquire_owned().await;
@@ -203,15 +203,15 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
             // Equal items of one list are told apart by their order.
             let nth = equal.entry(key.clone()).and_modify(|nth| *nth += 1).or_default();
             let key = if *nth == 0 { key } else { format!("{key}#{nth}") };
-            let run = child_id(&backstage.settings.tree.root, &backstage.run, &row.name, &key);
+            let run = child_id(&backstage.settings.tree().root, backstage.run(), &row.name, &key);
             planned.push((run, key, item));
         }
-        let depth = backstage.settings.depth + 1;
-        let mut settings = Settings { depth, ..backstage.settings.clone() };
-        if !planned.is_empty() && row.depth.is_none_or(|limit| depth <= limit) {
-            settings.allowance = backstage.settings.allowance.child()?;
+        let mut settings = Settings::clone(&backstage.settings);
+        settings.depth += 1;
+        if !planned.is_empty() && row.depth.is_none_or(|limit| settings.depth <= limit) {
+            settings.set_allowance(backstage.settings.allowance().child()?);
         }
-        let siblings = Siblings::new(backstage.parking.clone(), execution);
+        let siblings = Siblings::new(backstage.parking().clone(), execution);
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let plan = Plan { items: planned, concurrency, depth: row.depth, node: &row.name, visit: execution.visit };
         let children = Children::start(backstage, &settings, &siblings, &graph, plan);

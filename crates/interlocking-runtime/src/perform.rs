@@ -1,5 +1,6 @@
 //! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
 
+use crate::cancel::Cancel;
 use crate::driver::Shared;
 use crate::services::RunServices;
 use crate::stops::Stops;
@@ -40,7 +41,8 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     /// Whether it need not begin.
     #[inline]
     fn is_stopped(&self) -> bool {
-        self.shared().cancel.is_requested() || self.stops().is_some_and(|stops| stops.is_stopped(self.execution()))
+        self.shared().cancel.as_ref().is_some_and(Cancel::is_requested)
+            || self.stops().is_some_and(|stops| stops.is_stopped(self.execution()))
     }
 }
 
@@ -199,7 +201,7 @@ fn poll_caught<T>(step: Pin<&mut impl Future<Output = T>>, context: &mut Context
 
 /// Waits until an execution, or its run, is stopped.
 async fn stopped<G: Graph>(performed: &impl Performed<G>) {
-    let mut cancelled = pin!(performed.shared().cancel.requested());
+    let mut cancelled = performed.shared().cancel.as_ref().map(|cancel| Box::pin(cancel.requested()));
     let mut stopped = performed.stops().map(|stops| stops.stopped(performed.execution()));
     poll_fn(|context| {
         if let Some(stopped) = &mut stopped
@@ -207,7 +209,7 @@ async fn stopped<G: Graph>(performed: &impl Performed<G>) {
         {
             return Poll::Ready(());
         }
-        cancelled.as_mut().poll(context)
+        cancelled.as_mut().map_or(Poll::Pending, |cancelled| cancelled.as_mut().poll(context))
     })
     .await
 }
@@ -231,9 +233,11 @@ async fn read_only<G: Graph>(
     guarded: impl Future<Output = Result<Done<G>, Interruption>>,
 ) -> Result<Done<G>, Interruption> {
     let name = services.backstage.net.row(execution.node).workspace.as_deref().unwrap_or_default();
-    let before = services.backstage.settings.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let before =
+        services.backstage.settings.options().workspaces.changes(name).await.map_err(Interruption::Workspace)?;
     let done = guarded.await?;
-    let after = services.backstage.settings.workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let after =
+        services.backstage.settings.options().workspaces.changes(name).await.map_err(Interruption::Workspace)?;
     if before == after {
         return Ok(done);
     }

@@ -34,7 +34,9 @@ pub(crate) fn fits(schema: &str, answer: &str) -> Result<(), String> {
 impl<G: Graph> Driver<G> {
     /// Takes a letter up.
     pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
-        self.letters = self.letters.max(number);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.letters = recorded.letters.max(number);
+        }
         let taken = match letter.body {
             LetterBody::Cancel => return Err(End::Cancelled),
             LetterBody::Answer { to, answer } => self.take_answer(number, to, answer).await,
@@ -46,23 +48,23 @@ impl<G: Graph> Driver<G> {
     async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
         let backstage = &self.shared.services.backstage;
         // Whoever posted it has seen the question; an answer to none is nobody's.
-        let Some((_, schema)) = backstage.history.question(&by) else { return Ok(()) };
-        if backstage.history.answer(&by).is_some() {
+        let Some((_, schema)) = backstage.history().question(&by) else { return Ok(()) };
+        if backstage.history().answer(&by).is_some() {
             return Ok(());
         }
         if let Err(reason) = fits(&schema, &answer) {
-            tracing::warn!(run = %backstage.run, question = %by, reason, "dropping an answer to something else");
+            tracing::warn!(run = %backstage.run(), question = %by, reason, "dropping an answer to something else");
             return Ok(());
         }
-        if let Some(scribe) = &self.scribe {
+        if let Some(scribe) = self.scribe() {
             scribe.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
         }
         if let Some(node) = G::net().node_named(&by.node) {
             // It goes on from now on, though its task has not been told yet: the run does not wait for this person.
-            backstage.parking.leave(Execution { node, visit: by.visit, attempt: by.attempt });
+            backstage.parking().leave(Execution { node, visit: by.visit, attempt: by.attempt });
         }
-        backstage.history.answered(by, answer);
-        backstage.answered.notify_waiters();
+        backstage.history().answered(by, answer);
+        backstage.tell_of_answer();
         Ok(())
     }
 
@@ -74,29 +76,31 @@ impl<G: Graph> Driver<G> {
             return Ok(());
         }
         let Some(node) = net.node_named(name).filter(|node| net.row(*node).kind == NodeKind::Event) else {
-            tracing::warn!(run = %backstage.run, node = name, "dropping a message: the graph has no such event node");
+            tracing::warn!(run = %backstage.run(), node = name, "dropping a message: the graph has no such event node");
             return Ok(());
         };
         let place = net.node(node).first_place;
         let token = match G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&message)) {
             Ok(token) => token,
             Err(error) => {
-                tracing::warn!(run = %backstage.run, node = name, %error, "dropping a message that does not parse");
+                tracing::warn!(run = %backstage.run(), node = name, %error, "dropping a message that does not parse");
                 return Ok(());
             }
         };
-        if let Some(scribe) = &self.scribe {
+        if let Some(scribe) = self.scribe() {
             scribe.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
         }
         backstage.emit(|| EventKind::Message { node: net.name(node) });
-        self.mailbox.push_back((node, token));
+        if let Some(recorded) = &mut self.recorded {
+            recorded.mailbox.push_back((node, token));
+        }
         Ok(())
     }
 
     /// Sends what an execution has sent. Each message has a key of its own, so that none is sent twice.
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
-        let Some(scribe) = &self.scribe else { return Ok(()) };
-        let (scribe, run) = (scribe.clone(), self.shared.services.backstage.run.clone());
+        let Some(scribe) = self.scribe() else { return Ok(()) };
+        let (scribe, run) = (scribe.clone(), self.shared.services.backstage.run().clone());
         for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
             let Payload::Json(message) = message else { continue };
             let body = LetterBody::Message { node: node.clone(), message: message.clone() };
@@ -111,13 +115,11 @@ impl<G: Graph> Driver<G> {
 
     /// Handles the messages that wait, if the run is at a safe point.
     pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
-        while !self.mailbox.is_empty()
-            && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node))
-        {
+        while self.has_mail() && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node)) {
             if self.frontier.has_ended() {
                 // After the exit there is nothing that a message could change (rule 13).
-                self.mailbox.clear();
-            } else if let Some((node, message)) = self.mailbox.pop_front() {
+                self.recorded.iter_mut().for_each(|recorded| recorded.mailbox.clear());
+            } else if let Some((node, message)) = self.recorded.as_mut().and_then(|it| it.mailbox.pop_front()) {
                 self.handle(node, message).await?;
             }
         }

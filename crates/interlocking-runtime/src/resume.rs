@@ -2,17 +2,17 @@
 
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
-use crate::journal::{Encoded, Entry, NodeOutcome, Payload, Record};
+use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record};
 use crate::outcome::{Outcome, Report};
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
 use crate::run::{Executed, StartError, recalled};
 use crate::scribe::Scribe;
-use crate::services::{Backstage, RunServices, memories, read};
+use crate::services::{Backstage, MemoryStore, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::table_change;
 use interlocking_agents::Ledger;
 use interlocking_core::graph::{Graph, Token};
-use interlocking_core::net::PlaceIndex;
+use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
 use std::collections::VecDeque;
@@ -29,11 +29,12 @@ pub(crate) enum TakenUp<G: Graph> {
 /// Takes up a run that has these records, of which there is at least one.
 pub(crate) async fn taken_up<G: Graph>(
     graph: &Arc<G>,
-    run: RunId,
-    settings: Settings,
+    settings: Box<Settings>,
+    journal: Option<Arc<dyn Journal>>,
     records: Vec<Record>,
 ) -> Result<TakenUp<G>, StartError> {
-    let Some(journal) = settings.journal.clone() else { return Err(StartError::NoJournal { run }) };
+    let run = settings.run.clone();
+    let Some(journal) = journal else { return Err(StartError::NoJournal { run }) };
     let count = records.len() as u64;
     let (records, migrated) = under_the_present_table::<G>(&run, &settings, records)?;
     let net = G::net();
@@ -68,7 +69,7 @@ fn under_the_present_table<G: Graph>(
         return Ok((records, false));
     }
     let is_new = latest != now;
-    let (Some(migrate), true) = (&settings.migration, is_new || latest != first) else {
+    let (Some(migrate), true) = (&settings.options().migration, is_new || latest != first) else {
         return Err(StartError::TableChanged { run: run.clone(), graph: first.graph.clone(), differences });
     };
     // What was recorded under the present table is as it should be.
@@ -103,9 +104,9 @@ async fn put_back(
     let changed: Vec<_> = cut_off.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
     for (workspace, commit) in &replayed.commits {
         let restored = if changed.contains(&workspace) {
-            settings.workspaces.restore(workspace, commit).await
+            settings.options().workspaces.restore(workspace, commit).await
         } else {
-            settings.workspaces.open(workspace, commit).await
+            settings.options().workspaces.open(workspace, commit).await
         };
         restored.map_err(|error| StartError::Workspace { run: run.clone(), workspace: workspace.clone(), error })?;
     }
@@ -204,10 +205,7 @@ impl Reader<'_> {
         slips.iter().map(|slip| slip.as_ref().map(|slip| self.encoded::<G>(slip)).transpose()).collect()
     }
 
-    fn memories<G: Graph>(
-        &self,
-        replayed: &Replayed<'static>,
-    ) -> Result<Vec<Box<dyn crate::services::MemoryStore>>, StartError> {
+    fn memories<G: Graph>(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
         let memories = memories::<G>();
         for (index, (store, recorded)) in memories.iter().zip(&replayed.memories).enumerate() {
             let Some(payload) = recorded else { continue };
@@ -222,7 +220,7 @@ impl Reader<'_> {
     fn standing<G: Graph>(
         &self,
         graph: &Arc<G>,
-        settings: Settings,
+        settings: Box<Settings>,
         scribe: &Arc<Scribe>,
         mut replayed: Replayed<'static>,
     ) -> Result<(Standing<G>, RunServices<G>), StartError> {
@@ -231,7 +229,6 @@ impl Reader<'_> {
         let (arrived, inputs) = (self.places::<G>(&replayed.arrived)?, self.places::<G>(&replayed.inputs)?);
         let entry = self.texts.of(&replayed.entry);
         let entry = read(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
-        let history = self.history(net, &mut replayed);
         let in_flight = replayed.in_flight.values();
         let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
         let in_flight = in_flight.collect::<Result<_, StartError>>()?;
@@ -254,7 +251,8 @@ impl Reader<'_> {
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
             message.message = self.texts.of(&message.message).into();
         }
-        let backstage = Backstage::new(self.run.clone(), settings, graph.clone(), Some(scribe.clone()), history);
+        let backstage = Backstage::new(settings, graph.clone(), Some(scribe.clone()));
+        self.remember(net, &mut replayed, backstage.history());
         replayed.calls.drain(..).for_each(|(by, call)| backstage.had_spent(by, call));
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
         let (letters, is_taken_up) = (replayed.letters, true);
@@ -271,12 +269,11 @@ impl Reader<'_> {
             doomed,
             is_taken_up,
         };
-        Ok((standing, RunServices { backstage, entry, inputs: Some(inputs.into()), memories }))
+        Ok((standing, RunServices { backstage, entry, inputs: Some(Box::new(inputs.into())), memories }))
     }
 
     /// What single executions had done, those that are taken up again counted once more.
-    fn history(&self, net: &'static interlocking_core::net::Net, replayed: &mut Replayed<'static>) -> History {
-        let history = History::default();
+    fn remember(&self, net: &'static Net, replayed: &mut Replayed<'static>, history: &History) {
         for (by, restarts) in &replayed.restarts {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));
         }
@@ -296,6 +293,5 @@ impl Reader<'_> {
         for (by, answer) in replayed.answers.drain(..) {
             history.answered(by, self.texts.of(&answer));
         }
-        history
     }
 }

@@ -7,7 +7,6 @@ use crate::child::end_children;
 use crate::clock::{Clock, Elapsed};
 use crate::driver::{Begun, Driver, Standing};
 use crate::event::{Both, EventKind, EventSink};
-use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::{Outcome, Report};
 use crate::past::past;
@@ -17,7 +16,7 @@ use crate::resume;
 use crate::roles::{Player, Roles};
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories};
-use crate::settings::Settings;
+use crate::settings::{Recording, Settings};
 use crate::tree::Membership;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::{Agent, Nudges};
@@ -40,8 +39,7 @@ use thiserror::Error;
 /// Nothing is required but the graph, and an agent for every role that its table names.
 pub struct Run<G: Graph> {
     graph: Arc<G>,
-    id: Option<RunId>,
-    settings: Settings,
+    settings: Box<Settings>,
 }
 
 /// Why a run did not start, or was not taken up again. Nothing was done.
@@ -145,55 +143,55 @@ impl<G: Graph> Run<G> {
 
     /// The same for a graph that several runs share.
     pub fn shared(graph: Arc<G>) -> Self {
-        Self { graph, id: None, settings: Settings::new(default_id()) }
+        Self { graph, settings: Box::new(Settings::new(RunId::DEFAULT)) }
     }
 
     /// Names the run. Without a name it is `run`, which is enough for a journal that holds no other.
     #[must_use]
     pub fn with_id(mut self, id: RunId) -> Self {
-        self.id = Some(id);
+        self.settings.run = id;
         self
     }
 
     /// Lets `agent` play `role`.
     #[must_use]
     pub fn with_agent(mut self, role: impl Into<String>, agent: Arc<dyn Agent>) -> Self {
-        self.settings.roles.bind(role, Player::new(agent));
+        self.settings.options_mut().roles.bind(role, Player::new(agent));
         self
     }
 
     /// Lets `agent` play every role that nobody else plays.
     #[must_use]
     pub fn with_agent_for_others(mut self, agent: Arc<dyn Agent>) -> Self {
-        self.settings.roles.bind_others(Player::new(agent));
+        self.settings.options_mut().roles.bind_others(Player::new(agent));
         self
     }
 
     /// Replaces all bindings of roles.
     #[must_use]
     pub fn with_roles(mut self, roles: Roles) -> Self {
-        self.settings.roles = roles;
+        self.settings.options_mut().roles = roles;
         self
     }
 
     /// Says where the named workspaces are.
     #[must_use]
     pub fn with_workspaces(mut self, workspaces: Arc<dyn Workspaces>) -> Self {
-        self.settings.workspaces = workspaces;
+        self.settings.options_mut().workspaces = workspaces;
         self
     }
 
     /// Records the run in `journal`.
     #[must_use]
     pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
-        self.settings.journal = Some(journal);
+        self.settings.journal = Recording::In(journal);
         self
     }
 
     /// Records nothing. Handlers then cannot ask for the inputs of other nodes, and the run cannot be resumed.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
-        self.settings.journal = None;
+        self.settings.journal = Recording::Nowhere;
         self
     }
 
@@ -217,14 +215,14 @@ impl<G: Graph> Run<G> {
     /// Stops the run when `cancel` is requested.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
-        self.settings.cancel = cancel;
+        self.settings.cancel = Some(cancel);
         self
     }
 
     /// Tells the time by `clock`; a [`TokioClock`](crate::clock::TokioClock) for tests with paused time.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.settings.clock = clock;
+        self.settings.set_clock(clock);
         self
     }
 
@@ -232,7 +230,7 @@ impl<G: Graph> Run<G> {
     /// otherwise. What comes later is recorded, and told to whoever watches, as an addendum (HY-257).
     #[must_use]
     pub fn with_report_deadline(mut self, deadline: Duration) -> Self {
-        self.settings.report_deadline = deadline;
+        self.settings.options_mut().report_deadline = deadline;
         self
     }
 
@@ -240,7 +238,7 @@ impl<G: Graph> Run<G> {
     /// [`Outcome::Waiting`]: answers that are posted to its journal are then taken up as they come.
     #[must_use]
     pub fn awaiting_people(mut self) -> Self {
-        self.settings.awaits_people = true;
+        self.settings.options_mut().awaits_people = true;
         self
     }
 
@@ -254,35 +252,37 @@ impl<G: Graph> Run<G> {
         mut self,
         migrate: impl Fn(&Table, Vec<Record>) -> Result<Vec<Record>, NodeError> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.migration = Some(Arc::new(migrate));
+        self.settings.options_mut().migration = Some(Arc::new(migrate));
         self
     }
 
     /// Limits what the run may use, its child runs included; nothing is limited unless it is said.
     #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
-        self.settings.allowance = Allowance::new(budgets, self.settings.allowance.backoff());
+        let backoff = self.settings.allowance().backoff();
+        self.settings.set_allowance(Allowance::new(budgets, backoff));
         self
     }
 
     /// Says how often, and for how long, the run puts up with a provider that fails, its child runs included.
     #[must_use]
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
-        self.settings.allowance = Allowance::new(self.settings.allowance.budgets(), backoff);
+        let budgets = self.settings.allowance().budgets();
+        self.settings.set_allowance(Allowance::new(budgets, backoff));
         self
     }
 
     /// Lets the run share budgets and waits with others that have the same allowance, in place of its own.
     #[must_use]
     pub fn with_allowance(mut self, allowance: Allowance) -> Self {
-        self.settings.allowance = allowance;
+        self.settings.set_allowance(allowance);
         self
     }
 
     /// Says when agents are reminded to decide; [`Player::nudges`] says it for one role.
     #[must_use]
     pub fn with_nudges(mut self, nudges: Nudges) -> Self {
-        self.settings.nudges = nudges;
+        self.settings.options_mut().nudges = nudges;
         self
     }
 
@@ -313,9 +313,7 @@ impl<G: Graph> Run<G> {
     }
 
     fn execute(self, begin: Begin<G>) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        let run = self.id.unwrap_or_else(default_id);
-        let settings = Settings { tree: Arc::new(crate::tree::Tree::new(run.clone())), ..self.settings };
-        execute(self.graph, run, settings, begin)
+        execute(self.graph, self.settings, begin)
     }
 }
 
@@ -325,17 +323,16 @@ impl<G: Graph> Run<G> {
 /// waiting.
 pub(crate) fn execute<G: Graph>(
     graph: Arc<G>,
-    run: RunId,
-    settings: Settings,
+    settings: Box<Settings>,
     begin: Begin<G>,
 ) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-    let preparing = Box::pin(prepare(graph, run, settings, begin));
+    let preparing = Box::pin(prepare(graph, settings, begin));
     async move {
         // Bound to a name, so that the box is gone.
         let prepared = preparing.await?;
         match prepared {
             Prepared::Ended(report) => Ok(*report),
-            Prepared::Ready(ready) => Ok(conduct(ready).await),
+            Prepared::Ready { driver, begun, membership } => Ok(conduct(driver, begun, membership).await),
         }
     }
 }
@@ -344,34 +341,28 @@ pub(crate) fn execute<G: Graph>(
 enum Prepared<G: Graph> {
     /// It has ended before.
     Ended(Box<Report<G::Output>>),
-    Ready(Box<Ready<G>>),
-}
-
-/// All that a run goes on with.
-struct Ready<G: Graph> {
-    driver: Driver<G>,
-    begun: Option<Box<Begun<G>>>,
-    membership: Membership,
+    /// It goes on with this.
+    Ready { driver: Box<Driver<G>>, begun: Option<Box<Begun<G>>>, membership: Option<Membership> },
 }
 
 async fn prepare<G: Graph>(
     graph: Arc<G>,
-    run: RunId,
-    mut settings: Settings,
+    mut settings: Box<Settings>,
     begin: Begin<G>,
 ) -> Result<Prepared<G>, StartError> {
     let net = G::net();
-    check_roles(net, &settings.roles)?;
-    if settings.depth == 0 {
-        settings.cancel = settings.allowance.cancel(settings.cancel);
+    check_roles(net, &settings.options().roles)?;
+    if settings.depth == 0 && settings.wall_time().is_some() {
+        // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
+        settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
     }
-    let journal = settings.journal.clone();
+    let (run, journal) = (settings.run.clone(), settings.journal());
     let parent = match &begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
     // Before the claim, so that whoever sees that the run has left finds it free.
-    let membership = settings.tree.join(run.clone(), parent);
+    let membership = parent.map(|parent| settings.tree().join(run.clone(), parent));
     let claim = match &journal {
         Some(journal) => Some(journal.claim(&run).await?),
         None => None,
@@ -383,9 +374,9 @@ async fn prepare<G: Graph>(
         (_, Some(journal)) => journal.load(&run).await?,
     };
     if let (Begin::Again, Some(journal)) = (&begin, &journal)
-        && settings.allowance.budgets().counts_calls()
+        && settings.allowance().budgets().counts_calls()
     {
-        settings.allowance.book(&past(&**journal, &run).await?);
+        settings.allowance().book(&past(&**journal, &run).await?);
     }
     let (entry, origin) = match begin {
         Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
@@ -394,40 +385,47 @@ async fn prepare<G: Graph>(
         Begin::Fresh { entry } => (Some(entry), None),
     };
     let (standing, services, scribe) = match entry {
-        Some(entry) => fresh(&graph, run.clone(), settings, entry, origin).await?,
-        None => match resume::taken_up(&graph, run.clone(), settings, records).await? {
+        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(&graph, settings, journal, records).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
-    membership.is_recorded();
+    membership.iter().for_each(Membership::is_recorded);
     services.backstage.emit(|| EventKind::RunStarted { run, graph: net.table().graph.as_str() });
     let (driver, begun) = Driver::new(graph, services, standing, scribe, claim);
-    Ok(Prepared::Ready(Box::new(Ready { driver, begun, membership })))
+    Ok(Prepared::Ready { driver: Box::new(driver), begun, membership })
 }
 
-async fn conduct<G: Graph>(ready: Box<Ready<G>>) -> Report<G::Output> {
-    let Ready { mut driver, begun, membership } = *ready;
+async fn conduct<G: Graph>(
+    mut driver: Box<Driver<G>>,
+    begun: Option<Box<Begun<G>>>,
+    membership: Option<Membership>,
+) -> Report<G::Output> {
     let shared = driver.shared();
-    let Settings { allowance, tree, journal, cancel, depth, .. } = &shared.services.backstage.settings;
-    let run = &shared.services.backstage.run;
-    let (outcome, visits) = match allowance.wall_time() {
+    let settings = &*shared.services.backstage.settings;
+    let (outcome, visits) = match (settings.wall_time(), &settings.cancel) {
         // Children are stopped with the run that was started.
-        Some(limit) if *depth == 0 => {
-            Box::pin(async { allowance.in_time(limit, std::pin::pin!(driver.run(begun)), cancel).await }).await
+        (Some(limit), Some(cancel)) if settings.depth == 0 => {
+            let in_time =
+                async { settings.allowance().in_time(limit, std::pin::pin!(driver.run(begun)), cancel).await };
+            Box::pin(in_time).await
         }
         _ => driver.run(begun).await,
     };
     // Gives the run back.
     drop(driver);
-    if *depth == 0 && tree.has_others(run) {
+    let run = &settings.run;
+    if settings.depth == 0 && settings.has_company() {
         // Children are stopped with their map node, and let go of their runs a moment later.
-        Box::pin(tree.alone(run)).await;
+        Box::pin(settings.tree().alone(run)).await;
     }
     let has_ended = matches!(outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
     let has_children = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-    if let Some(journal) = journal.as_ref().filter(|_| has_ended && has_children)
-        && let Err(error) = end_children(&**journal, tree, run).await
+    if let Recording::In(journal) = &settings.journal
+        && has_ended
+        && has_children
+        && let Err(error) = end_children(&**journal, settings.tree(), run).await
     {
         // The run itself is at its end, which is recorded.
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
@@ -443,8 +441,8 @@ pub(crate) type Executed<G> = (Standing<G>, RunServices<G>, Option<Arc<Scribe>>)
 /// A run that starts now.
 async fn fresh<G: Graph>(
     graph: &Arc<G>,
-    run: RunId,
-    settings: Settings,
+    settings: Box<Settings>,
+    journal: Option<Arc<dyn Journal>>,
     entry: G::Entry,
     origin: Option<Origin>,
 ) -> Result<Executed<G>, StartError> {
@@ -454,16 +452,17 @@ async fn fresh<G: Graph>(
     // does not survive its own serialization is found now and not at a resume.
     let kept =
         G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded)).map_err(|error| unreadable(&error))?;
-    let scribe = settings.journal.clone().map(|journal| Arc::new(Scribe::new(journal, run.clone(), 0)));
+    let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
     let services = RunServices::<G> {
         entry: kept,
-        inputs: scribe.is_some().then(|| vec![None; net.places().len()].into()),
+        inputs: scribe.is_some().then(|| Box::new(vec![None; net.places().len()].into())),
         memories: memories::<G>(),
-        backstage: Backstage::new(run, settings, graph.clone(), scribe.clone(), History::default()),
+        backstage: Backstage::new(settings, graph.clone(), scribe.clone()),
     };
     let mut arrived = Vec::new();
     if let Some(scribe) = &scribe {
-        let workspaces = commits(net, &*services.backstage.settings.workspaces, &services.backstage.run).await?;
+        let workspaces =
+            commits(net, &*services.backstage.settings.options().workspaces, services.backstage.run()).await?;
         let table = Box::new(net.table().clone());
         scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
         arrived = vec![None; net.places().len()];
@@ -523,13 +522,12 @@ fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
 impl<G: Graph> fmt::Debug for Run<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let graph = &G::net().table().graph;
-        f.debug_struct("Run").field("graph", graph).field("id", &self.id).field("roles", &self.settings.roles).finish()
+        f.debug_struct("Run")
+            .field("graph", graph)
+            .field("id", &self.settings.run)
+            .field("roles", &self.settings.options().roles)
+            .finish()
     }
-}
-
-#[expect(clippy::expect_used, reason = "a constant that is a run id")]
-fn default_id() -> RunId {
-    "run".parse().expect("`run` is a run id")
 }
 
 fn unreadable(error: &serde_json::Error) -> JournalError {

@@ -84,7 +84,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     ) -> Result<T, NodeError> {
         let backstage = Backstage::of(self)?;
         let by = backstage.by(self.execution());
-        if let Some(value) = backstage.history.done(&by, name) {
+        if let Some(value) = backstage.history().done(&by, name) {
             return Ok(serde_json::from_str(&value)?);
         }
         let value = effect.await?;
@@ -93,7 +93,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
             let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
             scribe.write_detached(entry).await?;
         }
-        backstage.history.did(by, name, json);
+        backstage.history().did(by, name, json);
         Ok(value)
     }
 
@@ -102,7 +102,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     }
 
     fn restarts(&self) -> u32 {
-        Backstage::of(self).map_or(0, |backstage| backstage.history.restarts(&backstage.by(self.execution())))
+        Backstage::of(self).map_or(0, |backstage| backstage.history().restarts(&backstage.by(self.execution())))
     }
 
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {
@@ -112,11 +112,11 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
 
     fn parent(&self) -> Option<RunId> {
         let backstage = Backstage::of(self).ok()?;
-        backstage.settings.tree.parent(&backstage.run)
+        backstage.settings.tree().parent(backstage.run())
     }
 
     fn siblings(&self) -> Vec<RunId> {
-        Backstage::of(self).map(|backstage| backstage.settings.tree.siblings(&backstage.run)).unwrap_or_default()
+        Backstage::of(self).map(|backstage| backstage.settings.tree().siblings(backstage.run())).unwrap_or_default()
     }
 
     fn converse(

@@ -17,7 +17,7 @@ use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// A run's services, for handlers of graph `G`.
@@ -25,26 +25,31 @@ pub(crate) struct RunServices<G: Graph> {
     pub(crate) backstage: Backstage,
     pub(crate) entry: G::Entry,
     /// The last input of each place, as its node took it; `None` where the run has no journal.
-    pub(crate) inputs: Option<Mutex<Vec<Option<Encoded>>>>,
-    pub(crate) memories: Vec<Box<dyn MemoryStore>>,
+    pub(crate) inputs: Option<Box<Mutex<Vec<Option<Encoded>>>>>,
+    pub(crate) memories: Box<[Box<dyn MemoryStore>]>,
 }
 
 /// The part of a run's services that depends on no graph type: what node kinds of this crate use.
 pub(crate) struct Backstage {
-    pub(crate) run: RunId,
     pub(crate) net: &'static Net,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Box<Settings>,
     pub(crate) started: Elapsed,
     /// Whether any node must leave its workspace as it found it.
     pub(crate) has_read_only: bool,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) scribe: Option<Arc<Scribe>>,
-    pub(crate) history: History,
-    pub(crate) parking: Arc<Parking>,
-    /// Told of every answer that was taken up.
-    pub(crate) answered: Notify,
     /// The graph, as whoever knows its type may have it.
     pub(crate) graph: Arc<dyn Any + Send + Sync>,
+    notes: OnceLock<Box<Notes>>,
+}
+
+/// What is noted of a run that talks to agents or people, has effects, or was taken up: made when the first of it comes.
+#[derive(Default)]
+struct Notes {
+    history: History,
+    parking: Arc<Parking>,
+    /// Told of every answer that was taken up.
+    answered: Notify,
     calls: Mutex<Vec<Call>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }
@@ -104,13 +109,13 @@ impl MemoryVisitor for NewCell {
 }
 
 /// The cells of all memory groups, in order.
-pub(crate) fn memories<G: Graph>() -> Vec<Box<dyn MemoryStore>> {
+pub(crate) fn memories<G: Graph>() -> Box<[Box<dyn MemoryStore>]> {
     (0..).map_while(|group| G::visit_memory(group, NewCell)).collect()
 }
 
 impl<G: Graph> Services<G> for RunServices<G> {
     fn run_id(&self) -> &RunId {
-        &self.backstage.run
+        self.backstage.run()
     }
 
     fn entry(&self) -> Result<&G::Entry, ContextError> {
@@ -143,7 +148,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
     fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError> {
         let row = self.backstage.net.row(node);
         let name = row.workspace.clone().unwrap_or_default();
-        match self.backstage.settings.workspaces.locate(&name) {
+        match self.backstage.settings.options().workspaces.locate(&name) {
             Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
             Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
         }
@@ -192,18 +197,40 @@ impl<G: Graph> RunServices<G> {
 }
 
 impl Backstage {
-    pub(crate) fn new<G: Graph>(
-        run: RunId,
-        settings: Settings,
-        graph: Arc<G>,
-        scribe: Option<Arc<Scribe>>,
-        history: History,
-    ) -> Self {
+    pub(crate) fn new<G: Graph>(settings: Box<Settings>, graph: Arc<G>, scribe: Option<Arc<Scribe>>) -> Self {
         let net = G::net();
-        let started = settings.clock.now();
+        let started = settings.clock().now();
         let has_read_only = net.nodes().iter().any(|node| node.read_only);
-        let (calls, schemas, parking, answered) = Default::default();
-        Self { run, net, settings, started, has_read_only, scribe, history, parking, answered, graph, calls, schemas }
+        Self { net, settings, started, has_read_only, scribe, graph, notes: OnceLock::new() }
+    }
+
+    /// The run's name.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.settings.run
+    }
+
+    fn notes(&self) -> &Notes {
+        self.notes.get_or_init(Box::default)
+    }
+
+    /// What single executions did before this process, and since.
+    pub(crate) fn history(&self) -> &History {
+        &self.notes().history
+    }
+
+    /// Which executions only wait.
+    pub(crate) fn parking(&self) -> &Arc<Parking> {
+        &self.notes().parking
+    }
+
+    /// How many executions only wait.
+    pub(crate) fn parked(&self) -> usize {
+        self.notes.get().map_or(0, |notes| notes.parking.count())
+    }
+
+    /// Tells whoever waits for an answer that one was taken up.
+    pub(crate) fn tell_of_answer(&self) {
+        self.notes().answered.notify_waiters();
     }
 
     /// The one behind a handler's context.
@@ -219,31 +246,32 @@ impl Backstage {
 
     /// Waits for a person's answer.
     pub(crate) async fn answer(&self, execution: Execution, by: &By) -> Encoded {
-        let _asking = self.history.question(by).map(|(question, schema)| {
+        let Notes { history, parking, answered, .. } = self.notes();
+        let _asking = history.question(by).map(|(question, schema)| {
             let [question, schema] = [question, schema].map(|json| serde_json::from_str(&json).unwrap_or_default());
-            self.settings.tree.asks(OpenQuestion { run: self.run.clone(), by: by.clone(), question, schema })
+            self.settings.tree().asks(OpenQuestion { run: self.run().clone(), by: by.clone(), question, schema })
         });
         loop {
-            let mut told = std::pin::pin!(self.answered.notified());
+            let mut told = std::pin::pin!(answered.notified());
             // Registered before the answer is looked for, so that none falls between the two.
             told.as_mut().enable();
-            if let Some(answer) = self.history.answer(by) {
+            if let Some(answer) = history.answer(by) {
                 return answer;
             }
-            let _parked = self.parking.park(execution);
+            let _parked = parking.park(execution);
             told.await;
         }
     }
 
     /// Whether an execution has what it asked a person.
     pub(crate) fn is_answered(&self, execution: Execution) -> bool {
-        self.history.answer(&self.by(execution)).is_some()
+        self.history().answer(&self.by(execution)).is_some()
     }
 
     /// The time since the run's start.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {
-        self.settings.clock.now().since(self.started)
+        self.settings.clock().now().since(self.started)
     }
 
     /// How events name an execution.
@@ -283,17 +311,18 @@ impl Backstage {
     /// Books an agent call.
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
-        lock(&self.calls).push(Call { by, entry, recorded: false });
+        lock(&self.notes().calls).push(Call { by, entry, recorded: false });
     }
 
     /// Books a call that the journal has.
     pub(crate) fn had_spent(&self, by: Execution, entry: LedgerEntry) {
-        lock(&self.calls).push(Call { by, entry, recorded: true });
+        lock(&self.notes().calls).push(Call { by, entry, recorded: true });
     }
 
     /// The agent calls of one execution that the journal has not; from now on it has them.
     pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
-        let mut calls = lock(&self.calls);
+        let Some(notes) = self.notes.get() else { return Vec::new() };
+        let mut calls = lock(&notes.calls);
         let new = calls.iter_mut().filter(|call| call.by == execution && !call.recorded);
         new.map(|call| {
             call.recorded = true;
@@ -305,7 +334,8 @@ impl Backstage {
     /// The executions that made calls which the journal has not.
     pub(crate) fn unrecorded(&self) -> Vec<Execution> {
         let mut executions: Vec<Execution> = Vec::new();
-        for call in lock(&self.calls).iter().filter(|call| !call.recorded) {
+        let Some(notes) = self.notes.get() else { return executions };
+        for call in lock(&notes.calls).iter().filter(|call| !call.recorded) {
             if !executions.contains(&call.by) {
                 executions.push(call.by);
             }
@@ -316,7 +346,9 @@ impl Backstage {
     /// Every agent call so far.
     pub(crate) fn ledger(&self) -> Ledger {
         let mut ledger = Ledger::default();
-        lock(&self.calls).iter().for_each(|call| ledger.record(call.entry.clone()));
+        if let Some(notes) = self.notes.get() {
+            lock(&notes.calls).iter().for_each(|call| ledger.record(call.entry.clone()));
+        }
         ledger
     }
 
@@ -326,11 +358,12 @@ impl Backstage {
         node: NodeIndex,
         make: fn() -> Result<Arc<Schema>, NodeError>,
     ) -> Result<Arc<Schema>, NodeError> {
-        if let Some(schema) = lock(&self.schemas).get(&node) {
+        let schemas = &self.notes().schemas;
+        if let Some(schema) = lock(schemas).get(&node) {
             return Ok(schema.clone());
         }
         let schema = make()?;
-        lock(&self.schemas).insert(node, schema.clone());
+        lock(schemas).insert(node, schema.clone());
         Ok(schema)
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 /// What the runs of one tree share beside their settings.
 pub(crate) struct Tree {
     pub(crate) root: RunId,
-    /// The runs that are being executed.
+    /// The child runs that are being executed.
     members: Mutex<BTreeMap<RunId, Member>>,
     questions: Mutex<BTreeMap<(RunId, By), OpenQuestion>>,
     /// Why no run of the tree goes on, though none has ended; the first reason counts.
@@ -24,9 +24,9 @@ pub(crate) struct Tree {
     left: Notify,
 }
 
-/// A run that is being executed.
+/// A child run that is being executed.
 struct Member {
-    parent: Option<RunId>,
+    parent: RunId,
     /// Whether its journal has it, so that others can write to it.
     is_recorded: bool,
 }
@@ -42,7 +42,7 @@ pub(crate) enum Halt {
     Stopped(Stopped),
 }
 
-/// A run that is being executed. It is no more when this is dropped.
+/// A child run that is being executed. It is no more when this is dropped.
 pub(crate) struct Membership {
     tree: Arc<Tree>,
     run: RunId,
@@ -60,21 +60,20 @@ impl Tree {
         Self { root, members, questions, halt, halted, short, left }
     }
 
-    pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: Option<RunId>) -> Membership {
+    pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
         lock(&self.members).insert(run.clone(), Member { parent, is_recorded: false });
         Membership { tree: self.clone(), run }
     }
 
     pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {
-        lock(&self.members).get(run)?.parent.clone()
+        lock(&self.members).get(run).map(|member| member.parent.clone())
     }
 
     pub(crate) fn siblings(&self, run: &RunId) -> Vec<RunId> {
         let members = lock(&self.members);
-        let Some(Member { parent: Some(parent), .. }) = members.get(run) else { return Vec::new() };
-        let others = members
-            .iter()
-            .filter(|(other, member)| member.is_recorded && member.parent.as_ref() == Some(parent) && *other != run);
+        let Some(Member { parent, .. }) = members.get(run) else { return Vec::new() };
+        let others =
+            members.iter().filter(|(other, member)| member.is_recorded && member.parent == *parent && *other != run);
         others.map(|(other, _)| other.clone()).collect()
     }
 
@@ -83,12 +82,12 @@ impl Tree {
         self.wait_until(|members| !members.contains_key(run)).await;
     }
 
-    /// Whether any run is being executed but `run`.
+    /// Whether any child run is being executed but `run`.
     pub(crate) fn has_others(&self, run: &RunId) -> bool {
         lock(&self.members).keys().any(|other| other != run)
     }
 
-    /// Waits until no run is being executed but `run`.
+    /// Waits until no child run is being executed but `run`.
     pub(crate) async fn alone(&self, run: &RunId) {
         self.wait_until(|members| members.keys().all(|other| other == run)).await;
     }
