@@ -6,9 +6,9 @@
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
+use crate::driver::Shared;
 use crate::event::{Event, EventKind, EventSink, Hop};
 use crate::perform::{Interruption, Stop, interruption, may_be_traced};
-use crate::services::RunServices;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
 use interlocking_core::graph::{Done, Graph, Relay};
@@ -36,7 +36,7 @@ struct Links<'c> {
     /// The last hop; its end is where the chain stands.
     hop: Hop,
     solo: Solo<'c>,
-    place: &'c Standing,
+    place: &'c Whereabouts,
     sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
     cancelled: &'c AtomicBool,
@@ -44,11 +44,15 @@ struct Links<'c> {
 
 /// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
 /// move between threads.
-struct Standing(AtomicU16);
+pub(crate) struct Whereabouts(AtomicU16);
 
-impl Standing {
+impl Whereabouts {
     /// No node: no net has as many.
     const SEEN: NodeIndex = NodeIndex::MAX;
+
+    pub(crate) const fn nowhere() -> Self {
+        Self(AtomicU16::new(Self::SEEN))
+    }
 
     #[inline]
     fn come_to(&self, node: NodeIndex) {
@@ -64,49 +68,51 @@ impl Standing {
 }
 
 /// Runs the execution that `solo` stands on, which is not watched, and those that it leads to.
-pub(crate) async fn chain<G: Graph>(
-    graph: &G,
-    services: &RunServices<G>,
-    cancel: Option<&Cancel>,
-    solo: Solo<'_>,
+///
+/// No `async fn`: that would hold its arguments twice, and every run that waits in a chain holds one of these.
+pub(crate) fn chain<'c, G: Graph>(
+    shared: &'c Shared<G>,
+    solo: Solo<'c>,
     input: G::Token,
-    started: Elapsed,
-) -> Chained<G> {
-    let backstage = &services.backstage;
-    let execution = solo.execution();
+) -> impl Future<Output = Chained<G>> + Send + 'c {
+    let Shared { graph, services, cancel, .. } = shared;
+    let (backstage, execution) = (&services.backstage, solo.execution());
     let Execution { node, visit, attempt, .. } = execution;
+    let started = backstage.now();
     backstage.emit_at(started, || EventKind::NodeStarted(backstage.node(execution)));
-    let place = Standing(AtomicU16::new(node));
+    shared.whereabouts.come_to(node);
     let mut links = Links {
         solo,
         hop: Hop::new(backstage.net, node, visit, attempt, backstage.started, started),
-        place: &place,
+        place: &shared.whereabouts,
         sink: backstage.settings.sink.as_deref().unwrap_or(&Nobody),
         clock: backstage.settings.clock(),
-        cancelled: cancel.map_or(&NEVER, Cancel::flag),
+        cancelled: cancel.as_ref().map_or(&NEVER, Cancel::flag),
     };
-    let result = if links.cancelled.load(Ordering::Acquire) {
-        Err(Interruption::Cancelled)
-    } else {
-        let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
-        let mut waiting = None;
-        poll_fn(|context| {
-            // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
-            match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
-                Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
-                Ok(Poll::Pending) => {}
-                Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
-            }
-            if let Some(node) = place.see() {
-                waiting = interruptible(backstage.net.node(node).timeout, cancel);
-            }
-            waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
-        })
-        .await
-    };
-    let (execution, now) = (links.solo.execution(), backstage.now());
-    let result = result.map_err(|interruption| interruption.into_stop(services, execution));
-    Chained { execution, result, now, took: now.since(links.hop.at()) }
+    async move {
+        let result = if links.cancelled.load(Ordering::Acquire) {
+            Err(Interruption::Cancelled)
+        } else {
+            let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
+            let mut waiting = None;
+            poll_fn(|context| {
+                // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
+                match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
+                    Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
+                    Ok(Poll::Pending) => {}
+                    Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+                }
+                if let Some(node) = shared.whereabouts.see() {
+                    waiting = interruptible(shared.services.backstage.net.node(node).timeout, shared.cancel.as_ref());
+                }
+                waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
+            })
+            .await
+        };
+        let (execution, now) = (links.solo.execution(), shared.services.backstage.now());
+        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
+        Chained { execution, result, now, took: now.since(links.hop.at()) }
+    }
 }
 
 /// For a run that nothing can stop.

@@ -4,7 +4,7 @@ use crate::allowance::Stopped;
 use crate::beside::Beside;
 use crate::budget::UsedUp;
 use crate::cancel::Cancel;
-use crate::chain::{Chained, chain};
+use crate::chain::Whereabouts;
 use crate::event::EventKind;
 use crate::flight::{Airfield, Flight, Landed};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
@@ -101,6 +101,8 @@ pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     /// What stops the run; absent where nothing can.
     pub(crate) cancel: Option<Cancel>,
+    /// Where the run's chain stands, if it is one now.
+    pub(crate) whereabouts: Whereabouts,
     /// Where tasks start from and land, once there are any.
     airfield: OnceLock<Box<Airfield<G>>>,
 }
@@ -128,6 +130,18 @@ pub(crate) enum End {
     Cancelled,
     /// It stops where it stands, and can be taken up again.
     Halted(Halt),
+}
+
+/// What a driver comes to.
+pub(crate) enum Next<G: Graph> {
+    /// An execution that is alone, and from which a chain goes on by itself.
+    Chain(Execution, G::Token),
+    /// Any other execution that is alone.
+    Alone(Execution, G::Token),
+    /// It has to wait.
+    Wait,
+    /// The exit.
+    Ended(G::Output),
 }
 
 /// What a driver that waits is woken by.
@@ -176,17 +190,22 @@ impl<G: Graph> Driver<G> {
         graph: Arc<G>,
         services: RunServices<G>,
         standing: Standing<G>,
-        scribe: Option<Arc<Scribe>>,
-        claim: Option<Claim>,
+        recorder: Option<(Arc<Scribe>, Claim)>,
     ) -> (Self, Option<Box<Begun<G>>>) {
         let cancel = services.backstage.settings.cancel.clone();
         let observes = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Observer);
-        let listens = scribe.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-        let relays = scribe.is_none() && !services.backstage.has_read_only && !observes;
-        let shared = Arc::new(Shared { graph, services, cancel, airfield: OnceLock::new() });
+        let listens = recorder.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
+        let relays = recorder.is_none() && !services.backstage.has_read_only && !observes;
+        let shared = Arc::new(Shared {
+            graph,
+            services,
+            cancel,
+            whereabouts: Whereabouts::nowhere(),
+            airfield: OnceLock::new(),
+        });
         let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
         let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
-        let recorded = scribe.zip(claim).map(|(scribe, claim)| {
+        let recorded = recorder.map(|(scribe, claim)| {
             let (claim, held) = (Arc::new(claim), VecDeque::new());
             Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
         });
@@ -205,25 +224,8 @@ impl<G: Graph> Driver<G> {
         (driver, is_taken_up.then(|| Box::new(begun)))
     }
 
-    /// Runs to the end.
-    ///
-    /// What is not done while nodes run is boxed: the rest is what a run holds while it waits.
-    pub(crate) async fn run(&mut self, begun: Option<Box<Begun<G>>>) -> (Outcome<G::Output>, Vec<(&'static str, u32)>) {
-        let end = match begun {
-            None => self.drive().await,
-            Some(begun) => match Box::pin(self.begin(begun)).await {
-                Ok(()) => self.drive().await,
-                Err(end) => Err(end),
-            },
-        };
-        let outcome = Box::pin(self.wind_up(end)).await;
-        let net = G::net();
-        let visits = (0..net.nodes().len() as u16).map(|node| (net.name(node), self.frontier.visits(node)));
-        (outcome, visits.filter(|(_, visits)| *visits > 0).collect())
-    }
-
     /// Does what is left once no more nodes are started.
-    async fn wind_up(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
+    pub(crate) async fn wind_up(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
         let end = match end {
             Ok(output) => self.conclude(output).await,
             Err(end) => Err(end),
@@ -234,6 +236,17 @@ impl<G: Graph> Driver<G> {
 
     pub(crate) fn shared(&self) -> Arc<Shared<G>> {
         self.shared.clone()
+    }
+
+    pub(crate) fn backstage(&self) -> &Backstage {
+        &self.shared.services.backstage
+    }
+
+    /// The nodes that were entered, each with how often.
+    pub(crate) fn visits(&self) -> Vec<(&'static str, u32)> {
+        let net = G::net();
+        let visits = (0..net.nodes().len() as NodeIndex).map(|node| (net.name(node), self.frontier.visits(node)));
+        visits.filter(|(_, visits)| *visits > 0).collect()
     }
 
     /// Writes the run's records; `None` where there is no journal.
@@ -267,7 +280,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Begins again what had begun before.
-    async fn begin(&mut self, begun: Box<Begun<G>>) -> Result<(), End> {
+    pub(crate) async fn begin(&mut self, begun: Box<Begun<G>>) -> Result<(), End> {
         let begun = *begun;
         if let Some((by, messages)) = &begun.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
@@ -301,24 +314,45 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    async fn drive(&mut self) -> Result<G::Output, End> {
+    /// Goes as far as it can without waiting.
+    pub(crate) fn advance(&mut self) -> Result<Next<G>, End> {
+        if self.listens {
+            return Ok(Next::Wait);
+        }
+        if let Some((execution, input)) = self.start_due()? {
+            return Ok(self.alone(execution, input));
+        }
+        if self.frontier.running() == 0 {
+            return Ok(self.at_end()?.map_or(Next::Wait, Next::Ended));
+        }
+        Ok(Next::Wait)
+    }
+
+    /// Goes on to the end, or to a node from which a chain may go on by itself.
+    pub(crate) async fn drive(&mut self, next: Next<G>) -> Result<Next<G>, End> {
+        if let Next::Alone(execution, input) = next {
+            self.run_here(execution, input).await?;
+        }
         loop {
             if self.has_mail() {
                 Box::pin(self.handle_messages()).await?;
             }
-            if !self.has_mail() {
-                self.start_due().await?;
+            if !self.has_mail()
+                && let Some((execution, input)) = self.start_due()?
+            {
+                match self.alone(execution, input) {
+                    Next::Alone(execution, input) => self.run_here(execution, input).await?,
+                    chain => return Ok(chain),
+                }
+                continue;
             }
             // While something runs, the run neither has come to its exit nor is stuck.
             if self.frontier.running() == 0 {
-                if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
-                    return Ok(output);
+                if let Some(output) = self.at_end()? {
+                    return Ok(Next::Ended(output));
                 }
                 if self.has_mail() {
                     continue;
-                }
-                if let Some(violation) = self.frontier.stuck() {
-                    return Err(self.unsound(None, violation));
                 }
             }
             if self.recorded.is_none() {
@@ -331,6 +365,17 @@ impl<G: Graph> Driver<G> {
                 None => self.wait().await?,
                 Some(landed) => Box::pin(self.absorb_recorded(landed)).await?,
             }
+        }
+    }
+
+    /// What a run comes to in which nothing runs; `None` if a message still waits.
+    fn at_end(&mut self) -> Result<Option<G::Output>, End> {
+        if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
+            return Ok(Some(output));
+        }
+        match self.frontier.stuck() {
+            Some(violation) if !self.has_mail() => Err(self.unsound(None, violation)),
+            _ => Ok(None),
         }
     }
 
@@ -505,9 +550,9 @@ impl<G: Graph> Driver<G> {
         Stop::Failed(Box::new(failure(&self.shared.services, execution, FailureKind::Panic, message, Vec::new())))
     }
 
-    /// Starts everything that is due. An execution that is alone runs right here, and so do its successors while they
-    /// are alone: a chain of nodes costs no task.
-    async fn start_due(&mut self) -> Result<(), End> {
+    /// Starts everything that is due, but for an execution that is alone: that runs without a task, and so do its
+    /// successors while they are alone.
+    fn start_due(&mut self) -> Result<Option<(Execution, G::Token)>, End> {
         // Branches of one fork start at one moment.
         let mut started = None;
         self.flight.gather(self.frontier.due());
@@ -527,17 +572,24 @@ impl<G: Graph> Driver<G> {
             let (execution, input) = (due.execution, self.take_input(due)?);
             let Some(input) = input else { continue };
             if !self.listens && self.frontier.running() == 1 && !self.frontier.has_due() {
-                self.run_here(execution, input).await?;
-                started = None;
-                self.flight.gather(self.frontier.due());
-            } else {
-                let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-                self.shared.services.backstage.emit_started(execution, started);
-                self.flight.start(execution, &mut Some(input), started);
+                return Ok(Some((execution, input)));
             }
+            let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
+            self.shared.services.backstage.emit_started(execution, started);
+            self.flight.start(execution, &mut Some(input), started);
         }
         self.flight.launch();
-        Ok(())
+        Ok(None)
+    }
+
+    /// How an execution runs that is alone.
+    fn alone(&mut self, execution: Execution, input: G::Token) -> Next<G> {
+        let chains = self.relays && !is_watched(&self.shared.services, execution);
+        if chains && self.frontier.solo(execution).is_some() {
+            Next::Chain(execution, input)
+        } else {
+            Next::Alone(execution, input)
+        }
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.
@@ -580,22 +632,16 @@ impl<G: Graph> Driver<G> {
         self.complete(execution, step)
     }
 
-    /// Runs an execution, and its successors while each leads plainly to the next.
+    /// Runs an execution that is alone.
     async fn run_here(&mut self, execution: Execution, input: G::Token) -> Result<(), End> {
         let shared = self.shared.clone();
-        let Shared { graph, services, cancel, .. } = &*shared;
+        let Shared { services, .. } = &*shared;
         let started = services.backstage.now();
-        let chains = self.relays && !is_watched(services, execution);
-        let Some(solo) = self.frontier.solo(execution).filter(|_| chains) else {
-            services.backstage.emit_started(execution, started);
-            let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
-            let result = result.map_err(|interruption| interruption.into_stop(services, execution));
-            let now = services.backstage.now();
-            return self.absorb_unrecorded(execution, result, now, now.since(started));
-        };
-        let Chained { execution, result, now, took } =
-            chain(&**graph, services, cancel.as_ref(), solo, input, started).await;
-        self.absorb_unrecorded(execution, result, now, took)
+        services.backstage.emit_started(execution, started);
+        let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
+        let result = result.map_err(|interruption| interruption.into_stop(services, execution));
+        let now = services.backstage.now();
+        self.absorb_unrecorded(execution, result, now, now.since(started))
     }
 }
 

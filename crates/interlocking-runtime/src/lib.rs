@@ -47,6 +47,7 @@ mod beside;
 mod bill;
 mod chain;
 mod child;
+mod conduct;
 mod driver;
 mod flight;
 mod history;

@@ -1,11 +1,12 @@
 //! Takes a run up where its records end.
 
+use crate::conduct::{Executed, recalled};
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record};
 use crate::outcome::{Outcome, Report};
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
-use crate::run::{Executed, StartError, recalled};
+use crate::run::StartError;
 use crate::scribe::Scribe;
 use crate::services::{Backstage, MemoryStore, RunServices, memories, read};
 use crate::settings::Settings;

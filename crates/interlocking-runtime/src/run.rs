@@ -3,32 +3,21 @@
 use crate::allowance::Allowance;
 use crate::budget::Budgets;
 use crate::cancel::Cancel;
-use crate::child::end_children;
-use crate::clock::{Clock, Elapsed};
-use crate::driver::{Begun, Driver, Standing};
-use crate::event::{Both, EventKind, EventSink};
-use crate::journal::{Encoded, Entry, Journal, JournalError, Origin, Record};
-use crate::outcome::{Outcome, Report};
-use crate::past::past;
+use crate::clock::Clock;
+use crate::conduct::{self, Begin};
+use crate::event::{Both, EventSink};
+use crate::journal::{Journal, JournalError, Record};
+use crate::outcome::Report;
 use crate::provider::Backoff;
 use crate::replay::ReplayError;
-use crate::resume;
 use crate::roles::{Player, Roles};
-use crate::scribe::Scribe;
-use crate::services::{Backstage, RunServices, memories};
 use crate::settings::{Recording, Settings};
-use crate::tree::Membership;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::{Agent, Nudges};
-use interlocking_core::context::Commit;
 use interlocking_core::failure::NodeError;
-use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
-use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
-use interlocking_core::table::{NodeKind, Table};
-use serde::Deserialize;
-use std::collections::{BTreeSet, VecDeque};
+use interlocking_core::table::Table;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,16 +112,6 @@ pub enum StartError {
         /// Why.
         error: WorkspaceError,
     },
-}
-
-/// How a run begins.
-pub(crate) enum Begin<G: Graph> {
-    /// With its entry value.
-    Fresh { entry: G::Entry },
-    /// Where its records end.
-    Again,
-    /// Either, as a child.
-    Child { entry: G::Entry, origin: Origin },
 }
 
 impl<G: Graph> Run<G> {
@@ -296,7 +275,7 @@ impl<G: Graph> Run<G> {
     /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
     /// was done then. What goes wrong later is in the report's [`Outcome`].
     pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        self.execute(Begin::Fresh { entry })
+        conduct::start(self.graph, self.settings, entry)
     }
 
     /// Takes a run up where its journal ends: after a crash, a suspension, or a person's answer.
@@ -309,214 +288,8 @@ impl<G: Graph> Run<G> {
     /// [`StartError`] where there is no such run, another executor works on it, the graph's table is another than the one
     /// it was started with, or what is recorded cannot be read: nothing was done then.
     pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        self.execute(Begin::Again)
+        conduct::execute(self.graph, self.settings, Begin::Again)
     }
-
-    fn execute(self, begin: Begin<G>) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        execute(self.graph, self.settings, begin)
-    }
-}
-
-/// Runs a graph to its end, from its beginning or from where its records end.
-///
-/// What is needed only before the first node runs is boxed, and gone by then: a service may have many thousands of these
-/// waiting.
-pub(crate) fn execute<G: Graph>(
-    graph: Arc<G>,
-    settings: Box<Settings>,
-    begin: Begin<G>,
-) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-    let preparing = Box::pin(prepare(graph, settings, begin));
-    async move {
-        // Bound to a name, so that the box is gone.
-        let prepared = preparing.await?;
-        match prepared {
-            Prepared::Ended(report) => Ok(*report),
-            Prepared::Ready { driver, begun, membership } => Ok(conduct(driver, begun, membership).await),
-        }
-    }
-}
-
-/// A run before its first node.
-enum Prepared<G: Graph> {
-    /// It has ended before.
-    Ended(Box<Report<G::Output>>),
-    /// It goes on with this.
-    Ready { driver: Box<Driver<G>>, begun: Option<Box<Begun<G>>>, membership: Option<Membership> },
-}
-
-async fn prepare<G: Graph>(
-    graph: Arc<G>,
-    mut settings: Box<Settings>,
-    begin: Begin<G>,
-) -> Result<Prepared<G>, StartError> {
-    let net = G::net();
-    check_roles(net, &settings.options().roles)?;
-    if settings.depth == 0 && settings.wall_time().is_some() {
-        // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
-        settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
-    }
-    let (run, journal) = (settings.run.clone(), settings.journal());
-    let parent = match &begin {
-        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
-        _ => None,
-    };
-    // Before the claim, so that whoever sees that the run has left finds it free.
-    let membership = parent.map(|parent| settings.tree().join(run.clone(), parent));
-    let claim = match &journal {
-        Some(journal) => Some(journal.claim(&run).await?),
-        None => None,
-    };
-    let records = match (&begin, &journal) {
-        (Begin::Fresh { .. }, _) => Vec::new(),
-        (Begin::Again, None) => return Err(StartError::NoJournal { run }),
-        (Begin::Child { .. }, None) => Vec::new(),
-        (_, Some(journal)) => journal.load(&run).await?,
-    };
-    if let (Begin::Again, Some(journal)) = (&begin, &journal)
-        && settings.allowance().budgets().counts_calls()
-    {
-        settings.allowance().book(&past(&**journal, &run).await?);
-    }
-    let (entry, origin) = match begin {
-        Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
-        Begin::Again => (None, None),
-        Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
-        Begin::Fresh { entry } => (Some(entry), None),
-    };
-    let (standing, services, scribe) = match entry {
-        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(&graph, settings, journal, records).await? {
-            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
-            resume::TakenUp::GoesOn(executed) => *executed,
-        },
-    };
-    membership.iter().for_each(Membership::is_recorded);
-    services.backstage.emit(|| EventKind::RunStarted { run, graph: net.table().graph.as_str() });
-    let (driver, begun) = Driver::new(graph, services, standing, scribe, claim);
-    Ok(Prepared::Ready { driver: Box::new(driver), begun, membership })
-}
-
-async fn conduct<G: Graph>(
-    mut driver: Box<Driver<G>>,
-    begun: Option<Box<Begun<G>>>,
-    membership: Option<Membership>,
-) -> Report<G::Output> {
-    let shared = driver.shared();
-    let settings = &*shared.services.backstage.settings;
-    let (outcome, visits) = match (settings.wall_time(), &settings.cancel) {
-        // Children are stopped with the run that was started.
-        (Some(limit), Some(cancel)) if settings.depth == 0 => {
-            let in_time =
-                async { settings.allowance().in_time(limit, std::pin::pin!(driver.run(begun)), cancel).await };
-            Box::pin(in_time).await
-        }
-        _ => driver.run(begun).await,
-    };
-    // Gives the run back.
-    drop(driver);
-    let run = &settings.run;
-    if settings.depth == 0 && settings.has_company() {
-        // Children are stopped with their map node, and let go of their runs a moment later.
-        Box::pin(settings.tree().alone(run)).await;
-    }
-    let has_ended = matches!(outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
-    let has_children = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-    if let Recording::In(journal) = &settings.journal
-        && has_ended
-        && has_children
-        && let Err(error) = end_children(&**journal, settings.tree(), run).await
-    {
-        // The run itself is at its end, which is recorded.
-        tracing::warn!(%run, %error, "the end of a child run could not be recorded");
-    }
-    drop(membership);
-    let backstage = &shared.services.backstage;
-    Report { run: run.clone(), outcome, ledger: backstage.ledger(), visits, took: backstage.now() }
-}
-
-/// What a run is executed from: where it stands, what its handlers reach, and who writes its records.
-pub(crate) type Executed<G> = (Standing<G>, RunServices<G>, Option<Arc<Scribe>>);
-
-/// A run that starts now.
-async fn fresh<G: Graph>(
-    graph: &Arc<G>,
-    settings: Box<Settings>,
-    journal: Option<Arc<dyn Journal>>,
-    entry: G::Entry,
-    origin: Option<Origin>,
-) -> Result<Executed<G>, StartError> {
-    let net = G::net();
-    let encoded: Encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?.into();
-    // One copy goes to the entry node and one is kept for every handler that asks: read back, so that a value which
-    // does not survive its own serialization is found now and not at a resume.
-    let kept =
-        G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded)).map_err(|error| unreadable(&error))?;
-    let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
-    let services = RunServices::<G> {
-        entry: kept,
-        inputs: scribe.is_some().then(|| Box::new(vec![None; net.places().len()].into())),
-        memories: memories::<G>(),
-        backstage: Backstage::new(settings, graph.clone(), scribe.clone()),
-    };
-    let mut arrived = Vec::new();
-    if let Some(scribe) = &scribe {
-        let workspaces =
-            commits(net, &*services.backstage.settings.options().workspaces, services.backstage.run()).await?;
-        let table = Box::new(net.table().clone());
-        scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
-        arrived = vec![None; net.places().len()];
-        arrived[usize::from(net.entry())] = Some(encoded);
-    }
-    let standing = Standing {
-        frontier: Frontier::new(net, G::enter(entry)),
-        arrived,
-        in_flight: Vec::new(),
-        mailbox: VecDeque::new(),
-        letters: 0,
-        beside: Vec::new(),
-        reports: Vec::new(),
-        observed: Vec::new(),
-        posted: None,
-        doomed: None,
-        is_taken_up: false,
-    };
-    Ok((standing, services, scribe))
-}
-
-/// The commits that the table's workspaces stand at.
-async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<Vec<Commit>, StartError> {
-    let names: BTreeSet<&str> = net.table().nodes.iter().filter_map(|row| row.workspace.as_deref()).collect();
-    let mut commits = Vec::new();
-    for name in names {
-        let commit = workspaces.commit(name).await;
-        let commit =
-            commit.map_err(|error| StartError::Workspace { run: run.clone(), workspace: name.to_owned(), error })?;
-        commits.extend(commit.map(|id| Commit { workspace: name.to_owned(), id }));
-    }
-    Ok(commits)
-}
-
-/// The report of a run that has ended before.
-pub(crate) fn recalled<G: Graph>(
-    run: RunId,
-    outcome: Outcome<G::Output>,
-    frontier_visits: Vec<(&'static str, u32)>,
-    ledger: interlocking_agents::Ledger,
-) -> Report<G::Output> {
-    Report { run, outcome, ledger, visits: frontier_visits, took: Elapsed::default() }
-}
-
-fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
-    let mut unbound: Vec<(String, String)> = Vec::new();
-    let uses_agent = |kind, prompted: bool| kind == NodeKind::Llm || prompted;
-    for row in net.table().nodes.iter().filter(|row| uses_agent(row.kind, row.prompt.is_some())) {
-        let role = row.agent.as_ref().unwrap_or(&row.name);
-        if bound.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
-            unbound.push((role.clone(), row.name.clone()));
-        }
-    }
-    if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
 }
 
 impl<G: Graph> fmt::Debug for Run<G> {
@@ -528,10 +301,6 @@ impl<G: Graph> fmt::Debug for Run<G> {
             .field("roles", &self.settings.options().roles)
             .finish()
     }
-}
-
-fn unreadable(error: &serde_json::Error) -> JournalError {
-    JournalError::Encoding { what: "the entry value".to_owned(), reason: error.to_string() }
 }
 
 fn roles(unbound: &[(String, String)]) -> String {

@@ -91,6 +91,16 @@ impl Settings {
         }
     }
 
+    /// Whether the run is recorded.
+    pub(crate) fn is_recorded(&self) -> bool {
+        !matches!(self.journal, Recording::Nowhere)
+    }
+
+    /// Whether the run is one that was started, and its time is limited.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.depth == 0 && self.wall_time().is_some()
+    }
+
     /// The journal, if the run is recorded.
     pub(crate) fn journal(&mut self) -> Option<Arc<dyn Journal>> {
         if matches!(self.journal, Recording::InMemory) {

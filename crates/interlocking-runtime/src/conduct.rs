@@ -1,0 +1,357 @@
+//! Executes a run: prepares it, drives it to its end, and makes its report.
+//!
+//! What is needed only before the first node runs, only after the last, or only by runs that do more than go from node to
+//! node, is boxed: a service may have many thousands of these waiting.
+
+use crate::chain::{Chained, chain};
+use crate::child::end_children;
+use crate::clock::Elapsed;
+use crate::driver::{Begun, Driver, End, Next, Standing};
+use crate::event::EventKind;
+use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin};
+use crate::outcome::{Outcome, Report};
+use crate::past::past;
+use crate::resume;
+use crate::roles::Roles;
+use crate::run::StartError;
+use crate::scribe::Scribe;
+use crate::services::{Backstage, RunServices, memories};
+use crate::settings::{Recording, Settings};
+use crate::tree::Membership;
+use crate::workspaces::Workspaces;
+use interlocking_core::context::Commit;
+use interlocking_core::frontier::Frontier;
+use interlocking_core::graph::Graph;
+use interlocking_core::net::Net;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+use serde::Deserialize;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// How a run begins.
+pub(crate) enum Begin<G: Graph> {
+    /// With its entry value.
+    Fresh { entry: G::Entry },
+    /// Where its records end.
+    Again,
+    /// Either, as a child.
+    Child { entry: G::Entry, origin: Origin },
+}
+
+/// Runs a graph from its beginning to its end.
+pub(crate) fn start<G: Graph>(
+    graph: Arc<G>,
+    settings: Box<Settings>,
+    entry: G::Entry,
+) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+    async move {
+        let ready = if settings.is_recorded() {
+            match Box::pin(prepare(graph, settings, Begin::Fresh { entry })).await? {
+                Prepared::Ready(ready) => ready,
+                Prepared::Ended(report) => return Ok(*report),
+            }
+        } else {
+            unrecorded(graph, settings, entry)?
+        };
+        Ok(conduct(ready).await)
+    }
+}
+
+/// Runs a graph to its end, from its beginning or from where its records end.
+pub(crate) fn execute<G: Graph>(
+    graph: Arc<G>,
+    settings: Box<Settings>,
+    begin: Begin<G>,
+) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+    let preparing = Box::pin(prepare(graph, settings, begin));
+    async move {
+        match preparing.await? {
+            Prepared::Ended(report) => Ok(*report),
+            Prepared::Ready(ready) => Ok(conduct(ready).await),
+        }
+    }
+}
+
+/// A run before its first node.
+enum Prepared<G: Graph> {
+    /// It has ended before.
+    Ended(Box<Report<G::Output>>),
+    Ready(Box<Ready<G>>),
+}
+
+/// All that a run goes on with.
+struct Ready<G: Graph> {
+    driver: Driver<G>,
+    begun: Option<Box<Begun<G>>>,
+    membership: Option<Membership>,
+}
+
+/// The same of a run that is not recorded, which waits for nothing.
+fn unrecorded<G: Graph>(
+    graph: Arc<G>,
+    mut settings: Box<Settings>,
+    entry: G::Entry,
+) -> Result<Box<Ready<G>>, StartError> {
+    check(G::net(), &mut settings)?;
+    let (entry, kept, _) = read_back::<G>(entry)?;
+    let services = services(&graph, settings, kept, None);
+    let standing = standing(entry, Vec::new());
+    Ok(Box::new(ready(graph, services, standing, None, None)))
+}
+
+async fn prepare<G: Graph>(
+    graph: Arc<G>,
+    mut settings: Box<Settings>,
+    begin: Begin<G>,
+) -> Result<Prepared<G>, StartError> {
+    check(G::net(), &mut settings)?;
+    let (run, journal) = (settings.run.clone(), settings.journal());
+    let parent = match &begin {
+        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
+        _ => None,
+    };
+    // Before the claim, so that whoever sees that the run has left finds it free.
+    let membership = parent.map(|parent| settings.tree().join(run.clone(), parent));
+    let claim = match &journal {
+        Some(journal) => Some(journal.claim(&run).await?),
+        None => None,
+    };
+    let records = match (&begin, &journal) {
+        (Begin::Fresh { .. }, _) => Vec::new(),
+        (Begin::Again, None) => return Err(StartError::NoJournal { run }),
+        (Begin::Child { .. }, None) => Vec::new(),
+        (_, Some(journal)) => journal.load(&run).await?,
+    };
+    if let (Begin::Again, Some(journal)) = (&begin, &journal)
+        && settings.allowance().budgets().counts_calls()
+    {
+        settings.allowance().book(&past(&**journal, &run).await?);
+    }
+    let (entry, origin) = match begin {
+        Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
+        Begin::Again => (None, None),
+        Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
+        Begin::Fresh { entry } => (Some(entry), None),
+    };
+    let (standing, services, scribe) = match entry {
+        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(&graph, settings, journal, records).await? {
+            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
+            resume::TakenUp::GoesOn(executed) => *executed,
+        },
+    };
+    membership.iter().for_each(Membership::is_recorded);
+    Ok(Prepared::Ready(Box::new(ready(graph, services, standing, scribe.zip(claim), membership))))
+}
+
+/// What a run must have, and what it makes of its settings.
+fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
+    check_roles(net, &settings.options().roles)?;
+    if settings.is_timed() {
+        // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
+        settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
+    }
+    Ok(())
+}
+
+fn ready<G: Graph>(
+    graph: Arc<G>,
+    services: RunServices<G>,
+    standing: Standing<G>,
+    recorder: Option<(Arc<Scribe>, Claim)>,
+    membership: Option<Membership>,
+) -> Ready<G> {
+    let backstage = &services.backstage;
+    backstage.emit(|| EventKind::RunStarted { run: backstage.run().clone(), graph: G::net().table().graph.as_str() });
+    let (driver, begun) = Driver::new(graph, services, standing, recorder);
+    Ready { driver, begun, membership }
+}
+
+/// Runs to the end.
+fn conduct<G: Graph>(mut ready: Box<Ready<G>>) -> impl Future<Output = Report<G::Output>> + Send {
+    async move {
+        if ready.driver.backstage().settings.is_timed() {
+            return Box::pin(in_time(ready)).await;
+        }
+        let end = to_the_end(&mut ready).await;
+        Box::pin(wind_up(ready, end)).await
+    }
+}
+
+/// The same under a limit of time. Children are stopped with the run that was started.
+async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
+    let shared = ready.driver.shared();
+    let settings = &shared.services.backstage.settings;
+    let outcome = {
+        let running = std::pin::pin!(async {
+            let end = to_the_end(&mut ready).await;
+            ready.driver.wind_up(end).await
+        });
+        match (settings.wall_time(), &settings.cancel) {
+            (Some(limit), Some(cancel)) => settings.allowance().in_time(limit, running, cancel).await,
+            _ => running.await,
+        }
+    };
+    leave(ready, outcome).await
+}
+
+/// Runs nodes until there are no more: one after the other right here while each is alone.
+fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> impl Future<Output = Result<G::Output, End>> + Send {
+    async move {
+        if let Some(begun) = ready.begun.take() {
+            Box::pin(ready.driver.begin(begun)).await?;
+        }
+        let driver = &mut ready.driver;
+        let shared = driver.shared();
+        loop {
+            let (execution, input) = match driver.advance()? {
+                Next::Chain(execution, input) => (execution, input),
+                Next::Ended(output) => return Ok(output),
+                next => match Box::pin(driver.drive(next)).await? {
+                    Next::Chain(execution, input) => (execution, input),
+                    Next::Ended(output) => return Ok(output),
+                    Next::Alone(..) | Next::Wait => continue,
+                },
+            };
+            let Some(solo) = driver.frontier.solo(execution) else { continue };
+            let chained = chain(&shared, solo, input).await;
+            let Chained { execution, result, now, took } = chained;
+            driver.absorb_unrecorded(execution, result, now, took)?;
+        }
+    }
+}
+
+/// Does what is left once no more nodes are started.
+async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>) -> Report<G::Output> {
+    let outcome = ready.driver.wind_up(end).await;
+    leave(ready, outcome).await
+}
+
+/// Gives a run back, ends what it leaves behind, and makes its report.
+async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
+    let Ready { driver, membership, .. } = *ready;
+    let (shared, visits) = (driver.shared(), driver.visits());
+    drop(driver);
+    let backstage = &shared.services.backstage;
+    let settings = &backstage.settings;
+    let run = &settings.run;
+    if settings.depth == 0 && settings.has_company() {
+        // Children are stopped with their map node, and let go of their runs a moment later.
+        settings.tree().alone(run).await;
+    }
+    let has_ended = matches!(outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
+    let has_children = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
+    if let Recording::In(journal) = &settings.journal
+        && has_ended
+        && has_children
+        && let Err(error) = end_children(&**journal, settings.tree(), run).await
+    {
+        // The run itself is at its end, which is recorded.
+        tracing::warn!(%run, %error, "the end of a child run could not be recorded");
+    }
+    drop(membership);
+    Report { run: run.clone(), outcome, ledger: backstage.ledger(), visits, took: backstage.now() }
+}
+
+/// What a run is executed from: where it stands, what its handlers reach, and who writes its records.
+pub(crate) type Executed<G> = (Standing<G>, RunServices<G>, Option<Arc<Scribe>>);
+
+/// A run that starts now, and is recorded if there is a journal.
+async fn fresh<G: Graph>(
+    graph: &Arc<G>,
+    settings: Box<Settings>,
+    journal: Option<Arc<dyn Journal>>,
+    entry: G::Entry,
+    origin: Option<Origin>,
+) -> Result<Executed<G>, StartError> {
+    let net = G::net();
+    let (entry, kept, encoded) = read_back::<G>(entry)?;
+    let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
+    let services = services(graph, settings, kept, scribe.clone());
+    let mut arrived = Vec::new();
+    if let Some(scribe) = &scribe {
+        let settings = &services.backstage.settings;
+        let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
+        let table = Box::new(net.table().clone());
+        scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+        arrived = vec![None; net.places().len()];
+        arrived[usize::from(net.entry())] = Some(encoded);
+    }
+    Ok((standing(entry, arrived), services, scribe))
+}
+
+/// The entry value twice, and as text: one copy goes to the entry node and one is kept for every handler that asks. That is
+/// read back, so that a value which does not survive its own serialization is found now and not at a resume.
+fn read_back<G: Graph>(entry: G::Entry) -> Result<(G::Entry, G::Entry, Encoded), StartError> {
+    let encoded: Encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?.into();
+    let kept = G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded));
+    Ok((entry, kept.map_err(|error| unreadable(&error))?, encoded))
+}
+
+fn services<G: Graph>(
+    graph: &Arc<G>,
+    settings: Box<Settings>,
+    entry: G::Entry,
+    scribe: Option<Arc<Scribe>>,
+) -> RunServices<G> {
+    let inputs = scribe.is_some().then(|| Box::new(vec![None; G::net().places().len()].into()));
+    let backstage = Backstage::new(settings, graph.clone(), scribe);
+    RunServices { entry, inputs, memories: memories::<G>(), backstage }
+}
+
+/// Where a run stands before its first node.
+fn standing<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> Standing<G> {
+    Standing {
+        frontier: Frontier::new(G::net(), G::enter(entry)),
+        arrived,
+        in_flight: Vec::new(),
+        mailbox: VecDeque::new(),
+        letters: 0,
+        beside: Vec::new(),
+        reports: Vec::new(),
+        observed: Vec::new(),
+        posted: None,
+        doomed: None,
+        is_taken_up: false,
+    }
+}
+
+/// The commits that the table's workspaces stand at.
+async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<Vec<Commit>, StartError> {
+    let names: BTreeSet<&str> = net.table().nodes.iter().filter_map(|row| row.workspace.as_deref()).collect();
+    let mut commits = Vec::new();
+    for name in names {
+        let commit = workspaces.commit(name).await;
+        let commit =
+            commit.map_err(|error| StartError::Workspace { run: run.clone(), workspace: name.to_owned(), error })?;
+        commits.extend(commit.map(|id| Commit { workspace: name.to_owned(), id }));
+    }
+    Ok(commits)
+}
+
+/// The report of a run that has ended before.
+pub(crate) fn recalled<G: Graph>(
+    run: RunId,
+    outcome: Outcome<G::Output>,
+    frontier_visits: Vec<(&'static str, u32)>,
+    ledger: interlocking_agents::Ledger,
+) -> Report<G::Output> {
+    Report { run, outcome, ledger, visits: frontier_visits, took: Elapsed::default() }
+}
+
+fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
+    let mut unbound: Vec<(String, String)> = Vec::new();
+    let uses_agent = |kind, prompted: bool| kind == NodeKind::Llm || prompted;
+    for row in net.table().nodes.iter().filter(|row| uses_agent(row.kind, row.prompt.is_some())) {
+        let role = row.agent.as_ref().unwrap_or(&row.name);
+        if bound.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
+            unbound.push((role.clone(), row.name.clone()));
+        }
+    }
+    if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
+}
+
+fn unreadable(error: &serde_json::Error) -> JournalError {
+    JournalError::Encoding { what: "the entry value".to_owned(), reason: error.to_string() }
+}
