@@ -2,9 +2,10 @@
 //! linked with.
 
 use crate::fan;
-use crate::many::five;
+use crate::many::{Five, five, five_times};
 use crate::transitions::{What, run};
 use interlocking::prelude::*;
+use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -31,30 +32,35 @@ pub fn of_a_fork(measure: Measure) -> u64 {
     (of(12) - of(2)) / 10
 }
 
-/// The bytes that a run holds while it waits in a node: what a thousand runs more hold. `held` gives the bytes that its
-/// argument leaves allocated.
+/// The bytes that a run holds while it waits in a node, beyond what its nodes hold: that is what a bare future holds that
+/// waits as they do. `held` gives the bytes that its argument leaves allocated.
 ///
-/// Each run is polled until it waits, and not spawned: a task of its own would add what tokio needs for that.
+/// Each is polled until it waits, and not spawned: a task of its own would add what tokio needs for that.
 ///
 /// # Panics
 ///
 /// If a runtime cannot be made, or a run does not wait.
 pub fn bytes_of_a_parked_run(held: Measure) -> u64 {
-    let graph = five(Duration::from_secs(3_600));
-    let of = |count| {
-        held(&|| {
-            let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
-            let entered = runtime.enter();
-            let mut context = Context::from_waker(Waker::noop());
-            for _ in 0..count {
-                let mut run = Box::pin(Run::shared(graph.clone()).without_journal().start(0));
-                assert!(run.as_mut().poll(&mut context).is_pending());
-                // What it holds is what is measured.
-                std::mem::forget(run);
-            }
-            drop(entered);
-            std::mem::forget(runtime);
-        })
-    };
-    (of(2_000) - of(1_000)) / 1_000
+    let run = held(&|| park(|graph| Run::shared(graph.clone()).without_journal().start(0)));
+    let bare = held(&|| park(|_| five_times(PARKED)));
+    (run - bare) / u64::from(RUNS)
+}
+
+/// How many are parked, and for how long.
+const RUNS: u32 = 1_000;
+const PARKED: Duration = Duration::from_secs(3_600);
+
+/// Leaves a thousand futures waiting.
+fn park<F: Future>(make: impl Fn(&Arc<Five>) -> F) {
+    let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let entered = runtime.enter();
+    let (graph, mut context) = (five(PARKED), Context::from_waker(Waker::noop()));
+    for _ in 0..RUNS {
+        let mut run = Box::pin(make(&graph));
+        assert!(run.as_mut().poll(&mut context).is_pending());
+        // What it holds is what is measured.
+        std::mem::forget(run);
+    }
+    drop(entered);
+    std::mem::forget(runtime);
 }

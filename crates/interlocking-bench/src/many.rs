@@ -62,18 +62,21 @@ pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
 pub async fn tasks(wait: Duration, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
-        tasks.spawn(async move {
-            let mut counted = 0;
-            for _ in 0..5 {
-                tokio::time::sleep(wait).await;
-                counted += 1;
-            }
-            counted
-        });
+        tasks.spawn(five_times(wait));
     }
     let mut sum = 0;
     while let Some(counted) = tasks.join_next().await {
         sum += counted.unwrap_or_default();
     }
     sum
+}
+
+/// Waits five times, and counts.
+pub async fn five_times(wait: Duration) -> u64 {
+    let mut counted = 0;
+    for _ in 0..5 {
+        tokio::time::sleep(wait).await;
+        counted += 1;
+    }
+    counted
 }

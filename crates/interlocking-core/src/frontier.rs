@@ -45,7 +45,7 @@ pub struct Frontier<'n, P> {
     remembered: Box<[Option<P>]>,
     nodes: Box<[NodeState]>,
     due: VecDeque<NodeIndex>,
-    running: usize,
+    running: u32,
     exit: Option<P>,
     ended: bool,
 }
@@ -359,7 +359,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// How many executions run.
     pub fn running(&self) -> usize {
-        self.running
+        self.running as usize
     }
 
     /// The executions that run, in table order.
@@ -540,7 +540,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let ran = state.phase == Phase::Running;
         let execution = state.execution(index as NodeIndex);
         state.phase = Phase::Idle;
-        self.running -= usize::from(ran);
+        self.running -= u32::from(ran);
         ran.then_some(execution)
     }
 }

@@ -287,25 +287,8 @@ impl<G: Graph> Driver<G> {
 
     /// Records the end. An end that cannot be recorded is a failure, for nobody would find it again.
     pub(crate) async fn finish(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
-        let outcome = match end {
-            Ok(output) => Outcome::Finished(output),
-            Err(End::Failed(failure)) => Outcome::Failed(*failure),
-            Err(End::Cancelled) => Outcome::Cancelled,
-            Err(End::Halted(halt)) => self.halted(halt),
-        };
-        let (failure, ended) = match &outcome {
-            Outcome::Failed(failure) => (Some(failure.clone()), true),
-            Outcome::Finished(_) | Outcome::Cancelled => (None, true),
-            _ => (None, false),
-        };
+        let (outcome, failure, ended) = self.outcome(end);
         let cancelled = matches!(outcome, Outcome::Cancelled);
-        for stopped in self.frontier.abandon() {
-            let node = self.shared.services.backstage.node(stopped);
-            // What failed has ended by itself, and said so.
-            if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
-            }
-        }
         let recorded = match self.reported_output(&outcome) {
             Ok(output) => self.write_end(ended.then_some(Entry::Ended { failure, cancelled, output })).await,
             Err(error) => Err(error),
@@ -318,9 +301,43 @@ impl<G: Graph> Driver<G> {
             (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(at_exit(&error)),
             (_, outcome) => outcome,
         };
-        let usage = self.shared.services.backstage.ledger().total();
-        self.shared.services.backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage });
+        self.emit_ended(&outcome);
         outcome
+    }
+
+    /// The same where there is no journal.
+    pub(crate) fn finish_unrecorded(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
+        let (outcome, ..) = self.outcome(end);
+        self.emit_ended(&outcome);
+        outcome
+    }
+
+    /// What an end comes to, why it failed if it did, and whether it is for good; abandons what is left.
+    fn outcome(&mut self, end: Result<G::Output, End>) -> (Outcome<G::Output>, Option<Failure>, bool) {
+        let outcome = match end {
+            Ok(output) => Outcome::Finished(output),
+            Err(End::Failed(failure)) => Outcome::Failed(*failure),
+            Err(End::Cancelled) => Outcome::Cancelled,
+            Err(End::Halted(halt)) => self.halted(halt),
+        };
+        let (failure, ended) = match &outcome {
+            Outcome::Failed(failure) => (Some(failure.clone()), true),
+            Outcome::Finished(_) | Outcome::Cancelled => (None, true),
+            _ => (None, false),
+        };
+        for stopped in self.frontier.abandon() {
+            let node = self.shared.services.backstage.node(stopped);
+            // What failed has ended by itself, and said so.
+            if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
+                self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
+            }
+        }
+        (outcome, failure, ended)
+    }
+
+    fn emit_ended(&self, outcome: &Outcome<G::Output>) {
+        let backstage = &self.shared.services.backstage;
+        backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage: backstage.ledger().total() });
     }
 
     /// The output as the journal has it, where it is not what came to the exit.

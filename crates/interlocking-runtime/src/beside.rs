@@ -237,6 +237,7 @@ impl<G: Graph> Driver<G> {
         let mut reports = std::mem::take(&mut self.beside().reports);
         reports.add_observers(net, &self.shared.services.memories);
         self.shared
+            .services
             .graph
             .finish(output, reports)
             .await

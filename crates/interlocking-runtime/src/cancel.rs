@@ -66,12 +66,6 @@ impl Cancel {
         self.0.suspended.load(Ordering::Acquire)
     }
 
-    /// What [`is_requested`](Self::is_requested) reads, for who asks often.
-    #[inline]
-    pub(crate) fn flag(&self) -> &AtomicBool {
-        &self.0.requested
-    }
-
     /// Resolves when somebody asks; at once if that has happened.
     pub async fn requested(&self) {
         let notified = self.0.notify.notified();

@@ -5,10 +5,11 @@
 //! queue, and no allocation.
 
 use crate::cancel::Cancel;
-use crate::clock::{Clock, Elapsed};
+use crate::clock::Elapsed;
 use crate::driver::Shared;
 use crate::event::{Event, EventKind, EventSink, Hop};
 use crate::perform::{Interruption, Stop, interruption, may_be_traced};
+use crate::services::Backstage;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
 use interlocking_core::graph::{Done, Graph, Relay};
@@ -16,7 +17,7 @@ use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -36,10 +37,8 @@ struct Links<'c> {
     /// The last hop; its end is where the chain stands.
     hop: Hop,
     solo: Solo<'c>,
-    place: &'c Whereabouts,
+    backstage: &'c Backstage,
     sink: &'c dyn EventSink,
-    clock: &'c dyn Clock,
-    cancelled: &'c AtomicBool,
 }
 
 /// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
@@ -75,35 +74,31 @@ pub(crate) fn chain<'c, G: Graph>(
     solo: Solo<'c>,
     input: G::Token,
 ) -> impl Future<Output = Chained<G>> + Send + 'c {
-    let Shared { graph, services, cancel, .. } = shared;
-    let (backstage, execution) = (&services.backstage, solo.execution());
+    let backstage = &shared.services.backstage;
+    let execution = solo.execution();
     let Execution { node, visit, attempt, .. } = execution;
     let started = backstage.now();
     backstage.emit_at(started, || EventKind::NodeStarted(backstage.node(execution)));
-    shared.whereabouts.come_to(node);
-    let mut links = Links {
-        solo,
-        hop: Hop::new(backstage.net, node, visit, attempt, backstage.started, started),
-        place: &shared.whereabouts,
-        sink: backstage.settings.sink.as_deref().unwrap_or(&Nobody),
-        clock: backstage.settings.clock(),
-        cancelled: cancel.as_ref().map_or(&NEVER, Cancel::flag),
-    };
+    backstage.whereabouts.come_to(node);
+    let hop = Hop::new(backstage.net, node, visit, attempt, backstage.started, started);
+    let mut links = Links { hop, solo, backstage, sink: backstage.settings.sink.as_deref().unwrap_or(&Nobody) };
     async move {
-        let result = if links.cancelled.load(Ordering::Acquire) {
+        let result = if links.is_cancelled() {
             Err(Interruption::Cancelled)
         } else {
-            let mut chain = pin!(graph.chain(input, Entered { services, execution }, &mut links));
+            let (services, execution) = (&shared.services, links.solo.execution());
+            let mut chain = pin!(services.graph.chain(input, Entered { services, execution }, &mut links));
             let mut waiting = None;
-            poll_fn(|context| {
+            poll_fn(move |context| {
                 // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
                 match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
                     Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
                     Ok(Poll::Pending) => {}
                     Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
                 }
-                if let Some(node) = shared.whereabouts.see() {
-                    waiting = interruptible(shared.services.backstage.net.node(node).timeout, shared.cancel.as_ref());
+                let backstage = &shared.services.backstage;
+                if let Some(node) = backstage.whereabouts.see() {
+                    waiting = interruptible(backstage.net.node(node).timeout, shared.cancel());
                 }
                 waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
             })
@@ -115,8 +110,12 @@ pub(crate) fn chain<'c, G: Graph>(
     }
 }
 
-/// For a run that nothing can stop.
-static NEVER: AtomicBool = AtomicBool::new(false);
+impl Links<'_> {
+    #[inline]
+    fn is_cancelled(&self) -> bool {
+        self.backstage.settings.cancel.as_ref().is_some_and(Cancel::is_requested)
+    }
+}
 
 /// What may interrupt a node that waits; nothing if it may take any time, and nothing can stop its run.
 fn interruptible(
@@ -141,13 +140,13 @@ impl EventSink for Nobody {
 
 impl Relay for Links<'_> {
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
-        if may_be_traced() || self.cancelled.load(Ordering::Acquire) {
+        if may_be_traced() || self.is_cancelled() {
             return false;
         }
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
-        self.place.come_to(next.node);
-        self.hop.go(next.node, next.visit, next.attempt, self.clock);
+        self.backstage.whereabouts.come_to(next.node);
+        self.hop.go(next.node, next.visit, next.attempt, self.backstage.settings.clock());
         self.sink.hop(&self.hop);
         true
     }

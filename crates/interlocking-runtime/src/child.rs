@@ -4,7 +4,7 @@ use crate::conduct::{Begin, execute};
 use crate::event::{Event, EventKind, EventSink};
 use crate::journal::{Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::Outcome;
-use crate::settings::{Recording, Settings};
+use crate::settings::Settings;
 use crate::tree::Tree;
 use interlocking_core::failure::Failure;
 use interlocking_core::graph::Graph;
@@ -124,7 +124,7 @@ async fn current(settings: &Settings, kin: &Kin) -> Result<RunId, JournalError> 
     let mut key = kin.key.clone();
     for again in 2_u32.. {
         let run = child_id(&settings.tree().root, &kin.parent, kin.node, &key);
-        let Recording::In(journal) = &settings.journal else { return Ok(run) };
+        let Some(journal) = &settings.journal else { return Ok(run) };
         let records = journal.load(&run).await?;
         let started = records.first().map(|record| &record.entry);
         let earlier = matches!(

@@ -16,7 +16,7 @@ use crate::roles::Roles;
 use crate::run::StartError;
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories};
-use crate::settings::{Recording, Settings};
+use crate::settings::Settings;
 use crate::tree::Membership;
 use crate::workspaces::Workspaces;
 use interlocking_core::context::Commit;
@@ -84,7 +84,7 @@ enum Prepared<G: Graph> {
 struct Ready<G: Graph> {
     driver: Driver<G>,
     begun: Option<Box<Begun<G>>>,
-    membership: Option<Membership>,
+    membership: Option<Box<Membership>>,
 }
 
 /// The same of a run that is not recorded, which waits for nothing.
@@ -97,7 +97,7 @@ fn unrecorded<G: Graph>(
     let (entry, kept, _) = read_back::<G>(entry)?;
     let services = services(&graph, settings, kept, None);
     let standing = standing(entry, Vec::new());
-    Ok(Box::new(ready(graph, services, standing, None, None)))
+    Ok(Box::new(ready(services, standing, None, None)))
 }
 
 async fn prepare<G: Graph>(
@@ -106,13 +106,13 @@ async fn prepare<G: Graph>(
     begin: Begin<G>,
 ) -> Result<Prepared<G>, StartError> {
     check(G::net(), &mut settings)?;
-    let (run, journal) = (settings.run.clone(), settings.journal());
+    let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match &begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
     // Before the claim, so that whoever sees that the run has left finds it free.
-    let membership = parent.map(|parent| settings.tree().join(run.clone(), parent));
+    let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
     let claim = match &journal {
         Some(journal) => Some(journal.claim(&run).await?),
         None => None,
@@ -141,8 +141,8 @@ async fn prepare<G: Graph>(
             resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
-    membership.iter().for_each(Membership::is_recorded);
-    Ok(Prepared::Ready(Box::new(ready(graph, services, standing, scribe.zip(claim), membership))))
+    membership.iter().for_each(|membership| membership.is_recorded());
+    Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership))))
 }
 
 /// What a run must have, and what it makes of its settings.
@@ -156,15 +156,14 @@ fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
 }
 
 fn ready<G: Graph>(
-    graph: Arc<G>,
     services: RunServices<G>,
     standing: Standing<G>,
     recorder: Option<(Arc<Scribe>, Claim)>,
-    membership: Option<Membership>,
+    membership: Option<Box<Membership>>,
 ) -> Ready<G> {
     let backstage = &services.backstage;
     backstage.emit(|| EventKind::RunStarted { run: backstage.run().clone(), graph: G::net().table().graph.as_str() });
-    let (driver, begun) = Driver::new(graph, services, standing, recorder);
+    let (driver, begun) = Driver::new(services, standing, recorder);
     Ready { driver, begun, membership }
 }
 
@@ -175,7 +174,10 @@ fn conduct<G: Graph>(mut ready: Box<Ready<G>>) -> impl Future<Output = Report<G:
             return Box::pin(in_time(ready)).await;
         }
         let end = to_the_end(&mut ready).await;
-        Box::pin(wind_up(ready, end)).await
+        match ready.driver.wind_up_at_once(end) {
+            Ok(outcome) => report(&ready.driver, outcome),
+            Err(end) => Box::pin(wind_up(ready, end)).await,
+        }
     }
 }
 
@@ -231,18 +233,17 @@ async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>
 /// Gives a run back, ends what it leaves behind, and makes its report.
 async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
     let Ready { driver, membership, .. } = *ready;
-    let (shared, visits) = (driver.shared(), driver.visits());
+    let (shared, report) = (driver.shared(), report(&driver, outcome));
     drop(driver);
-    let backstage = &shared.services.backstage;
-    let settings = &backstage.settings;
+    let settings = &shared.services.backstage.settings;
     let run = &settings.run;
-    if settings.depth == 0 && settings.has_company() {
+    if settings.depth() == 0 && settings.has_company() {
         // Children are stopped with their map node, and let go of their runs a moment later.
         settings.tree().alone(run).await;
     }
-    let has_ended = matches!(outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
+    let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
     let has_children = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-    if let Recording::In(journal) = &settings.journal
+    if let Some(journal) = &settings.journal
         && has_ended
         && has_children
         && let Err(error) = end_children(&**journal, settings.tree(), run).await
@@ -251,7 +252,13 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
     drop(membership);
-    Report { run: run.clone(), outcome, ledger: backstage.ledger(), visits, took: backstage.now() }
+    report
+}
+
+fn report<G: Graph>(driver: &Driver<G>, outcome: Outcome<G::Output>) -> Report<G::Output> {
+    let backstage = driver.backstage();
+    let (run, ledger) = (backstage.run().clone(), backstage.ledger());
+    Report { run, outcome, ledger, visits: driver.visits(), took: backstage.now() }
 }
 
 /// What a run is executed from: where it stands, what its handlers reach, and who writes its records.
@@ -267,6 +274,7 @@ async fn fresh<G: Graph>(
 ) -> Result<Executed<G>, StartError> {
     let net = G::net();
     let (entry, kept, encoded) = read_back::<G>(entry)?;
+    let encoded = Encoded::from(encoded);
     let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
     let services = services(graph, settings, kept, scribe.clone());
     let mut arrived = Vec::new();
@@ -283,8 +291,8 @@ async fn fresh<G: Graph>(
 
 /// The entry value twice, and as text: one copy goes to the entry node and one is kept for every handler that asks. That is
 /// read back, so that a value which does not survive its own serialization is found now and not at a resume.
-fn read_back<G: Graph>(entry: G::Entry) -> Result<(G::Entry, G::Entry, Encoded), StartError> {
-    let encoded: Encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?.into();
+fn read_back<G: Graph>(entry: G::Entry) -> Result<(G::Entry, G::Entry, String), StartError> {
+    let encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?;
     let kept = G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded));
     Ok((entry, kept.map_err(|error| unreadable(&error))?, encoded))
 }
@@ -296,8 +304,8 @@ fn services<G: Graph>(
     scribe: Option<Arc<Scribe>>,
 ) -> RunServices<G> {
     let inputs = scribe.is_some().then(|| Box::new(vec![None; G::net().places().len()].into()));
-    let backstage = Backstage::new(settings, graph.clone(), scribe);
-    RunServices { entry, inputs, memories: memories::<G>(), backstage }
+    let backstage = Backstage::new::<G>(*settings, scribe);
+    RunServices { graph: graph.clone(), entry, inputs, memories: memories::<G>(), backstage }
 }
 
 /// Where a run stands before its first node.

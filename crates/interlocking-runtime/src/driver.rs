@@ -1,10 +1,9 @@
 //! Drives one run's frontier: starts what is due, waits for what comes of it, and hands that on to be absorbed.
 
 use crate::allowance::Stopped;
-use crate::beside::Beside;
+use crate::beside::{Beside, has_reports};
 use crate::budget::UsedUp;
 use crate::cancel::Cancel;
-use crate::chain::Whereabouts;
 use crate::event::EventKind;
 use crate::flight::{Airfield, Flight, Landed};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
@@ -97,27 +96,22 @@ pub(crate) struct StandingReport {
 
 /// What every execution needs: one pointer to clone for each.
 pub(crate) struct Shared<G: Graph> {
-    pub(crate) graph: Arc<G>,
     pub(crate) services: RunServices<G>,
-    /// What stops the run; absent where nothing can.
-    pub(crate) cancel: Option<Cancel>,
-    /// Where the run's chain stands, if it is one now.
-    pub(crate) whereabouts: Whereabouts,
     /// Where tasks start from and land, once there are any.
     airfield: OnceLock<Box<Airfield<G>>>,
 }
 
 impl<G: Graph> Shared<G> {
+    /// What stops the run; absent where nothing can.
+    #[inline]
+    pub(crate) fn cancel(&self) -> Option<&Cancel> {
+        self.services.backstage.settings.cancel.as_ref()
+    }
+
     /// Where tasks start from and land.
     #[inline]
     pub(crate) fn airfield(&self) -> &Airfield<G> {
         self.airfield.get_or_init(Box::default)
-    }
-
-    /// The same, if there has been any task.
-    #[inline]
-    pub(crate) fn airfield_if_used(&self) -> Option<&Airfield<G>> {
-        self.airfield.get().map(|airfield| &**airfield)
     }
 }
 
@@ -187,22 +181,14 @@ pub(crate) enum Waited {
 
 impl<G: Graph> Driver<G> {
     pub(crate) fn new(
-        graph: Arc<G>,
         services: RunServices<G>,
         standing: Standing<G>,
         recorder: Option<(Arc<Scribe>, Claim)>,
     ) -> (Self, Option<Box<Begun<G>>>) {
-        let cancel = services.backstage.settings.cancel.clone();
         let observes = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Observer);
         let listens = recorder.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
         let relays = recorder.is_none() && !services.backstage.has_read_only && !observes;
-        let shared = Arc::new(Shared {
-            graph,
-            services,
-            cancel,
-            whereabouts: Whereabouts::nowhere(),
-            airfield: OnceLock::new(),
-        });
+        let shared = Arc::new(Shared { services, airfield: OnceLock::new() });
         let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
         let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
         let recorded = recorder.map(|(scribe, claim)| {
@@ -210,7 +196,7 @@ impl<G: Graph> Driver<G> {
             Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
         });
         let driver = Self {
-            flight: Flight::new(shared.clone()),
+            flight: Flight::default(),
             shared,
             relays,
             observes,
@@ -222,6 +208,16 @@ impl<G: Graph> Driver<G> {
         };
         let begun = Begun { in_flight, advisory, reports, observed, posted, doomed };
         (driver, is_taken_up.then(|| Box::new(begun)))
+    }
+
+    /// The same as [`wind_up`](Self::wind_up) where there is nothing to wait for; gives the end back where there is.
+    pub(crate) fn wind_up_at_once(
+        &mut self,
+        end: Result<G::Output, End>,
+    ) -> Result<Outcome<G::Output>, Result<G::Output, End>> {
+        let waits =
+            self.recorded.is_some() || !self.flight.is_empty() || self.is_busy_beside() || has_reports(G::net());
+        if waits || self.backstage().settings.has_company() { Err(end) } else { Ok(self.finish_unrecorded(end)) }
     }
 
     /// Does what is left once no more nodes are started.
@@ -297,7 +293,7 @@ impl<G: Graph> Driver<G> {
         let started = self.shared.services.backstage.now();
         for (execution, token) in begun.in_flight {
             self.shared.services.backstage.emit_started(execution, started);
-            self.flight.start(execution, &mut Some(token), started);
+            self.flight.start(&self.shared, execution, &mut Some(token), started);
         }
         for (execution, token) in begun.advisory {
             let shared = self.shared.clone();
@@ -445,7 +441,7 @@ impl<G: Graph> Driver<G> {
         }
         let woken = {
             // Boxed, and made only for those who need them: a run that waits holds all that this one might.
-            let mut cancelled = shared.cancel.as_ref().map(|cancel| Box::pin(cancel.requested()));
+            let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.requested()));
             let mut told = self.listens.then(|| Box::pin(told(backstage)));
             let Self { flight, beside, recorded, .. } = self;
             std::future::poll_fn(|context| {
@@ -496,7 +492,7 @@ impl<G: Graph> Driver<G> {
 
     /// How a run ends whose stop somebody has asked for.
     pub(crate) fn stopped(&self) -> End {
-        if !self.shared.cancel.as_ref().is_some_and(Cancel::is_suspended) {
+        if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
             return End::Cancelled;
         }
         match self.shared.services.backstage.settings.stopped() {
@@ -517,12 +513,12 @@ impl<G: Graph> Driver<G> {
             && self.frontier.executions().all(|execution| parking.is_parked(execution))
             // One that was answered may not have found out yet.
             && !self.frontier.executions().any(|execution| backstage.is_answered(execution));
-        if let (true, None) = (waits, &backstage.settings.berth)
+        if let (true, None) = (waits, backstage.settings.berth())
             && let Some(stopped) = backstage.settings.tree().held_back_by()
         {
             return Err(End::Halted(Halt::Stopped(stopped)));
         }
-        match &backstage.settings.berth {
+        match backstage.settings.berth() {
             Some(berth) => berth.set_waiting(waits),
             None if waits && !backstage.settings.options().awaits_people => {
                 return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions())));
@@ -555,7 +551,7 @@ impl<G: Graph> Driver<G> {
     fn start_due(&mut self) -> Result<Option<(Execution, G::Token)>, End> {
         // Branches of one fork start at one moment.
         let mut started = None;
-        self.flight.gather(self.frontier.due());
+        self.flight.gather(&self.shared, self.frontier.due());
         loop {
             // A driver that has to listen does not run a node itself meanwhile.
             let as_task = self.listens || self.frontier.running() + self.frontier.due() > 1;
@@ -565,7 +561,7 @@ impl<G: Graph> Driver<G> {
                 }
                 let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
                 self.shared.services.backstage.emit_started(execution, started);
-                self.flight.start(execution, waiting, started);
+                self.flight.start(&self.shared, execution, waiting, started);
                 continue;
             }
             let Some(due) = self.frontier.next_due() else { break };
@@ -576,7 +572,7 @@ impl<G: Graph> Driver<G> {
             }
             let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
             self.shared.services.backstage.emit_started(execution, started);
-            self.flight.start(execution, &mut Some(input), started);
+            self.flight.start(&self.shared, execution, &mut Some(input), started);
         }
         self.flight.launch();
         Ok(None)

@@ -54,15 +54,12 @@ struct Boarder<G: Graph> {
     input: Option<G::Token>,
 }
 
-/// The tasks that are under way. Stops them when it is dropped.
-pub(crate) struct Flight<G: Graph> {
-    shared: Arc<Shared<G>>,
-    /// Once there has been any.
-    tasks: Option<Box<Tasks<G>>>,
-}
+/// The tasks that are under way, once there has been any. Stops them when it is dropped.
+pub(crate) struct Flight<G: Graph>(Option<Box<Tasks<G>>>);
 
 /// The tasks of a run, as its driver sees them.
 struct Tasks<G: Graph> {
+    shared: Arc<Shared<G>>,
     /// How many tasks have not been seen landing, the stopped ones included.
     aloft: usize,
     /// What was taken from the queue last.
@@ -126,39 +123,52 @@ impl<G: Graph> Boarding<G> {
     }
 }
 
-impl<G: Graph> Flight<G> {
-    pub(crate) fn new(shared: Arc<Shared<G>>) -> Self {
-        Self { shared, tasks: None }
+impl<G: Graph> Default for Flight<G> {
+    fn default() -> Self {
+        Self(None)
     }
+}
 
-    fn tasks(&mut self) -> &mut Tasks<G> {
-        self.tasks.get_or_insert_with(|| {
+impl<G: Graph> Flight<G> {
+    fn tasks(&mut self, shared: &Arc<Shared<G>>) -> &mut Tasks<G> {
+        self.0.get_or_insert_with(|| {
             let started = vec![Elapsed::default(); G::net().nodes().len()];
             let threads =
                 Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
             let (aloft, landed, crowded, crowd) = Default::default();
-            Box::new(Tasks { aloft, landed, started, threads, crowded, crowd })
+            Box::new(Tasks { shared: shared.clone(), aloft, landed, started, threads, crowded, crowd })
         })
+    }
+
+    /// Whether any task has not been seen landing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|tasks| tasks.aloft == 0)
     }
 
     /// Says how many are about to start. They may be held back until [`launch`](Self::launch).
     #[inline]
-    pub(crate) fn gather(&mut self, due: usize) {
-        if due > CROWD || self.tasks.is_some() {
-            let tasks = self.tasks();
+    pub(crate) fn gather(&mut self, shared: &Arc<Shared<G>>, due: usize) {
+        if due > CROWD || self.0.is_some() {
+            let tasks = self.tasks(shared);
             tasks.crowded = due > CROWD && tasks.threads;
         }
     }
 
     /// Runs `execution` in a task of its own. Takes the input.
     #[inline(always)]
-    pub(crate) fn start(&mut self, execution: Execution, input: &mut Option<G::Token>, started: Elapsed) {
-        let aloft = Aloft { shared: self.shared.clone(), execution, landed: false };
-        let mut boarder = self.shared.airfield().boarding.of(execution.node);
+    pub(crate) fn start(
+        &mut self,
+        shared: &Arc<Shared<G>>,
+        execution: Execution,
+        input: &mut Option<G::Token>,
+        started: Elapsed,
+    ) {
+        let aloft = Aloft { shared: shared.clone(), execution, landed: false };
+        let mut boarder = shared.airfield().boarding.of(execution.node);
         boarder.execution = execution;
         std::mem::swap(&mut boarder.input, input);
         drop(boarder);
-        let tasks = self.tasks();
+        let tasks = self.tasks(shared);
         tasks.started[usize::from(execution.node)] = started;
         tasks.aloft += 1;
         if !tasks.crowded {
@@ -169,25 +179,21 @@ impl<G: Graph> Flight<G> {
         }
         tasks.crowd.push(aloft);
         if tasks.crowd.len() == CROWD {
-            self.launch();
+            tasks.launch();
         }
     }
 
     /// Starts those that were held back.
-    ///
-    /// One task spawns the tasks of all of them, on a thread of the runtime. From outside each would go through the
-    /// queue that the runtime's threads share, and these, quicker than who spawns, would fall asleep and have to be
-    /// woken time and again.
     pub(crate) fn launch(&mut self) {
-        let Some(tasks) = self.tasks.as_mut().filter(|tasks| !tasks.crowd.is_empty()) else { return };
-        let crowd = std::mem::take(&mut tasks.crowd);
-        drop(tokio::spawn(async move { crowd.into_iter().for_each(Aloft::take_off) }));
+        if let Some(tasks) = self.0.as_mut().filter(|tasks| !tasks.crowd.is_empty()) {
+            tasks.launch();
+        }
     }
 
     /// The next one that has landed, if it was taken already.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Landed<G>> {
-        let tasks = self.tasks.as_mut()?;
+        let tasks = self.0.as_mut()?;
         let landed = tasks.landed.pop_front()?;
         tasks.aloft -= 1;
         Some(landed)
@@ -195,45 +201,42 @@ impl<G: Graph> Flight<G> {
 
     /// Takes what has landed; [`next`](Self::next) gives it.
     pub(crate) fn poll_landed(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        match &mut self.tasks {
-            Some(tasks) => self.shared.airfield().landings.poll_take(&mut tasks.landed, context),
+        match &mut self.0 {
+            Some(tasks) => tasks.shared.airfield().landings.poll_take(&mut tasks.landed, context),
             None => Poll::Pending,
         }
     }
 
     /// When the latest task of a node started.
     pub(crate) fn started(&self, node: NodeIndex) -> Elapsed {
-        self.tasks.as_ref().map_or(Elapsed::default(), |tasks| tasks.started[usize::from(node)])
+        self.0.as_ref().map_or(Elapsed::default(), |tasks| tasks.started[usize::from(node)])
     }
 
     /// Forgets a task that was stopped and has landed.
     pub(crate) fn forget(&self, execution: Execution) {
-        if let Some(airfield) = self.shared.airfield_if_used() {
-            airfield.stops.forget(execution);
+        if let Some(tasks) = &self.0 {
+            tasks.shared.airfield().stops.forget(execution);
         }
     }
 
     /// Stops a task. It still lands.
     pub(crate) fn stop(&self, execution: Execution) {
-        let airfield = self.shared.airfield();
+        let Some(tasks) = &self.0 else { return };
+        let airfield = tasks.shared.airfield();
         airfield.stops.stop(execution);
         // What it has not taken it need not take.
         let input = airfield.boarding.of(execution.node).input.take();
         drop(input);
     }
 
-    fn stop_all(&self) {
-        if let Some(airfield) = self.shared.airfield_if_used() {
-            airfield.stops.stop_all();
-        }
-    }
-
     /// Stops all tasks, and waits until they have stopped.
     pub(crate) async fn shutdown(&mut self) {
-        self.stop_all();
-        // What was held back lands right here.
-        self.tasks.iter_mut().for_each(|tasks| tasks.crowd.clear());
-        while self.tasks.as_ref().is_some_and(|tasks| tasks.aloft > 0) {
+        if let Some(tasks) = &mut self.0 {
+            tasks.shared.airfield().stops.stop_all();
+            // What was held back lands right here.
+            tasks.crowd.clear();
+        }
+        while !self.is_empty() {
             if self.next().is_none() {
                 std::future::poll_fn(|context| self.poll_landed(context)).await;
             }
@@ -241,9 +244,21 @@ impl<G: Graph> Flight<G> {
     }
 }
 
-impl<G: Graph> Drop for Flight<G> {
+impl<G: Graph> Tasks<G> {
+    /// Starts those that were held back.
+    ///
+    /// One task spawns the tasks of all of them, on a thread of the runtime. From outside each would go through the
+    /// queue that the runtime's threads share, and these, quicker than who spawns, would fall asleep and have to be
+    /// woken time and again.
+    fn launch(&mut self) {
+        let crowd = std::mem::take(&mut self.crowd);
+        drop(tokio::spawn(async move { crowd.into_iter().for_each(Aloft::take_off) }));
+    }
+}
+
+impl<G: Graph> Drop for Tasks<G> {
     fn drop(&mut self) {
-        self.stop_all();
+        self.shared.airfield().stops.stop_all();
     }
 }
 

@@ -159,10 +159,7 @@ async fn converse<N: LLM>(
     prompt: String,
     session: SessionOp,
 ) -> Result<Result<Reply<N::Output>, AgentError>, NodeError> {
-    let backstage = cx
-        .extension()
-        .downcast_ref::<Backstage>()
-        .ok_or_else(|| ContextError::NoSupport { what: "it offers no agents".into() })?;
+    let backstage = Backstage::of(cx)?;
     let row = N::Graph::net().row(N::INDEX);
     let role = row.agent.as_deref().unwrap_or(&row.name);
     let player = backstage

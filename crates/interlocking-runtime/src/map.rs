@@ -8,10 +8,10 @@
 //! there before, and does nothing again that was done; one that is entered again adopts those whose items have equal keys,
 //! except those that failed.
 
+use crate::allowance::Allowance;
 use crate::child::{ChildFailure, Kin, child_id, run_child};
 use crate::parking::Siblings;
 use crate::services::Backstage;
-use crate::settings::Settings;
 use crate::workspaces::Workspaces;
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -143,7 +143,7 @@ impl<C: Graph> Children<C> {
     /// Starts the children.
     fn start(
         backstage: &Backstage,
-        settings: &Settings,
+        allowance: &Allowance,
         siblings: &Arc<Siblings>,
         graph: &Arc<C>,
         plan: Plan<C>,
@@ -152,13 +152,12 @@ impl<C: Graph> Children<C> {
         let slots = Arc::new(Semaphore::new(plan.concurrency));
         for (item, (run, key, Item { entry, workspaces, .. })) in plan.items.into_iter().enumerate() {
             pending.insert(item, run.clone());
-            if plan.depth.is_some_and(|limit| backstage.settings.depth >= limit) {
+            if plan.depth.is_some_and(|limit| backstage.settings.depth() >= limit) {
                 let limit = plan.depth.unwrap_or_default();
                 landed.push(Child { item, run, key, result: Err(ChildFailure::TooDeep { limit }) });
                 continue;
             }
-            let mut settings = Box::new(settings.clone());
-            settings.berth = Some(Arc::new(siblings.berth()));
+            let mut settings = Box::new(backstage.settings.of_child(allowance.clone(), siblings.berth()));
             if let Some(workspaces) = workspaces {
                 settings.options_mut().workspaces = workspaces;
             }
@@ -206,15 +205,16 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
             let run = child_id(&backstage.settings.tree().root, backstage.run(), &row.name, &key);
             planned.push((run, key, item));
         }
-        let mut settings = Settings::clone(&backstage.settings);
-        settings.depth += 1;
-        if !planned.is_empty() && row.depth.is_none_or(|limit| settings.depth <= limit) {
-            settings.set_allowance(backstage.settings.allowance().child()?);
-        }
+        let allowance = backstage.settings.allowance();
+        let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| backstage.settings.depth() >= limit) {
+            allowance.clone()
+        } else {
+            allowance.child()?
+        };
         let siblings = Siblings::new(backstage.parking().clone(), execution);
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let plan = Plan { items: planned, concurrency, depth: row.depth, node: &row.name, visit: execution.visit };
-        let children = Children::start(backstage, &settings, &siblings, &graph, plan);
+        let children = Children::start(backstage, &allowance, &siblings, &graph, plan);
         self.0.gather(input, children, cx).await
     }
 }

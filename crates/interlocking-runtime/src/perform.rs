@@ -41,7 +41,7 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     /// Whether it need not begin.
     #[inline]
     fn is_stopped(&self) -> bool {
-        self.shared().cancel.as_ref().is_some_and(Cancel::is_requested)
+        self.shared().cancel().is_some_and(Cancel::is_requested)
             || self.stops().is_some_and(|stops| stops.is_stopped(self.execution()))
     }
 }
@@ -89,7 +89,7 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
             };
             // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
             let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
-            let mut step = pin!(performed.shared().graph.step(input, entered));
+            let mut step = pin!(performed.shared().services.graph.step(input, entered));
             if is_watched(&performed.shared().services, performed.execution()) {
                 break 'done watched(&performed, step).await;
             }
@@ -201,7 +201,7 @@ fn poll_caught<T>(step: Pin<&mut impl Future<Output = T>>, context: &mut Context
 
 /// Waits until an execution, or its run, is stopped.
 async fn stopped<G: Graph>(performed: &impl Performed<G>) {
-    let mut cancelled = performed.shared().cancel.as_ref().map(|cancel| Box::pin(cancel.requested()));
+    let mut cancelled = performed.shared().cancel().map(|cancel| Box::pin(cancel.requested()));
     let mut stopped = performed.stops().map(|stops| stops.stopped(performed.execution()));
     poll_fn(|context| {
         if let Some(stopped) = &mut stopped

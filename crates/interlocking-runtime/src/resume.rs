@@ -252,7 +252,7 @@ impl Reader<'_> {
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
             message.message = self.texts.of(&message.message).into();
         }
-        let backstage = Backstage::new(settings, graph.clone(), Some(scribe.clone()));
+        let backstage = Backstage::new::<G>(*settings, Some(scribe.clone()));
         self.remember(net, &mut replayed, backstage.history());
         replayed.calls.drain(..).for_each(|(by, call)| backstage.had_spent(by, call));
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
@@ -270,7 +270,10 @@ impl Reader<'_> {
             doomed,
             is_taken_up,
         };
-        Ok((standing, RunServices { backstage, entry, inputs: Some(Box::new(inputs.into())), memories }))
+        Ok((
+            standing,
+            RunServices { graph: graph.clone(), backstage, entry, inputs: Some(Box::new(inputs.into())), memories },
+        ))
     }
 
     /// What single executions had done, those that are taken up again counted once more.

@@ -11,7 +11,7 @@ use crate::outcome::Report;
 use crate::provider::Backoff;
 use crate::replay::ReplayError;
 use crate::roles::{Player, Roles};
-use crate::settings::{Recording, Settings};
+use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::{Agent, Nudges};
 use interlocking_core::failure::NodeError;
@@ -163,14 +163,14 @@ impl<G: Graph> Run<G> {
     /// Records the run in `journal`.
     #[must_use]
     pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
-        self.settings.journal = Recording::In(journal);
+        self.settings.record_in(Some(journal));
         self
     }
 
     /// Records nothing. Handlers then cannot ask for the inputs of other nodes, and the run cannot be resumed.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
-        self.settings.journal = Recording::Nowhere;
+        self.settings.record_in(None);
         self
     }
 

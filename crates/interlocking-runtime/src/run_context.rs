@@ -2,7 +2,7 @@
 
 use crate::journal::{Encoded, Entry};
 use crate::llm::{LLM, Prompt, Reply, ask};
-use crate::services::Backstage;
+use crate::services::{Backstage, RunServices};
 use interlocking_agents::SessionOp;
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
@@ -106,8 +106,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     }
 
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {
-        let graph = Backstage::of(self)?.graph.clone();
-        graph.downcast().map_err(|_| ContextError::NoSupport { what: "it runs another graph".into() })
+        Ok(RunServices::of(self)?.graph.clone())
     }
 
     fn parent(&self) -> Option<RunId> {

@@ -1,5 +1,6 @@
 //! What handlers reach through their context.
 
+use crate::chain::Whereabouts;
 use crate::clock::Elapsed;
 use crate::event::{Event, EventKind, NodeRef};
 use crate::history::History;
@@ -22,6 +23,7 @@ use tokio::sync::Notify;
 
 /// A run's services, for handlers of graph `G`.
 pub(crate) struct RunServices<G: Graph> {
+    pub(crate) graph: Arc<G>,
     pub(crate) backstage: Backstage,
     pub(crate) entry: G::Entry,
     /// The last input of each place, as its node took it; `None` where the run has no journal.
@@ -32,14 +34,14 @@ pub(crate) struct RunServices<G: Graph> {
 /// The part of a run's services that depends on no graph type: what node kinds of this crate use.
 pub(crate) struct Backstage {
     pub(crate) net: &'static Net,
-    pub(crate) settings: Box<Settings>,
+    pub(crate) settings: Settings,
     pub(crate) started: Elapsed,
     /// Whether any node must leave its workspace as it found it.
     pub(crate) has_read_only: bool,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) scribe: Option<Arc<Scribe>>,
-    /// The graph, as whoever knows its type may have it.
-    pub(crate) graph: Arc<dyn Any + Send + Sync>,
+    /// Where the run's chain stands, if it is one now.
+    pub(crate) whereabouts: Whereabouts,
     notes: OnceLock<Box<Notes>>,
 }
 
@@ -160,11 +162,16 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn extension(&self) -> &(dyn Any + Send + Sync) {
-        &self.backstage
+        self
     }
 }
 
 impl<G: Graph> RunServices<G> {
+    /// Those behind a handler's context.
+    pub(crate) fn of<'run, N: Node<Graph = G>>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
+        cx.extension().downcast_ref().ok_or_else(|| ContextError::NoSupport { what: "it is another one".into() })
+    }
+
     /// Keeps the payloads that a node takes as its last input.
     pub(crate) fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
         if let Some(inputs) = &self.inputs {
@@ -197,11 +204,12 @@ impl<G: Graph> RunServices<G> {
 }
 
 impl Backstage {
-    pub(crate) fn new<G: Graph>(settings: Box<Settings>, graph: Arc<G>, scribe: Option<Arc<Scribe>>) -> Self {
+    pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
         let net = G::net();
         let started = settings.clock().now();
         let has_read_only = net.nodes().iter().any(|node| node.read_only);
-        Self { net, settings, started, has_read_only, scribe, graph, notes: OnceLock::new() }
+        let whereabouts = Whereabouts::nowhere();
+        Self { net, settings, started, has_read_only, scribe, whereabouts, notes: OnceLock::new() }
     }
 
     /// The run's name.
@@ -235,7 +243,7 @@ impl Backstage {
 
     /// The one behind a handler's context.
     pub(crate) fn of<'run, N: Node>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
-        cx.extension().downcast_ref().ok_or_else(|| ContextError::NoSupport { what: "it is another one".into() })
+        Ok(&RunServices::of(cx)?.backstage)
     }
 
     /// How records name an execution.

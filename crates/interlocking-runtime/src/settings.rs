@@ -25,33 +25,22 @@ pub(crate) type Migration = Arc<dyn Fn(&Table, Vec<Record>) -> Result<Vec<Record
 /// What a run is executed with.
 pub(crate) struct Settings {
     pub(crate) run: RunId,
-    pub(crate) journal: Recording,
+    /// Where the run is recorded.
+    pub(crate) journal: Option<Arc<dyn Journal>>,
+    /// Whether it is recorded in a journal of its own, in memory, which is made when the run begins.
+    in_memory: bool,
     pub(crate) sink: Option<Arc<dyn EventSink>>,
     /// What stops the run; absent where nothing can.
     pub(crate) cancel: Option<Cancel>,
-    /// What tells the time, where it is not the default.
-    clock: Option<Arc<dyn Clock>>,
     options: Option<Arc<Options>>,
-    allowance: OnceLock<Allowance>,
-    tree: OnceLock<Arc<Tree>>,
-    /// How many runs it is below the one that was started.
-    pub(crate) depth: u32,
-    /// Its place among its siblings, where it is a child.
-    pub(crate) berth: Option<Arc<Berth>>,
-}
-
-/// Where a run is recorded.
-#[derive(Clone)]
-pub(crate) enum Recording {
-    /// In a journal of its own, in memory, which is made when the run begins.
-    InMemory,
-    In(Arc<dyn Journal>),
-    Nowhere,
+    family: OnceLock<Box<Family>>,
 }
 
 /// What few runs set.
 #[derive(Clone)]
 pub(crate) struct Options {
+    /// What tells the time, where it is not the default.
+    clock: Option<Arc<dyn Clock>>,
     pub(crate) roles: Roles,
     pub(crate) workspaces: Arc<dyn Workspaces>,
     /// How long the exit waits for what works beside the graph.
@@ -64,6 +53,7 @@ pub(crate) struct Options {
 
 /// The options of a run that sets none.
 static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
+    clock: None,
     roles: Roles::new(),
     workspaces: Arc::new(Directories::new()),
     report_deadline: Settings::REPORT_DEADLINE,
@@ -72,44 +62,57 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     nudges: Nudges::DEFAULT,
 });
 
+/// What a run shares with its children, and where it stands among them.
+#[derive(Default)]
+struct Family {
+    allowance: OnceLock<Allowance>,
+    tree: OnceLock<Arc<Tree>>,
+    /// How many runs it is below the one that was started.
+    depth: u32,
+    /// Its place among its siblings, where it is a child.
+    berth: Option<Berth>,
+}
+
 impl Settings {
     /// How long the exit waits for what works beside the graph, unless [said otherwise](crate::Run::with_report_deadline).
     pub(crate) const REPORT_DEADLINE: Duration = Duration::from_secs(60);
 
     pub(crate) fn new(run: RunId) -> Self {
+        let (journal, sink, cancel, options, family) = Default::default();
+        Self { run, journal, in_memory: true, sink, cancel, options, family }
+    }
+
+    /// Those of a child run that has this allowance and this place.
+    pub(crate) fn of_child(&self, allowance: Allowance, berth: Berth) -> Self {
+        let (depth, tree) = (self.depth() + 1, self.tree().clone());
+        let family = Family { allowance: allowance.into(), tree: tree.into(), depth, berth: Some(berth) };
         Self {
-            run,
-            journal: Recording::InMemory,
-            sink: None,
-            cancel: None,
-            clock: None,
-            options: None,
-            allowance: OnceLock::new(),
-            tree: OnceLock::new(),
-            depth: 0,
-            berth: None,
+            run: self.run.clone(),
+            journal: self.journal.clone(),
+            in_memory: self.in_memory,
+            sink: self.sink.clone(),
+            cancel: self.cancel.clone(),
+            options: self.options.clone(),
+            family: Box::new(family).into(),
         }
+    }
+
+    /// Records the run there, or nowhere.
+    pub(crate) fn record_in(&mut self, journal: Option<Arc<dyn Journal>>) {
+        (self.journal, self.in_memory) = (journal, false);
     }
 
     /// Whether the run is recorded.
     pub(crate) fn is_recorded(&self) -> bool {
-        !matches!(self.journal, Recording::Nowhere)
+        self.in_memory || self.journal.is_some()
     }
 
-    /// Whether the run is one that was started, and its time is limited.
-    pub(crate) fn is_timed(&self) -> bool {
-        self.depth == 0 && self.wall_time().is_some()
-    }
-
-    /// The journal, if the run is recorded.
-    pub(crate) fn journal(&mut self) -> Option<Arc<dyn Journal>> {
-        if matches!(self.journal, Recording::InMemory) {
-            self.journal = Recording::In(Arc::new(MemoryJournal::new()));
+    /// The journal, if the run is recorded; makes the one in memory.
+    pub(crate) fn opened_journal(&mut self) -> Option<Arc<dyn Journal>> {
+        if std::mem::take(&mut self.in_memory) {
+            self.journal = Some(Arc::new(MemoryJournal::new()));
         }
-        match &self.journal {
-            Recording::In(journal) => Some(journal.clone()),
-            _ => None,
-        }
+        self.journal.clone()
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -123,57 +126,58 @@ impl Settings {
 
     #[inline]
     pub(crate) fn clock(&self) -> &dyn Clock {
-        self.clock.as_deref().unwrap_or(&CoarseClock)
+        self.options.as_ref().and_then(|options| options.clock.as_deref()).unwrap_or(&CoarseClock)
     }
 
     pub(crate) fn set_clock(&mut self, clock: Arc<dyn Clock>) {
-        self.clock = Some(clock);
+        self.options_mut().clock = Some(clock);
+    }
+
+    fn family(&self) -> &Family {
+        self.family.get_or_init(Box::default)
+    }
+
+    /// How many runs it is below the one that was started.
+    pub(crate) fn depth(&self) -> u32 {
+        self.family.get().map_or(0, |family| family.depth)
+    }
+
+    /// Its place among its siblings, where it is a child.
+    pub(crate) fn berth(&self) -> Option<&Berth> {
+        self.family.get()?.berth.as_ref()
     }
 
     /// What the run may use, together with the whole tree.
     pub(crate) fn allowance(&self) -> &Allowance {
-        self.allowance.get_or_init(Allowance::default)
+        self.family().allowance.get_or_init(Allowance::default)
     }
 
     pub(crate) fn set_allowance(&mut self, allowance: Allowance) {
-        self.allowance = allowance.into();
+        self.family = Box::new(Family { allowance: allowance.into(), ..Family::default() }).into();
     }
 
     /// What ended the runs that share the allowance, if something has.
     pub(crate) fn stopped(&self) -> Option<Stopped> {
-        self.allowance.get()?.stopped()
+        self.family.get()?.allowance.get()?.stopped()
     }
 
     /// How long the run may take.
     pub(crate) fn wall_time(&self) -> Option<Duration> {
-        self.allowance.get()?.wall_time()
+        self.family.get()?.allowance.get()?.wall_time()
+    }
+
+    /// Whether the run is one that was started, and its time is limited.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.depth() == 0 && self.wall_time().is_some()
     }
 
     /// The run with all its children.
     pub(crate) fn tree(&self) -> &Arc<Tree> {
-        self.tree.get_or_init(|| Arc::new(Tree::new(self.run.clone())))
+        self.family().tree.get_or_init(|| Arc::new(Tree::new(self.run.clone())))
     }
 
     /// Whether any run of the tree but this is being executed.
     pub(crate) fn has_company(&self) -> bool {
-        self.tree.get().is_some_and(|tree| tree.has_others(&self.run))
-    }
-}
-
-/// Shares everything that is not replaced then.
-impl Clone for Settings {
-    fn clone(&self) -> Self {
-        Self {
-            run: self.run.clone(),
-            journal: self.journal.clone(),
-            sink: self.sink.clone(),
-            cancel: self.cancel.clone(),
-            clock: self.clock.clone(),
-            options: self.options.clone(),
-            allowance: self.allowance().clone().into(),
-            tree: self.tree().clone().into(),
-            depth: self.depth,
-            berth: self.berth.clone(),
-        }
+        self.family.get().and_then(|family| family.tree.get()).is_some_and(|tree| tree.has_others(&self.run))
     }
 }
