@@ -109,7 +109,9 @@ impl ScriptedAgent {
 
     /// The same with a memory: sessions, their histories and the turns that were played to the end are kept in this
     /// file, and recalled if it is there already. So a run that is resumed in another process finds its sessions
-    /// again, and a turn that was cut off by the end of the first process is played again. For one process at a time.
+    /// again, and a turn that was cut off by the end of the first process is played again. So is one that was played to its
+    /// end, or cancelled, where the new process asks what was asked last in a session once more, there or in a session of
+    /// its own: then nothing had come of the answer. For one process at a time.
     pub fn with_memory(mut self, file: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         let file = file.into();
         self.stage = Mutex::new(memory::recall(&file, self.script.turns.len())?);
@@ -142,20 +144,35 @@ impl ScriptedAgent {
 
     /// Finds the turn to play (its index) and the session to play it in; both are settled at once, so that concurrent
     /// prompts never get the same turn.
-    fn enter(&self, turn: &Turn) -> Result<(usize, SessionId), AgentErrorKind> {
+    ///
+    /// The last one says whether the turn has been played to its end before, for this prompt.
+    fn enter(&self, turn: &Turn) -> Result<(usize, SessionId, bool), AgentErrorKind> {
         let mut stage = self.stage();
         stage.require(&turn.session)?;
-        let index = matching::choose(&self.script, &stage.used, turn)?;
+        let repeated = stage.repeated(&turn.session, &turn.prompt);
+        let index = match repeated {
+            Some(played) => played.turn,
+            None => matching::choose(&self.script, &stage.used, turn)?,
+        };
+        let is_counted = repeated.is_some_and(|played| played.is_finished);
         let session = stage.open(&turn.session)?;
-        stage.used[index] += 1;
-        stage.ask(&session, &turn.prompt);
+        if !is_counted {
+            stage.used[index] += 1;
+        }
+        stage.ask(&session, &turn.prompt, index, is_counted);
         self.remember(&stage)?;
-        Ok((index, session))
+        Ok((index, session, is_counted))
     }
 
-    fn leave(&self, index: usize, session: &SessionId, reply: Option<&Reply>) -> Result<(), AgentErrorKind> {
+    fn leave(
+        &self,
+        index: usize,
+        session: &SessionId,
+        is_counted: bool,
+        reply: Option<&Reply>,
+    ) -> Result<(), AgentErrorKind> {
         let mut stage = self.stage();
-        stage.finish(index);
+        stage.finish(session, index, is_counted);
         if let Some(reply) = reply {
             stage.answer(session, reply);
         }
@@ -202,7 +219,7 @@ impl Agent for ScriptedAgent {
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        let (index, session) = self.enter(turn)?;
+        let (index, session, is_counted) = self.enter(turn)?;
         let played = &self.script.turns[index];
         tracing::debug!(script = self.script.name, line = played.line, %session, "playing a turn");
         context.started(&session)?;
@@ -219,7 +236,7 @@ impl Agent for ScriptedAgent {
         if let Ok(reply) = &outcome {
             report(context, reply);
         }
-        let left = self.leave(index, &session, outcome.as_ref().ok());
+        let left = self.leave(index, &session, is_counted, outcome.as_ref().ok());
         outcome.and_then(|reply| left.map(|()| reply)).map_err(|kind| AgentError::new(kind).in_session(session, usage))
     }
 }

@@ -35,6 +35,21 @@ pub(super) struct Stage {
     finished: Vec<u32>,
     named: HashMap<Slug, u32>,
     histories: HashMap<SessionId, Vec<Exchange>>,
+    /// The turn that was played last in each session.
+    #[serde(default)]
+    last: HashMap<SessionId, Played>,
+    /// The same of another process, of the sessions in which this one has asked nothing yet.
+    #[serde(skip)]
+    recalled: HashMap<SessionId, Played>,
+}
+
+/// A turn that was taken.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Played {
+    /// Its index in the script.
+    pub(super) turn: usize,
+    /// Whether it was played to its end.
+    pub(super) is_finished: bool,
 }
 
 impl Stage {
@@ -44,7 +59,24 @@ impl Stage {
 
     /// As it is at the beginning of another process.
     pub(super) fn reopened(self) -> Self {
-        Self { used: self.finished.clone(), ..self }
+        Self { used: self.finished.clone(), recalled: self.last.clone(), ..self }
+    }
+
+    /// The turn that was played for this very prompt, the last that another process asked in its session: that process ended
+    /// before anything had come of the answer, and now it is asked again. In a session of its own, if who asks had not even
+    /// noted that there was one.
+    pub(super) fn repeated(&mut self, operation: &SessionOp, prompt: &str) -> Option<Played> {
+        let is_last = |session: &SessionId| {
+            self.histories.get(session).and_then(|history| history.last()).is_some_and(|last| last.prompt == prompt)
+        };
+        let session = match operation {
+            SessionOp::ContinueFrom(session) => Some(session).filter(|session| is_last(session)),
+            SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => {
+                self.recalled.keys().filter(|session| is_last(session)).min()
+            }
+        };
+        let session = session.cloned()?;
+        self.recalled.remove(&session)
     }
 
     /// How many turns the script has.
@@ -52,9 +84,12 @@ impl Stage {
         self.finished.len()
     }
 
-    /// The turn was played to its end, good or bad.
-    pub(super) fn finish(&mut self, index: usize) {
-        self.finished[index] += 1;
+    /// The turn was played to its end, good or bad; if it is counted already, once more.
+    pub(super) fn finish(&mut self, session: &SessionId, turn: usize, is_counted: bool) {
+        if !is_counted {
+            self.finished[turn] += 1;
+        }
+        self.last.insert(session.clone(), Played { turn, is_finished: true });
     }
 
     /// Fails if the operation needs a session that does not exist.
@@ -86,7 +121,9 @@ impl Stage {
         Ok(session)
     }
 
-    pub(super) fn ask(&mut self, session: &SessionId, prompt: &str) {
+    pub(super) fn ask(&mut self, session: &SessionId, prompt: &str, turn: usize, is_counted: bool) {
+        self.recalled.remove(session);
+        self.last.insert(session.clone(), Played { turn, is_finished: is_counted });
         let exchange = Exchange { prompt: prompt.to_owned(), output: None, decisions: Vec::new(), text: None };
         self.histories.entry(session.clone()).or_default().push(exchange);
     }

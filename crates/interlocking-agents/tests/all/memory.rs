@@ -42,6 +42,43 @@ async fn an_agent_with_a_memory_goes_on_in_another_process() {
     assert!(run(&third, fresh("one")).await.is_err(), "it was played in the first process");
 }
 
+/// As where a process ends after the agent has answered and before anything has come of it.
+#[tokio::test(start_paused = true)]
+async fn what_another_process_asked_last_can_be_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    let script = "[[turn]]\ntext = \"first\"\n[[turn]]\ntext = \"second\"\n";
+    let first = agent(script, &file).unwrap();
+    run(&first, fresh("one")).await.unwrap();
+    let same = run(&first, go_on("write-1", "one")).await.unwrap();
+    assert_eq!(same.text.as_deref(), Some("second"), "one process means it when it asks twice");
+    drop(first);
+    for _ in 0..2 {
+        let again = agent(script, &file).unwrap();
+        assert!(
+            run(&again, go_on("write-1", "two")).await.is_err(),
+            "another prompt is another turn, and there is none"
+        );
+        assert_eq!(run(&again, go_on("write-1", "one")).await.unwrap().text.as_deref(), Some("second"));
+        assert_eq!(again.unused(), []);
+        assert!(run(&again, go_on("write-1", "one")).await.is_err(), "it is asked for the second time here");
+    }
+}
+
+/// As where the process ends before whoever asks has noted that there is a session.
+#[tokio::test(start_paused = true)]
+async fn what_another_process_asked_last_can_be_asked_again_in_a_fresh_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    let script = "[[turn]]\ntext = \"first\"\n";
+    run(&agent(script, &file).unwrap(), fresh("one")).await.unwrap();
+    let again = agent(script, &file).unwrap();
+    assert!(run(&again, fresh("two")).await.is_err());
+    let reply = run(&again, fresh("one")).await.unwrap();
+    assert_eq!((reply.text.as_deref(), reply.session), (Some("first"), id("write-2")));
+    assert!(run(&again, fresh("one")).await.is_err(), "it is asked for the second time here");
+}
+
 #[test]
 fn a_memory_of_something_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();
