@@ -7,7 +7,7 @@ use crate::ending::Ending;
 use crate::entry::JsonEntry;
 use crate::execute::{Asked, execute};
 use crate::exit::Exit;
-use crate::interrupt::{First, Interrupts};
+use crate::interrupt::Interrupts;
 use crate::start::Start;
 use crate::trouble::Trouble;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -37,7 +37,6 @@ pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     enter: Enter<G, E>,
     conclude: Conclude<G>,
     runs_by_default: bool,
-    interrupt: First,
     arguments: PhantomData<fn(S, E)>,
 }
 
@@ -58,7 +57,6 @@ impl<G: Graph, S: Args> Cli<G, S> {
             enter: Box::new(|entry, start| entry.read(&start.console)),
             conclude: Box::new(|report, _| Box::pin(async move { Ok(Ending::of(&report)?) })),
             runs_by_default: false,
-            interrupt: First::Suspends,
             arguments: PhantomData,
         }
     }
@@ -85,9 +83,9 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         self,
         enter: impl Fn(E2, &Start) -> Result<G::Entry, Trouble> + 'static,
     ) -> Cli<G, S, E2> {
-        let Self { name, about, version, set_up, conclude, runs_by_default, interrupt, .. } = self;
+        let Self { name, about, version, set_up, conclude, runs_by_default, .. } = self;
         let (enter, arguments) = (Box::new(enter), PhantomData);
-        Cli { name, about, version, set_up, enter, conclude, runs_by_default, interrupt, arguments }
+        Cli { name, about, version, set_up, enter, conclude, runs_by_default, arguments }
     }
 
     /// Does what is to be done at the end of a run that this process executed, and says what came of it.
@@ -107,14 +105,6 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         self
     }
 
-    /// Lets an interrupt cancel a run in place of suspending it: for a program that removes at the end what its runs would
-    /// be resumed with.
-    #[must_use]
-    pub fn cancelling_on_interrupt(mut self) -> Self {
-        self.interrupt = First::Cancels;
-        self
-    }
-
     /// Does what the process's command line says, and gives the code that the process is to end with.
     ///
     /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed; the second ends
@@ -123,7 +113,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         let console = Console::standard();
         let cancel = Cancel::new();
         let interrupts = Interrupts::register();
-        let interrupts = tokio::spawn(interrupts.listen(cancel.clone(), self.interrupt, console.clone()));
+        let interrupts = tokio::spawn(interrupts.listen(cancel.clone(), console.clone()));
         let exit = self.execute(std::env::args_os(), &console, &cancel).await;
         interrupts.abort();
         exit.into()

@@ -1,18 +1,18 @@
 //! What a program says at the end of a run.
 
 use crate::exit::Exit;
-use interlocking_runtime::Report;
+use interlocking_runtime::{Outcome, Report};
 use serde::Serialize;
-use serde_json::Value;
 
 /// What a program says at the end of a run, in place of its outcome alone.
 #[derive(Clone, Debug)]
 pub struct Ending {
     /// How the program ends.
     pub exit: Exit,
-    /// The result, for the next program: printed as JSON on standard output. Nothing is where it is absent.
-    pub result: Option<Value>,
-    /// The same in lines for people: printed as messages, in place of the usual line that tells the outcome.
+    /// The result, for the next program: JSON text, printed on standard output. Nothing is where it is absent.
+    pub result: Option<String>,
+    /// The same in lines for people, in place of the usual ones that tell the outcome. Nothing is printed where it is empty:
+    /// the program has said all by itself.
     pub summary: Option<String>,
 }
 
@@ -23,10 +23,19 @@ impl Ending {
     ///
     /// Where the output cannot be serialized.
     pub fn of<O: Serialize>(report: &Report<O>) -> Result<Self, serde_json::Error> {
-        let result = match &report.outcome {
-            interlocking_runtime::Outcome::Finished(output) => Some(serde_json::to_value(output)?),
-            _ => None,
-        };
-        Ok(Self { exit: Exit::of_outcome(report.outcome.name()), result, summary: None })
+        let exit = Exit::of_outcome(report.outcome.name());
+        match &report.outcome {
+            Outcome::Finished(output) => Self::with_result(exit, output),
+            _ => Ok(Self { exit, result: None, summary: None }),
+        }
+    }
+
+    /// A result, and how the program ends with it.
+    ///
+    /// # Errors
+    ///
+    /// Where the result cannot be serialized.
+    pub fn with_result(exit: Exit, result: &impl Serialize) -> Result<Self, serde_json::Error> {
+        Ok(Self { exit, result: Some(serde_json::to_string_pretty(result)?), summary: None })
     }
 }

@@ -154,15 +154,17 @@ impl Told {
         let Ending { exit, result, summary } = ending;
         if asked.arguments.common.json {
             // Of a run that finished, `value` is its output: the program may say more.
-            self.0.insert("result".to_owned(), result.unwrap_or_default());
+            let result = result.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
+            self.0.insert("result".to_owned(), result);
             self.0.insert("exit".to_owned(), json!(exit.code()));
             console.print(&format!("{}\n", serde_json::to_string_pretty(&self.0)?))?;
             return Ok(exit);
         }
         if let Some(result) = result {
-            console.print(&format!("{}\n", serde_json::to_string_pretty(&result)?))?;
+            console.print(&format!("{result}\n"))?;
         }
         match summary {
+            Some(summary) if summary.is_empty() => {}
             Some(summary) => console.line(Style::Plain, &summary),
             None => console.line(style, &line),
         }

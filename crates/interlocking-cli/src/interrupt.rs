@@ -1,17 +1,8 @@
-//! Interrupts: the first stops a run in good order, the second ends the program.
+//! Interrupts: the first suspends a run, the second ends the program.
 
 use crate::console::{Console, Style};
 use crate::exit::Exit;
 use interlocking_runtime::Cancel;
-
-/// What the first interrupt does to a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum First {
-    /// It can be resumed.
-    Suspends,
-    /// It ends.
-    Cancels,
-}
 
 /// Ctrl-C, and requests to terminate where there is such a thing. None is lost from when they are registered.
 pub(crate) struct Interrupts {
@@ -34,18 +25,11 @@ impl Interrupts {
         Self {}
     }
 
-    /// Stops what `cancel` stops at the first interrupt, and ends the process at the second.
-    pub(crate) async fn listen(mut self, cancel: Cancel, first: First, console: Console) {
+    /// Suspends what `cancel` stops at the first interrupt, and ends the process at the second.
+    pub(crate) async fn listen(mut self, cancel: Cancel, console: Console) {
         self.next().await;
-        let does = match first {
-            First::Suspends => "suspending",
-            First::Cancels => "stopping",
-        };
-        console.line(Style::Bold, &format!("{does} (interrupt again to stop at once)"));
-        match first {
-            First::Suspends => cancel.suspend(),
-            First::Cancels => cancel.request(),
-        }
+        console.line(Style::Bold, "suspending (interrupt again to stop at once)");
+        cancel.suspend();
         self.next().await;
         // Whatever is under way, a thread that waits for a disk too, is not waited for. The journal survives that.
         std::process::exit(i32::from(Exit::Aborted.code()));
