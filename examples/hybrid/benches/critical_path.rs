@@ -121,6 +121,7 @@ async fn measure(place: &Path, slower: u32) -> Result<Measured, Box<dyn Error>> 
     let sink = events.clone();
     let settings = Settings {
         task: timed_task(&log)?,
+        past: None,
         repository,
         main: "main".into(),
         run: "r1".parse()?,

@@ -1,34 +1,24 @@
 //! What the command line says, and what follows from it.
 
-use clap::{Parser, ValueEnum};
+use clap::Args;
 use hybrid::demo::{self, Scenario};
 use hybrid::spec::{SpecError, SpecFormat, Task};
 use interlocking::agents::{Script, ScriptError};
-use interlocking::run_id::{RunId, RunIdError};
+use interlocking::cli::Trouble;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0    the run succeeded, and the branch was advanced
-  1    the protocol ended without success; the result says why
-  2    the command line, the specification or the script is wrong; nothing was done
-  3    something the protocol has no word for: git, the disk, an agent's provider
-  130  interrupted; worktrees are removed first (interrupt twice to stop at once)
-
-The result goes to standard output as JSON, progress and summary to standard error.";
-
-/// Runs the Hybrid protocol: tests and implementation are written blind to each other, attacked, then verified.
-///
-/// Without arguments: a demonstration in a temporary directory. Its agents are scripted, so it needs no key, server or
-/// configuration; the files, builds, tests and commits are real.
-#[derive(Debug, Parser)]
-#[command(name = "hybrid", version, after_help = EXIT_CODES)]
-pub(crate) struct Arguments {
+/// What a run is to build.
+#[derive(Debug, Args)]
+pub(crate) struct Specification {
     /// Run your own specification (`.toml` or `.json`)
     #[arg(long, value_name = "FILE")]
-    pub(crate) spec: Option<PathBuf>,
+    spec: Option<PathBuf>,
+}
 
+/// Who works on it, and where.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
     /// How the demonstration's agents behave: happy, types_hole, trivial_tests, tests_do_not_compile, build_lie,
     /// impl_edits_tests or fix_round [default: happy]
     #[arg(long, value_name = "NAME", group = "agents")]
@@ -42,14 +32,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", requires = "agents")]
     pub(crate) repo: Option<PathBuf>,
 
-    /// The branch to start from and to advance
-    #[arg(long, value_name = "BRANCH", default_value = "main", requires = "repo")]
-    pub(crate) branch: String,
-
-    /// The run's name, part of branch and directory names: lower-case letters, digits, inner hyphens [default: from
-    /// the time]
-    #[arg(long, value_name = "ID")]
-    pub(crate) run_id: Option<RunId>,
+    /// The branch to start from and to advance [default: main]
+    #[arg(long, value_name = "BRANCH", requires = "repo")]
+    pub(crate) branch: Option<String>,
 
     /// Where worktrees are made: `DIR/ID`, outside the repository [default: a temporary directory]
     #[arg(long, value_name = "DIR")]
@@ -64,48 +49,14 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) keep: bool,
 
-    /// Write the JSON result to this file, too
+    /// Write the result to this file, too
     #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Write every event of the run to this file, one JSON object a line
-    #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
-
-    /// Print the protocol's graph, and run nothing
-    #[arg(long, value_enum, value_name = "LANGUAGE", num_args = 0..=1, default_missing_value = "mermaid", exclusive = true)]
-    pub(crate) graph: Option<Diagram>,
-}
-
-/// The languages that the graph can be drawn in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Diagram {
-    /// A Mermaid flowchart.
-    Mermaid,
-    /// A Graphviz digraph.
-    Dot,
-}
-
-/// What to run: everything of the command line that has to be read or can be refused.
-pub(crate) struct Order {
-    pub(crate) task: Task,
-    pub(crate) script: Script,
-    /// None for the demonstration's own.
-    pub(crate) repository: Option<PathBuf>,
-    pub(crate) run: RunId,
-    /// What the user should know beforehand.
-    pub(crate) warnings: Vec<&'static str>,
+    pub(crate) result: Option<PathBuf>,
 }
 
 /// The command line cannot be followed. Nothing was done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-    #[error(transparent)]
-    Script(#[from] ScriptError),
-    #[error(transparent)]
-    RunId(#[from] RunIdError),
     #[error("{}: {reason}", path.display())]
     Unusable { path: PathBuf, reason: std::io::Error },
     #[error("{} lies inside the repository {}: give a --work-dir outside of it", directory.display(), repository.display())]
@@ -117,42 +68,69 @@ pub(crate) enum UsageError {
     RunExists { path: PathBuf },
 }
 
-impl Arguments {
-    /// Reads specification and script.
-    pub(crate) fn order(&self) -> Result<Order, UsageError> {
-        let task = match &self.spec {
-            Some(path) => Task::read(path)?,
-            None => Task::parse("the demonstration's spec.toml", demo::SPEC, SpecFormat::Toml)?,
-        };
-        let script = match &self.script {
-            Some(path) => Script::read(path)?,
-            None => {
-                let scenario = self.scenario.unwrap_or(Scenario::Happy);
-                Script::parse(scenario.name(), scenario.script())?
-            }
-        };
-        let run = match &self.run_id {
-            Some(run) => run.clone(),
-            None => default_run_id()?,
-        };
-        let mut warnings = Vec::new();
-        if self.script.is_none() && self.spec.is_some() {
-            warnings.push(
-                "the agents are the demonstration's: they write its bounded stack, whatever the specification says; \
-                 --script FILE takes your own",
-            );
+impl Specification {
+    /// Reads it.
+    pub(crate) fn task(&self) -> Result<Task, SpecError> {
+        match &self.spec {
+            Some(path) => Task::read(path),
+            None => Task::parse("the demonstration's spec.toml", demo::SPEC, SpecFormat::Toml),
         }
-        Ok(Order { task, script, repository: self.repo.clone(), run, warnings })
+    }
+
+    /// Whether it is the demonstration's.
+    pub(crate) fn is_the_demonstration(&self) -> bool {
+        self.spec.is_none()
+    }
+}
+
+/// Who plays the agents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Players {
+    /// Those of the demonstration.
+    Scenario(Scenario),
+    /// Those of a script.
+    Script(PathBuf),
+}
+
+impl Options {
+    /// Who plays the agents, where the options say it.
+    pub(crate) fn players(&self) -> Result<Option<Players>, UsageError> {
+        match (&self.script, self.scenario) {
+            (Some(path), _) => Ok(Some(Players::Script(absolute(path)?))),
+            (None, Some(scenario)) => Ok(Some(Players::Scenario(scenario))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Refuses, for a run that is taken up, what was settled when it started.
+    pub(crate) fn refuse_settled(&self) -> Result<(), Trouble> {
+        let settled = [
+            ("--repo", self.repo.is_some()),
+            ("--branch", self.branch.is_some()),
+            ("--work-dir", self.work_dir.is_some()),
+            ("--target-dir", self.target_dir.is_some()),
+        ];
+        match settled.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                Err(Trouble::new(format!("{option} is settled when a run starts, and remembered: leave it out")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Players {
+    /// The agents' script; `named` is how the user has named its file.
+    pub(crate) fn script(&self, named: Option<&Path>) -> Result<Script, ScriptError> {
+        match self {
+            Self::Script(path) => Script::read(named.unwrap_or(path)),
+            Self::Scenario(scenario) => Script::parse(scenario.name(), scenario.script()),
+        }
     }
 }
 
 /// A path that means the same in every directory: builds run elsewhere.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, UsageError> {
     std::path::absolute(path).map_err(|reason| UsageError::Unusable { path: path.to_owned(), reason })
-}
-
-/// Two programs of one second are told apart by their process.
-fn default_run_id() -> Result<RunId, RunIdError> {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    format!("run-{seconds}-{}", std::process::id()).parse()
 }

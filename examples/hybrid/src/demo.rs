@@ -4,6 +4,7 @@
 //! lock file is the one this program was built with, cut down by cargo to what the seed needs, so whatever built
 //! this program has also fetched what the seed's tests depend on.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -47,7 +48,8 @@ pub fn write_seed(directory: &Path) -> io::Result<()> {
 }
 
 /// How the scripted agents behave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scenario {
     /// Everybody does what they say.
     Happy,

@@ -17,6 +17,7 @@ pub mod workbench;
 pub mod handlers;
 pub mod graph;
 pub mod witness;
+pub mod past;
 pub mod run;
 
 pub mod demo;

@@ -2,17 +2,18 @@
 
 use crate::graph::Hybrid;
 use crate::handlers::result_of;
-use crate::places::{PlaceError, Places};
+use crate::past::{Past, last_memory};
+use crate::places::{Place, PlaceError, Places};
 use crate::source::UnreadableMarker;
 use crate::spec::Task;
 use crate::toolchain::share_dependencies;
-use crate::types::{HybridFailure, HybridMemory, HybridResult};
+use crate::types::{HybridFailure, HybridResult};
 use crate::witness::Witness;
 use crate::workbench::Workbench;
 use interlocking::agents::{Agent, Ledger};
 use interlocking::prelude::*;
 use interlocking::runtime::clock::{Clock, CoarseClock};
-use interlocking::runtime::journal::{Entry, Journal, MemoryJournal};
+use interlocking::runtime::journal::{Journal, MemoryJournal};
 use interlocking::runtime::{Cancel, Elapsed, Event, EventSink, StartError};
 use interlocking::worktree::{
     BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,
@@ -24,6 +25,8 @@ use std::sync::Arc;
 pub struct Settings {
     /// The task and its toolchain.
     pub task: Task,
+    /// What a run has done that is taken up again; none of a new one.
+    pub past: Option<Past>,
     /// The user's repository.
     pub repository: PathBuf,
     /// The branch to start from and to advance.
@@ -47,7 +50,7 @@ pub struct Settings {
 /// What came of a run.
 #[derive(Debug)]
 pub struct Ended {
-    /// The result, on success and on failure; `None` only if the run was cancelled.
+    /// The result, on success and on failure; `None` if the run was cancelled, or stopped before its end.
     pub result: Option<HybridResult>,
     /// Where `main` was, and is now: the same unless the run succeeded.
     pub main: (CommitId, CommitId),
@@ -90,61 +93,146 @@ pub enum SetUpError {
     Start(#[from] StartError),
 }
 
-/// Runs the protocol.
+/// A run that succeeded cannot be landed now. Everything is in place; whoever takes the run up can try again.
+#[derive(Debug, thiserror::Error)]
+#[error("`{main}` cannot be advanced yet: {problem}")]
+pub struct NotLandedYet {
+    /// The branch.
+    pub main: BranchName,
+    /// What is in the way.
+    pub problem: Box<PlaceError>,
+}
+
+/// A run that was set up, and what is to be done at its end.
+pub struct UnderWay {
+    task: Task,
+    main: BranchName,
+    places: Places,
+    witness: Arc<Witness>,
+    started: Elapsed,
+}
+
+/// Runs the protocol, with a journal in memory.
 ///
 /// # Errors
 ///
 /// [`SetUpError`] before anything is done; whatever happens later is in the result.
 pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
-    let Settings { task, repository, main, run, directory, target_directory, agent, sink, cancel, keep } = settings;
-    let clock = CoarseClock;
-    let started = clock.now();
+    let (spec, cancel) = (settings.task.spec.clone(), settings.cancel.clone());
+    let journal = Arc::new(MemoryJournal::new());
+    let (run, under_way) = set_up(settings)?;
+    let report = run.with_journal(journal.clone()).with_cancel(cancel).start(spec).await?;
+    // Nobody can take it up once that journal is gone.
+    let landed = under_way.land(&report, &*journal).await;
+    Ok(under_way.close(report, &*journal, landed).await)
+}
+
+/// Makes ready for a run: whoever starts it, or takes it up, gives it a journal, and hands over its report.
+///
+/// # Errors
+///
+/// [`SetUpError`]; nothing was done.
+pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError> {
+    let Settings { task, past, repository, main, run, directory, target_directory, agent, sink, keep, .. } = settings;
+    let started = CoarseClock.now();
     let repository = Repository::open(repository)?;
     let author = Signature::new("Interlocking", "runtime@interlocking.invalid")?;
     let main = BranchName::new(main)?;
-    share_dependencies(&directory).map_err(|reason| SetUpError::Directory { path: directory.clone(), reason })?;
-    let places = Places::new(repository, main.clone(), run.clone(), directory, author, keep)?;
-    let bench = Arc::new(Workbench::new(places.clone(), task.toolchain, target_directory)?);
-    let journal = Arc::new(MemoryJournal::new());
-    let witness = Arc::new(Witness::default());
+    let places = match &past {
+        Some(past) => Places::taken_up(past.base, repository, main.clone(), run.clone(), directory, author, keep),
+        None => {
+            share_dependencies(&directory)
+                .map_err(|reason| SetUpError::Directory { path: directory.clone(), reason })?;
+            Places::new(repository, main.clone(), run.clone(), directory, author, keep)?
+        }
+    };
+    let bench = Arc::new(Workbench::new(places.clone(), task.toolchain.clone(), target_directory)?);
+    let witness = Arc::new(past.map_or_else(Witness::default, |past| Witness::recalling(past.observations)));
     let seen = witness.clone();
     let watched = move |event: Event| {
         seen.see(&event);
         sink.emit(event);
     };
-    let report = Run::new(Hybrid::new(&bench))
-        .with_id(run.clone())
+    let run = Run::new(Hybrid::new(&bench))
+        .with_id(run)
         .with_agent_for_others(agent)
         .with_workspaces(Arc::new(places.clone()))
-        .with_journal(journal.clone())
-        .with_events(Arc::new(watched))
-        .with_cancel(cancel)
-        .start(task.spec.clone())
-        .await?;
-    let mut result = match report.outcome {
-        Outcome::Finished(result) => Some(result),
-        // What the nodes gathered until then is in the journal, up to the last outcome that counts.
-        Outcome::Failed(failure) => {
-            Some(result_of(&task.spec, last_memory(&journal, &run).await, Some(failure.into())))
+        .with_events(Arc::new(watched));
+    Ok((run, UnderWay { task, main, places, witness, started }))
+}
+
+impl UnderWay {
+    /// Ends the run: advances `main`, if it succeeded, and removes the worktrees. One that has stopped before its end stays
+    /// as it is, to be taken up. `journal` is the one that it was given.
+    ///
+    /// # Errors
+    ///
+    /// [`NotLandedYet`] where somebody is at work on `main`'s files: this can be done again.
+    pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, NotLandedYet> {
+        if !has_ended(&report) {
+            let Self { places, started, .. } = self;
+            places.leave().await;
+            let (base, took) = (places.base(), CoarseClock.now().since(started));
+            return Ok(Ended { result: None, main: (base, base), ledger: report.ledger, took, left_behind: None });
         }
-        _ => None,
-    };
-    let base = places.base();
-    let mut head = base;
-    if let Some(result) = &mut result {
-        if result.success {
-            match places.land().await {
-                Ok(landed) => head = landed,
-                Err(error) => fail(result, &main, error),
+        match self.land(&report, journal).await {
+            Some(Err(problem)) if problem.is_a_lock() => {
+                self.places.leave().await;
+                Err(NotLandedYet { main: self.main, problem: Box::new(problem) })
             }
+            landed => Ok(self.close(report, journal, landed).await),
         }
-        result.total_cost = report.ledger.total().cost;
-        result.witness = witness.account(result);
     }
-    let succeeded = result.as_ref().is_some_and(|result| result.success);
-    let left_behind = places.close(!succeeded).await.err();
-    let took = clock.now().since(started);
-    Ok(Ended { result, main: (base, head), ledger: report.ledger, took, left_behind })
+
+    /// Advances `main` to what was merged and validated, if the run has come to that, as it has recorded it: where it had
+    /// ended before, and its process was killed, there may be no worktree any more.
+    async fn land(&self, report: &Report<HybridResult>, journal: &dyn Journal) -> Option<Result<CommitId, PlaceError>> {
+        let has_succeeded = matches!(&report.outcome, Outcome::Finished(result) if result.success);
+        if !has_succeeded {
+            return None;
+        }
+        let merged = last_memory(journal, &report.run).await.merge_commit;
+        let Some(merged) = merged else { return Some(Err(PlaceError::NotOpen { place: Place::Merge.name() })) };
+        Some(self.places.land(merged).await.map(|()| merged))
+    }
+
+    async fn close(
+        self,
+        report: Report<HybridResult>,
+        journal: &dyn Journal,
+        landed: Option<Result<CommitId, PlaceError>>,
+    ) -> Ended {
+        let Self { task, main, places, witness, started } = self;
+        let mut result = match report.outcome {
+            Outcome::Finished(result) => Some(result),
+            // What the nodes gathered until then is in the journal, up to the last outcome that counts.
+            Outcome::Failed(failure) => {
+                let memory = last_memory(journal, &report.run).await;
+                Some(result_of(&task.spec, memory, Some(failure.into())))
+            }
+            _ => None,
+        };
+        let base = places.base();
+        let mut head = base;
+        if let Some(result) = &mut result {
+            match landed {
+                Some(Ok(landed)) => head = landed,
+                Some(Err(error)) => fail(result, &main, error),
+                None => {}
+            }
+            result.total_cost = report.ledger.total().cost;
+            result.witness = witness.account(result);
+        }
+        let succeeded = result.as_ref().is_some_and(|result| result.success);
+        let left_behind = places.close(!succeeded).await.err();
+        let took = CoarseClock.now().since(started);
+        Ended { result, main: (base, head), ledger: report.ledger, took, left_behind }
+    }
+}
+
+/// Whether nothing is left to take up.
+pub fn has_ended<O>(report: &Report<O>) -> bool {
+    matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled)
 }
 
 /// A run whose work cannot be landed has not succeeded, whatever its tests say (CON-71, HY-261).
@@ -167,15 +255,4 @@ fn fail(result: &mut HybridResult, main: &BranchName, error: PlaceError) {
             },
         },
     });
-}
-
-/// The memory as the last accepted outcome left it.
-async fn last_memory(journal: &MemoryJournal, run: &RunId) -> HybridMemory {
-    let records = journal.load(run).await.unwrap_or_default();
-    let memories = records.into_iter().rev().filter_map(|record| match record.entry {
-        Entry::Outcome(outcome) => outcome.memory,
-        _ => None,
-    });
-    let mut parsed = memories.filter_map(|memory| serde_json::from_str(memory.value.json()?).ok());
-    parsed.next().unwrap_or_default()
 }

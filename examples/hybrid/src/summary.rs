@@ -1,8 +1,8 @@
 //! What came of a run: as JSON for the next program, and as text for whoever waited for it.
 
-use crate::progress::{harmless, quoted};
 use hybrid::types::{Check, CheckReport, HybridFailure, HybridResult, VerificationStatus};
 use interlocking::agents::{Ledger, Usage};
+use interlocking::cli::{harmless, quoted};
 use interlocking::run_id::RunId;
 use serde::Serialize;
 use std::fmt::Write;
@@ -15,6 +15,7 @@ pub(crate) struct Account {
     pub(crate) run: RunId,
     /// Whether the run succeeded and the branch was advanced.
     pub(crate) success: bool,
+    /// Whether it has come to no end of its own: it was cancelled, or stopped and can be taken up.
     pub(crate) interrupted: bool,
     pub(crate) seconds: f64,
     /// What all agent calls used up.
@@ -53,11 +54,6 @@ const MOST_LINES: usize = 20;
 const LONGEST_LABEL: usize = 39;
 
 impl Account {
-    /// Whether it failed for a reason that is none of the protocol's.
-    pub(crate) fn is_infrastructure_failure(&self) -> bool {
-        matches!(self.failure(), Some(HybridFailure::NodeFailed { .. }))
-    }
-
     fn failure(&self) -> Option<&HybridFailure> {
         self.result.as_ref()?.failure.as_ref()
     }
@@ -66,7 +62,7 @@ impl Account {
     pub(crate) fn headline(&self) -> String {
         let branch = &self.main.branch;
         match self.failure() {
-            _ if self.interrupted => format!("Interrupted; `{branch}` is where it was."),
+            _ if self.interrupted => format!("Cancelled; `{branch}` is where it was."),
             _ if self.success => {
                 let (after, commits) = (short(&self.main.after), self.commits.len());
                 let plural = if commits == 1 { "" } else { "s" };

@@ -1,7 +1,9 @@
-//! The account of a run: what each node did, in order, told from the events and from nothing else (HY-14, CON-93).
+//! The account of a run: what each node did, in order, told from the events and from nothing else (HY-14, CON-93). Of a run
+//! that is taken up, what was before is told from the outcomes in its journal.
 
 use crate::types::{HybridResult, NodeObservation, WitnessReport};
 use interlocking::runtime::event::Onward;
+use interlocking::runtime::journal::account::{ExecutionState, RunAccount};
 use interlocking::runtime::{Event, EventKind};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +12,11 @@ use std::sync::{Mutex, PoisonError};
 pub struct Witness(Mutex<Vec<NodeObservation>>);
 
 impl Witness {
+    /// One that goes on with these observations.
+    pub fn recalling(observations: Vec<NodeObservation>) -> Self {
+        Self(Mutex::new(observations))
+    }
+
     /// Takes in one event.
     pub fn see(&self, event: &Event) {
         let observation = match &event.kind {
@@ -18,12 +25,10 @@ impl Witness {
                     Onward::One(place) => (*place).to_owned(),
                     Onward::All(places) => places.join(" and "),
                 };
-                observed(node.node, node.visit, format!("went on to {to}"), Vec::new())
+                went_on(node.node, node.visit, &to)
             }
-            EventKind::NodeFailed { node, message, .. } => {
-                observed(node.node, node.visit, "failed".to_owned(), vec![message.clone()])
-            }
-            EventKind::NodeCancelled(node) => observed(node.node, node.visit, "was stopped".to_owned(), Vec::new()),
+            EventKind::NodeFailed { node, message, .. } => failed(node.node, node.visit, message.clone()),
+            EventKind::NodeCancelled(node) => stopped(node.node, node.visit),
             _ => return,
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(observation);
@@ -47,6 +52,37 @@ impl Witness {
         suggestions.extend(open.map(|sketch| format!("Write the sketched property `{sketch}`.")));
         WitnessReport { narrative: format!("{}. {ending}", steps.join("; ")), observations, concerns, suggestions }
     }
+}
+
+/// What a journal tells of a run, in the order in which it was recorded. What was cut off begins again, and is told then.
+pub fn recalled(account: &RunAccount) -> Vec<NodeObservation> {
+    let mut executions: Vec<_> = account.executions.iter().collect();
+    executions.sort_by_key(|execution| execution.record.unwrap_or(u64::MAX));
+    let observations = executions.into_iter().filter_map(|execution| {
+        let (node, visit) = (execution.by.node.as_str(), execution.by.visit);
+        match execution.state {
+            ExecutionState::Done => Some(went_on(node, visit, &execution.to.join(" and "))),
+            ExecutionState::Failed => {
+                let message = execution.failure.as_ref().map(|failure| failure.message.clone());
+                Some(failed(node, visit, message.unwrap_or_default()))
+            }
+            ExecutionState::Discarded => Some(stopped(node, visit)),
+            _ => None,
+        }
+    });
+    observations.collect()
+}
+
+fn went_on(node: &str, visit: u32, to: &str) -> NodeObservation {
+    observed(node, visit, format!("went on to {to}"), Vec::new())
+}
+
+fn failed(node: &str, visit: u32, message: String) -> NodeObservation {
+    observed(node, visit, "failed".to_owned(), vec![message])
+}
+
+fn stopped(node: &str, visit: u32) -> NodeObservation {
+    observed(node, visit, "was stopped".to_owned(), Vec::new())
 }
 
 fn observed(node: &str, visit: u32, progress: String, concerns: Vec<String>) -> NodeObservation {

@@ -34,6 +34,9 @@ impl ForkHandler<hybrid::blind_fork> for BlindFork {
         let memory = cx.memory();
         let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
         tokio::try_join!(self.0.places.open(Place::Tests, from), self.0.places.open(Place::Implementation, from))?;
+        for place in [Place::Tests, Place::Implementation] {
+            cx.committed(place.name(), from.to_string());
+        }
         let hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
         // Neither side has names to publish yet (CON-79).
         let tests = tests_context(&gated, None, None, hints.clone());

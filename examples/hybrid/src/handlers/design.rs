@@ -47,8 +47,7 @@ impl LLMHandler<hybrid::types> for Types {
             Ok(accepted) => accepted,
             Err(failure) => return end(cx, failure),
         };
-        cx.committed(Place::Skeleton.name(), commit.to_string());
-        remember(cx, &result);
+        remember(cx, &result, commit);
         let output = result.output.clone();
         fork!(cx, (result, output))
     }
@@ -78,8 +77,7 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
             Ok(accepted) => accepted,
             Err(failure) => return end(cx, failure),
         };
-        cx.committed(Place::Skeleton.name(), commit.to_string());
-        remember(cx, &result);
+        remember(cx, &result, commit);
         let design_notes = result.output.design_notes.clone();
         let repair = PriorTypeFix { attempt: found.attempt, holes: found.holes, design_notes };
         cx.update_memory(move |memory| {
@@ -180,11 +178,14 @@ async fn accept_types(
     Ok(Ok((TypesResult { output, session_id: reply.session, cost }, commit)))
 }
 
-/// What later rounds need of the types.
-fn remember<N>(cx: &mut Cx<'_, N>, result: &TypesResult)
+/// What later rounds need of the types, and where the places are that they were put into.
+fn remember<N>(cx: &mut Cx<'_, N>, result: &TypesResult, commit: CommitId)
 where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
 {
+    for place in [Place::Skeleton, Place::TypesReview] {
+        cx.committed(place.name(), commit.to_string());
+    }
     let (functions, session) = (result.output.functions.clone(), result.session_id.clone());
     cx.update_memory(move |memory| {
         memory.functions.clone_from(&functions);

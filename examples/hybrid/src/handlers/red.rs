@@ -155,6 +155,7 @@ impl LogicHandler<hybrid::tests_reject> for TestsReject {
         let gated = memory.gated.ok_or(WorkError::Missing { what: "the state that passed the gate" })?;
         // Back to the stubs; the refused commit is kept in the archive (CON-74). The implementation stays as it is.
         self.0.places.open(Place::Tests, from).await?;
+        cx.committed(Place::Tests.name(), from.to_string());
         let (attempt, feedback) = (refused.attempt, refused.feedback.clone());
         cx.update_memory(move |memory| {
             memory.trivial_tests_attempt = attempt;

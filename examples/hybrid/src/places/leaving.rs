@@ -84,14 +84,14 @@ impl Places {
     pub async fn close(&self, archive: bool) -> Result<(), PlaceError> {
         let places = self.clone();
         let removing = tokio::task::spawn_blocking(move || {
-            // When this is to be had, nothing is under way any more.
-            let mut closed = places.0.closed.write().unwrap_or_else(PoisonError::into_inner);
-            *closed = true;
+            places.shut();
             if places.0.keep {
                 return Ok(());
             }
             let (open, places) = (std::mem::take(&mut *places.open_places()), &places);
             let retired = std::mem::take(&mut *places.0.retired.lock().unwrap_or_else(PoisonError::into_inner));
+            let is_left = |place: &Place| places.0.is_taken_up && !open.contains_key(place);
+            let left: Vec<_> = Place::ALL.into_iter().filter(is_left).collect();
             // At once: what takes long is deleting files, and nobody's files are anybody else's.
             std::thread::scope(|scope| {
                 let removals: Vec<_> = open
@@ -104,6 +104,10 @@ impl Places {
                     let removed = archived.and_then(|()| places.delete_branch(branch.as_ref(), head));
                     result = result.and(problem.map_or(removed, Err));
                 }
+                // What other processes have made or begun to take away; what this one has, is gone by now.
+                for place in left {
+                    result = result.and(places.clear(place, archive));
+                }
                 for removal in removals {
                     result = result.and(removal.join().unwrap_or(Err(PlaceError::Stopped)));
                 }
@@ -113,6 +117,11 @@ impl Places {
         removing.await.unwrap_or(Err(PlaceError::Stopped))
     }
 
+    /// Lets nothing more begin. When this returns, nothing is under way any more.
+    pub(super) fn shut(&self) {
+        *self.0.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+
     fn remove(&self, place: Place, worktree: &Worktree, archive: bool) -> Result<(), PlaceError> {
         let head = worktree.head()?;
         self.archive_if(archive, place, head)?;
@@ -120,14 +129,14 @@ impl Places {
         self.delete_branch(worktree.branch(), head)
     }
 
-    fn archive_if(&self, archive: bool, place: Place, head: CommitId) -> Result<(), PlaceError> {
+    pub(super) fn archive_if(&self, archive: bool, place: Place, head: CommitId) -> Result<(), PlaceError> {
         if archive && place.has_branch() && head != self.0.base {
             self.0.repository.archive(&self.archive_name(place, head)?, head)?;
         }
         Ok(())
     }
 
-    fn delete_branch(&self, branch: Option<&BranchName>, head: CommitId) -> Result<(), PlaceError> {
+    pub(super) fn delete_branch(&self, branch: Option<&BranchName>, head: CommitId) -> Result<(), PlaceError> {
         match branch {
             Some(branch) => Ok(self.0.repository.delete_branch(branch, head)?),
             None => Ok(()),

@@ -8,20 +8,23 @@
 //! | `impl` | `impl-{run}` | the skeleton commit | implementation |
 //! | `merge` | `merge-{run}` | the skeleton commit | merge, validate, fix |
 //!
+//! What a run's places are is found again by another process: their names and branches bear the run's name, and the commits
+//! they stand at are in its journal. Where they lie, and where `main` was, whoever takes the run up has to say.
+//!
 //! **Invariant:** `main` moves once, forward, at the very end of a run that succeeded, and only if it still is where the
 //! run started.
 
+mod again;
 mod leaving;
+mod problem;
+mod workspaces;
 #[cfg(test)]
 mod tests;
 
 use self::leaving::Retired;
+pub use self::problem::PlaceError;
 use interlocking::run_id::RunId;
-use interlocking::runtime::workspaces::{WorkspaceError, Workspaces};
-use interlocking::worktree::{
-    ArchiveError, ArchiveName, BranchName, CherryPickError, CommitError, CommitId, CreateError, DeleteBranchError,
-    FastForwardError, GitError, NameError, RemoveError, Repository, ResetError, Signature, Worktree, WorktreeError,
-};
+use interlocking::worktree::{ArchiveName, BranchName, CommitId, NameError, Repository, Signature, Worktree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -61,72 +64,11 @@ struct Inner {
     retiring: Mutex<Option<JoinHandle<()>>>,
     /// Whether worktrees are left in place at the end.
     keep: bool,
+    /// Whether another process began the run: there may be worktrees and branches of its that are not known here.
+    is_taken_up: bool,
     /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait
     /// for it, and what it makes must be removed with the rest.
     closed: RwLock<bool>,
-}
-
-/// What went wrong with a worktree.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum PlaceError {
-    /// No node has made it yet.
-    #[error("the worktree `{place}` does not exist yet")]
-    NotOpen {
-        /// Its name.
-        place: &'static str,
-    },
-    /// The main branch does not exist.
-    #[error("the repository has no branch `{branch}` with a commit: commit something to it first")]
-    NoMain {
-        /// The branch.
-        branch: BranchName,
-    },
-    /// There is a branch of the run's name: another run's, which goes on or left it.
-    #[error(
-        "the run's name is taken: there is a branch {branch}, at {at}; choose another name, or delete what is left of that run"
-    )]
-    RunTaken {
-        /// The branch.
-        branch: BranchName,
-        /// Where it is.
-        at: CommitId,
-    },
-    /// A name derived from the run's is not a branch name.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// It cannot be created.
-    #[error(transparent)]
-    Create(#[from] CreateError),
-    /// It cannot be committed.
-    #[error(transparent)]
-    Commit(#[from] CommitError),
-    /// It cannot be reset.
-    #[error(transparent)]
-    Reset(#[from] ResetError),
-    /// A head cannot be kept.
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-    /// Commits cannot be picked.
-    #[error(transparent)]
-    CherryPick(#[from] CherryPickError),
-    /// The main branch cannot be advanced.
-    #[error(transparent)]
-    FastForward(#[from] FastForwardError),
-    /// It cannot be read.
-    #[error(transparent)]
-    Worktree(#[from] WorktreeError),
-    /// It cannot be removed.
-    #[error(transparent)]
-    Remove(#[from] RemoveError),
-    /// Its branch cannot be deleted.
-    #[error(transparent)]
-    DeleteBranch(#[from] DeleteBranchError),
-    /// The repository cannot be read.
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// The work was stopped, because the program ends.
-    #[error("git work was stopped before it was done")]
-    Stopped,
 }
 
 impl Place {
@@ -177,19 +119,35 @@ impl Places {
                 return Err(PlaceError::RunTaken { branch, at });
             }
         }
-        Ok(Self(Arc::new(Inner {
+        Ok(Self::at(base, repository, main, run, directory.into(), author, keep, false))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what two constructors have been told, put down in one place")]
+    fn at(
+        base: CommitId,
+        repository: Repository,
+        main: BranchName,
+        run: RunId,
+        directory: PathBuf,
+        author: Signature,
+        keep: bool,
+        is_taken_up: bool,
+    ) -> Self {
+        let (open, retired, retiring, closed) = Default::default();
+        Self(Arc::new(Inner {
             repository,
             run,
             main,
             base,
-            directory: directory.into(),
+            directory,
             author,
-            open: Mutex::default(),
-            retired: Mutex::default(),
-            retiring: Mutex::default(),
+            open,
+            retired,
+            retiring,
             keep,
-            closed: RwLock::new(false),
-        })))
+            is_taken_up,
+            closed,
+        }))
     }
 
     /// The run's name.
@@ -255,17 +213,29 @@ impl Places {
                 worktree.reset_to(from)?;
                 return Ok(worktree);
             }
-            let name = places.branch_name(place);
-            let at = places.0.directory.join(&name);
-            let worktree = if place.has_branch() {
-                places.0.repository.create_worktree(at, BranchName::new(name)?, from)?
-            } else {
-                places.0.repository.create_detached_worktree(at, from)?
-            };
-            places.open_places().insert(place, worktree.clone());
-            Ok(worktree)
+            places.make(place, from)
         })
         .await
+    }
+
+    /// Makes a worktree that there is none of. Git work.
+    fn make(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
+        if self.0.is_taken_up {
+            // One that a node had made which was cut off before it had said so.
+            self.clear(place, false)?;
+        }
+        let at = self.directory_of(place);
+        let worktree = if place.has_branch() {
+            self.0.repository.create_worktree(at, BranchName::new(self.branch_name(place))?, from)?
+        } else {
+            self.0.repository.create_detached_worktree(at, from)?
+        };
+        self.open_places().insert(place, worktree.clone());
+        Ok(worktree)
+    }
+
+    fn directory_of(&self, place: Place) -> PathBuf {
+        self.0.directory.join(self.branch_name(place))
     }
 
     /// Commits everything in a place as one commit on top of `since`; commits that an agent made by itself are folded
@@ -331,17 +301,20 @@ impl Places {
         .await
     }
 
-    /// Advances `main` from where the run started to the merge worktree's head.
+    /// Advances `main` from where the run started to `head`, the commit that the merge worktree is at. Nothing is to be done
+    /// where it is there already: the process that had advanced it was killed before the run was closed.
     ///
     /// # Errors
     ///
     /// [`PlaceError::FastForward`] where it moved meanwhile, or is checked out with uncommitted changes; nothing changed.
-    pub async fn land(&self) -> Result<CommitId, PlaceError> {
-        let (places, worktree) = (self.clone(), self.worktree(Place::Merge)?);
+    pub async fn land(&self, head: CommitId) -> Result<(), PlaceError> {
+        let places = self.clone();
         self.blocking(move || {
-            let head = worktree.head()?;
-            places.0.repository.fast_forward(&places.0.main, head, places.0.base)?;
-            Ok(head)
+            let Inner { repository, main, base, .. } = &*places.0;
+            if repository.branch_head(main)? != Some(head) {
+                repository.fast_forward(main, head, *base)?;
+            }
+            Ok(())
         })
         .await
     }
@@ -354,26 +327,5 @@ impl Places {
     /// What the map holds is whole between two statements, whoever panics.
     fn open_places(&self) -> MutexGuard<'_, BTreeMap<Place, Worktree>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[async_trait::async_trait]
-impl Workspaces for Places {
-    fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {
-        let known = || self.open_places().keys().map(|place| place.name().to_owned()).collect();
-        let place = Place::named(name).ok_or_else(|| WorkspaceError::Unknown { known: known() })?;
-        self.path(place).map_err(|_| WorkspaceError::Unknown { known: known() })
-    }
-
-    async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
-        let unusable = |error: PlaceError| WorkspaceError::Unusable { reason: error.to_string() };
-        let place = Place::named(name).ok_or_else(|| WorkspaceError::Unknown { known: Vec::new() })?;
-        let worktree = self.worktree(place).map_err(unusable)?;
-        let changes = self.blocking(move || {
-            let head = format!("HEAD is at {}", worktree.head()?);
-            let status = worktree.status()?;
-            Ok(std::iter::once(head).chain(status.iter().map(ToString::to_string)).collect())
-        });
-        changes.await.map_err(unusable)
     }
 }

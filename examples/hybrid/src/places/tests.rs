@@ -1,5 +1,7 @@
 //! Worktrees that are taken away before the end: afterwards nobody can tell.
 
+mod again;
+
 use super::{Place, Places};
 use interlocking::worktree::{BranchName, CommitId, Configuration, Repository, Signature};
 use tempfile::TempDir;
@@ -25,6 +27,15 @@ impl Stage {
         let (main, run) = (BranchName::new("main").unwrap(), "r1".parse().unwrap());
         let worktrees = self.directory.path().join("worktrees");
         Places::new(self.repository.clone(), main, run, worktrees, author(), keep).unwrap()
+    }
+
+    /// The same in a process that takes the run up, and has opened the repository afresh.
+    fn taken_up(&self) -> Places {
+        let (main, run) = (BranchName::new("main").unwrap(), "r1".parse().unwrap());
+        let worktrees = self.directory.path().join("worktrees");
+        let repository = self.directory.path().join("repository");
+        let repository = Repository::open_with(repository, Configuration::RepositoryOnly).unwrap();
+        Places::taken_up(self.base, repository, main, run, worktrees, author(), false)
     }
 
     fn branches(&self) -> Vec<(String, CommitId)> {

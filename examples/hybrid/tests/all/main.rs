@@ -23,3 +23,4 @@ mod barrier;
 mod fix_loop;
 mod blocked;
 mod landing;
+mod taken_up;

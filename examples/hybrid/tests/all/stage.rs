@@ -79,6 +79,11 @@ impl Stage {
     }
 
     async fn play(&self, keep: bool) -> Ended {
+        run(Settings { keep, ..self.settings() }).await.unwrap()
+    }
+
+    /// What a run over it is told.
+    pub(crate) fn settings(&self) -> Settings {
         let (events, signal) = (self.events.clone(), self.signal.clone());
         let sink = move |event: Event| {
             if let (EventKind::NodeFinished { node, .. }, Some((awaited, file))) = (&event.kind, &signal)
@@ -88,8 +93,9 @@ impl Stage {
             }
             events.lock().unwrap().push(event);
         };
-        let settings = Settings {
+        Settings {
             task: self.task.clone(),
+            past: None,
             repository: self.repository(),
             main: "main".into(),
             run: "r1".parse().unwrap(),
@@ -98,9 +104,8 @@ impl Stage {
             agent: self.agent.clone(),
             sink: Arc::new(sink),
             cancel: Cancel::new(),
-            keep,
-        };
-        run(settings).await.unwrap()
+            keep: false,
+        }
     }
 
     pub(crate) fn repository(&self) -> PathBuf {

@@ -1,91 +1,17 @@
-//! The program itself: what it prints, how it exits, and what it leaves behind.
+//! The program itself: what it prints, how it exits, what it leaves behind, and how another process goes on.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
+mod program;
+mod journal;
+mod taking_up;
+
+use crate::program::{Ran, Repository, git, hybrid, run};
 use expect_test::expect;
 use hybrid::demo::Scenario;
-use hybrid::stage::lay_out;
 use hybrid::types::HybridResult;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
-
-/// The program, which reads no git configuration but the repository's own.
-fn hybrid(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hybrid"));
-    command.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-    command
-}
-
-/// The program with one place for all artefacts: what the demonstration depends on is compiled once.
-fn run(arguments: &[&str]) -> Ran {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration");
-    Ran::of(hybrid(arguments).arg("--target-dir").arg(target).output().unwrap())
-}
-
-fn git(directory: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(directory);
-    let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null").output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
-}
-
-struct Ran {
-    exit: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ran {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { exit: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
-    }
-}
-
-/// A crate's repository that is not the program's own, and a place for worktrees beside it.
-struct Repository {
-    directory: TempDir,
-}
-
-impl Repository {
-    async fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration");
-        lay_out(&directory.path().join("user/crate"), &target).await.unwrap();
-        Self { directory }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.directory.path().join("user/crate")
-    }
-
-    fn arguments(&self, more: &[&str]) -> Vec<String> {
-        let work = self.directory.path().join("work");
-        let own = ["--repo", self.path().to_str().unwrap(), "--work-dir", work.to_str().unwrap()].map(str::to_owned);
-        own.into_iter().chain(more.iter().map(|argument| (*argument).to_owned())).collect()
-    }
-
-    fn run(&self, more: &[&str]) -> Ran {
-        let arguments = self.arguments(more);
-        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-
-    /// What a run may not leave behind: worktrees and branches.
-    fn is_tidy(&self) -> bool {
-        let worktrees = git(&self.path(), &["worktree", "list", "--porcelain"]);
-        let branches = git(&self.path(), &["branch", "--format=%(refname:short)"]);
-        worktrees.matches("worktree ").count() == 1 && branches == "main"
-    }
-}
 
 /// HY-238, HY-134, HY-155: the result is printed and kept as JSON that a later run can read, with the nine checks; and
 /// a name that is taken is refused before anything is done.
@@ -100,7 +26,7 @@ fn the_demonstration_succeeds_and_can_be_kept() {
         "--run-id",
         "r1",
         "--keep",
-        "--json",
+        "--result",
         json.to_str().unwrap(),
         "--events",
         events.to_str().unwrap(),
@@ -152,7 +78,7 @@ fn the_demonstration_succeeds_and_can_be_kept() {
     assert_eq!((again.exit, again.stdout.as_str()), (Some(2), ""));
     let expected =
         "/r1 exists already, from an earlier run of that name: choose another --run-id or --work-dir, or remove it\n";
-    assert_eq!(again.stderr, format!("{at}{expected}"));
+    assert_eq!(again.stderr, format!("error: {at}{expected}"));
 
     let elsewhere = work.path().join("elsewhere");
     let (repository, elsewhere) = (repository.to_str().unwrap(), elsewhere.to_str().unwrap());
@@ -195,21 +121,21 @@ fn bad_files_are_refused_with_their_place() {
     let spec = "moduleName = \"stack\"\ndescription = \"A stack.\"\nacceptanceCriteria = [\"It holds.\"]\n\
                 implPath = \"../lib.rs\"\ntestPath = \"tests/properties.rs\"\n\n[strictness]\nmaxFixAttempts = 99\n";
     expect![[r#"
-        spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
+        error: spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
         spec.toml:8:1: `strictness.maxFixAttempts`: out of range; use 1 to 10
     "#]]
     .assert_eq(&refusal("--spec", "spec.toml", spec));
     expect![[r#"
-        spec.yaml: not a known kind of file; name it `.toml` or `.json`
+        error: spec.yaml: not a known kind of file; name it `.toml` or `.json`
     "#]]
     .assert_eq(&refusal("--spec", "spec.yaml", spec));
     expect![[r#"
-        script.toml:3: `turn.cots`: unknown field `cots`, expected one of `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail`, `retry_after`
+        error: script.toml:3: `turn.cots`: unknown field `cots`, expected one of `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail`, `retry_after`
     "#]].assert_eq(&refusal("--script", "script.toml", "[[turn]]\nagent = \"types\"\ncots = 0.1\n"));
     let missing = Ran::of(hybrid(&["--spec", "none.toml"]).current_dir(&directory).output().unwrap());
     assert_eq!(missing.exit, Some(2));
     expect![[r#"
-        none.toml: cannot be read: No such file or directory (os error 2)
+        error: none.toml: cannot be read: No such file or directory (os error 2)
     "#]]
     .assert_eq(&missing.stderr);
 }
@@ -227,7 +153,7 @@ fn a_wrong_command_line_is_refused() {
         &["--scenario", "happy", "--script", "x.toml"],
         &["--repo", "."],
         &["--branch", "next"],
-        &["--graph", "svg"],
+        &["graph", "svg"],
         &["--repo", "/", "--scenario", "happy"],
     ];
     expect![[r#"
@@ -241,9 +167,9 @@ fn a_wrong_command_line_is_refused() {
           <--scenario <NAME>|--script <FILE>>
         error: the following required arguments were not provided:
           --repo <DIR>
-        error: invalid value 'svg' for '--graph [<LANGUAGE>]'
-          [possible values: mermaid, dot]
-        / is not a git repository: create one with `git init`, or give its root"#]].assert_eq(&cases.map(refusal).join("\n"));
+        error: invalid value 'svg' for '[LANGUAGE]'
+          [possible values: mermaid, dot, json]
+        error: / is not a git repository: create one with `git init`, or give its root"#]].assert_eq(&cases.map(refusal).join("\n"));
 }
 
 #[test]
@@ -254,8 +180,8 @@ fn the_graph_is_drawn() {
         ran.stdout
     };
     let start = |text: &str| text.lines().take(3).collect::<Vec<_>>().join("\n");
-    let mermaid = drawn(&["--graph"]);
-    assert_eq!(mermaid, drawn(&["--graph", "mermaid"]));
+    let mermaid = drawn(&["graph"]);
+    assert_eq!(mermaid, drawn(&["graph", "mermaid"]));
     expect![[r#"
         flowchart TD
           run_entry(["entry"])
@@ -265,9 +191,9 @@ fn the_graph_is_drawn() {
         digraph "Hybrid" {
           rankdir=TB
           run_entry [label="entry", shape=plaintext]"#]]
-    .assert_eq(&start(&drawn(&["--graph", "dot"])));
-    let readme = include_str!("../README.md");
-    assert!(readme.contains(&format!("```mermaid\n{mermaid}```\n")), "put the output of --graph into README.md");
+    .assert_eq(&start(&drawn(&["graph", "dot"])));
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains(&format!("```mermaid\n{mermaid}```\n")), "put the output of `graph` into README.md");
 }
 
 #[test]
@@ -277,8 +203,8 @@ fn help_names_every_scenario_and_exit_code() {
     for name in Scenario::ALL.map(Scenario::name) {
         assert!(help.stdout.contains(name), "{name}");
     }
-    let readme = include_str!("../README.md");
-    for code in ["0", "1", "2", "3", "130"] {
+    let readme = include_str!("../../README.md");
+    for code in ["0", "1", "2", "4", "5", "6", "7", "8", "130"] {
         assert!(help.stdout.contains(&format!("\n  {code:<5}")), "{code}");
         assert!(readme.contains(&format!("\n| {code} |")), "{code}");
     }
@@ -292,7 +218,7 @@ async fn uncommitted_changes_are_not_overwritten() {
     let edited = "//! Somebody is at work here.\n";
     fs::write(repository.path().join("src/lib.rs"), edited).unwrap();
     let ran = repository.run(&["--scenario", "happy", "--run-id", "r2"]);
-    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
     assert_eq!(git(&repository.path(), &["rev-parse", "main"]), before);
     assert_eq!(fs::read_to_string(repository.path().join("src/lib.rs")).unwrap(), edited);
     let account = ran.json();
@@ -319,33 +245,4 @@ async fn a_work_directory_inside_the_repository_is_refused() {
     assert!(ran.stderr.ends_with(": give a --work-dir outside of it\n"), "{}", ran.stderr);
     assert!(!path.join("deep").exists());
     assert_eq!(git(&path, &["status", "--porcelain"]), "");
-}
-
-/// An interrupt ends the run in good order.
-#[tokio::test]
-async fn an_interrupt_leaves_nothing_behind() {
-    let repository = Repository::new().await;
-    let script = repository.directory.path().join("slow.toml");
-    fs::write(&script, "[[turn]]\nagent = \"types\"\ndelay = \"10m\"\noutput = {}\n").unwrap();
-    let events = repository.directory.path().join("events.jsonl");
-    let more = ["--script", script.to_str().unwrap(), "--events", events.to_str().unwrap()];
-    let mut command = hybrid(&[]);
-    command.args(repository.arguments(&more)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let program = command.spawn().unwrap();
-    let started = Instant::now();
-    while !fs::read_to_string(&events).unwrap_or_default().contains("\"started\"") {
-        assert!(started.elapsed() < Duration::from_secs(60), "the agent does not start");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(!repository.is_tidy(), "the run is under way");
-    let id = rustix::process::Pid::from_raw(program.id().cast_signed()).unwrap();
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
-    let ran = Ran::of(program.wait_with_output().unwrap());
-    assert_eq!(ran.exit, Some(130), "{}", ran.stderr);
-    let account = ran.json();
-    assert_eq!((&account["interrupted"], &account["success"]), (&true.into(), &false.into()));
-    assert_eq!(account["result"], Value::Null);
-    assert!(ran.stderr.contains("\nInterrupted; `main` is where it was.\n"), "{}", ran.stderr);
-    assert!(repository.is_tidy());
-    assert_eq!(fs::read_dir(repository.directory.path().join("work")).unwrap().count(), 0);
 }

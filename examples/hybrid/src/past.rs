@@ -1,0 +1,85 @@
+//! What a run has done that another process began, as its journal has it.
+
+use crate::places::Place;
+use crate::types::{HybridMemory, NodeObservation, StackSpec};
+use crate::witness::recalled;
+use interlocking::prelude::*;
+use interlocking::runtime::journal::account::account;
+use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, Payload};
+use interlocking::worktree::{CommitId, ObjectIdError};
+
+/// What whoever takes a run up must know of it.
+#[derive(Debug)]
+pub struct Past {
+    /// Where `main` was when it started.
+    pub base: CommitId,
+    /// What it is to build.
+    pub spec: StackSpec,
+    /// What its nodes did.
+    pub observations: Vec<NodeObservation>,
+}
+
+/// Why a run's past cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum PastError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal does not say how the run began.
+    #[error("the journal of `{run}` does not say {what}: it is no run of this program, or of an older one")]
+    Missing {
+        /// The run.
+        run: RunId,
+        /// What is not there.
+        what: &'static str,
+    },
+    /// What it was to build is no specification.
+    #[error("what `{run}` is to build cannot be read: {reason}")]
+    Spec {
+        /// The run.
+        run: RunId,
+        /// The parser's words.
+        reason: serde_json::Error,
+    },
+    /// Where `main` was is no commit.
+    #[error(transparent)]
+    Base(#[from] ObjectIdError),
+}
+
+impl Past {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`PastError`]; nothing is changed.
+    pub async fn read(journal: &dyn Journal, run: &RunId) -> Result<Self, PastError> {
+        let missing = |what| PastError::Missing { run: run.clone(), what };
+        let first = journal.load(run).await?.into_iter().next().map(|record| record.entry);
+        let Some(Entry::Started { input, workspaces, .. }) = first else { return Err(missing("how it began")) };
+        let skeleton = workspaces.into_iter().find(|commit| commit.workspace == Place::Skeleton.name());
+        let base = skeleton.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
+        let text = text(journal, run, input).await?.ok_or_else(|| missing("what it is to build"))?;
+        let spec = serde_json::from_str(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
+        let observations = recalled(&account(journal, run).await?);
+        Ok(Self { base, spec, observations })
+    }
+}
+
+/// The memory as the last accepted outcome left it.
+pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> HybridMemory {
+    let records = journal.load(run).await.unwrap_or_default();
+    let mut memories = records.into_iter().rev().filter_map(|record| match record.entry {
+        Entry::Outcome(outcome) => outcome.memory,
+        _ => None,
+    });
+    let Some(memory) = memories.next() else { return HybridMemory::default() };
+    let text = text(journal, run, memory.value).await.ok().flatten();
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+async fn text(journal: &dyn Journal, run: &RunId, payload: Payload) -> Result<Option<Encoded>, JournalError> {
+    match payload {
+        Payload::Json(text) => Ok(Some(text)),
+        Payload::Stored(digest) => Ok(journal.fetch(run, &[digest]).await?.pop()),
+    }
+}

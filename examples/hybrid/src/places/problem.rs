@@ -1,0 +1,99 @@
+//! What goes wrong with places.
+
+use interlocking::worktree::{
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateError, DeleteBranchError, FastForwardError,
+    GitError, NameError, ObjectIdError, OpenWorktreeError, RemoveError, ResetError, SwitchError, UnlockError,
+    WorktreeError,
+};
+use std::path::PathBuf;
+
+/// What went wrong with a worktree.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum PlaceError {
+    /// No node has made it yet.
+    #[error("the worktree `{place}` does not exist yet")]
+    NotOpen {
+        /// Its name.
+        place: &'static str,
+    },
+    /// The main branch does not exist.
+    #[error("the repository has no branch `{branch}` with a commit: commit something to it first")]
+    NoMain {
+        /// The branch.
+        branch: BranchName,
+    },
+    /// There is a branch of the run's name: another run's, which goes on or left it.
+    #[error(
+        "the run's name is taken: there is a branch {branch}, at {at}; choose another name, or delete what is left of that run"
+    )]
+    RunTaken {
+        /// The branch.
+        branch: BranchName,
+        /// Where it is.
+        at: CommitId,
+    },
+    /// A name derived from the run's is not a branch name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// It cannot be created.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    /// It cannot be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// It cannot be reset.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
+    /// A head cannot be kept.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// Commits cannot be picked.
+    #[error(transparent)]
+    CherryPick(#[from] CherryPickError),
+    /// The main branch cannot be advanced.
+    #[error(transparent)]
+    FastForward(#[from] FastForwardError),
+    /// It cannot be read.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// It cannot be removed.
+    #[error(transparent)]
+    Remove(#[from] RemoveError),
+    /// It cannot be opened again.
+    #[error(transparent)]
+    OpenWorktree(#[from] OpenWorktreeError),
+    /// The locks that a process left in it cannot be removed.
+    #[error(transparent)]
+    Unlock(#[from] UnlockError),
+    /// A commit that the run's journal names is none.
+    #[error(transparent)]
+    Commitless(#[from] ObjectIdError),
+    /// What lies where it is to be made cannot be removed.
+    #[error("{}: {reason}", path.display())]
+    Leftover {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Its branch cannot be deleted.
+    #[error(transparent)]
+    DeleteBranch(#[from] DeleteBranchError),
+    /// The repository cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The work was stopped, because the program ends.
+    #[error("git work was stopped before it was done")]
+    Stopped,
+}
+
+impl PlaceError {
+    /// Whether a lock of git's keeps `main`'s files from being touched: of a process that is at work there, or was killed.
+    pub fn is_a_lock(&self) -> bool {
+        let problem = match self {
+            Self::FastForward(FastForwardError::CheckedOut { problem, .. }) => problem,
+            _ => return false,
+        };
+        matches!(problem, SwitchError::Worktree(WorktreeError::IndexBusy { .. }))
+    }
+}

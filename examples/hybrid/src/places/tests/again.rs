@@ -1,0 +1,171 @@
+//! What a process finds of a run that another one began, and how it puts it right.
+
+use super::Stage;
+use crate::places::{Place, Places};
+use interlocking::runtime::workspaces::Workspaces;
+use interlocking::worktree::{BranchName, CommitId};
+use std::fs;
+use std::path::PathBuf;
+
+/// A place with a commit of its own, as the journal knows it.
+async fn with_work(places: &Places, place: Place) -> CommitId {
+    let worktree = places.open(place, places.base()).await.unwrap();
+    fs::write(worktree.path().join("work.rs"), "done\n").unwrap();
+    places.commit(place, places.base(), format!("work in {}", place.name())).await.unwrap().unwrap()
+}
+
+/// The place is known, and at the commit, with its files, on its branch.
+#[track_caller]
+fn assert_put_back(stage: &Stage, places: &Places, place: Place, commit: CommitId) {
+    let worktree = places.worktree(place).unwrap();
+    assert_eq!(worktree.head().unwrap(), commit);
+    assert_eq!(worktree.status().unwrap(), []);
+    assert_eq!(fs::read_to_string(worktree.path().join("work.rs")).unwrap(), "done\n");
+    assert!(stage.branches().contains(&(places.branch_name(place), commit)), "{:?}", stage.branches());
+    assert_eq!(stage.worktrees(), [places.branch_name(place)]);
+}
+
+type Disturb = fn(&Stage, PathBuf);
+
+/// What a node that was cut off may have left, or a process that was killed.
+const DISTURBANCES: [(&str, Disturb); 7] = [
+    ("nothing", |_, _| {}),
+    ("files", |_, at| {
+        fs::write(at.join("work.rs"), "half").unwrap();
+        fs::write(at.join("new.rs"), "new").unwrap();
+        fs::remove_file(at.join("lib.rs")).unwrap();
+    }),
+    ("a commit", |stage, at| {
+        fs::write(at.join("work.rs"), "more").unwrap();
+        let worktree = stage.repository.open_worktree(&at).unwrap();
+        worktree.commit_all(&super::author(), "more").unwrap().unwrap();
+    }),
+    ("locks", |stage, at| {
+        let git = stage.repository.common_directory();
+        let name = at.file_name().unwrap();
+        fs::write(at.join("work.rs"), "half").unwrap();
+        fs::write(git.join("worktrees").join(name).join("index.lock"), "").unwrap();
+        fs::write(git.join("refs/heads").join(name).with_extension("lock"), "").unwrap();
+    }),
+    ("another branch", |stage, at| {
+        let head = stage.repository.common_directory().join("worktrees").join(at.file_name().unwrap()).join("HEAD");
+        fs::write(head, "ref: refs/heads/main\n").unwrap();
+    }),
+    ("a worktree half made", |stage, at| {
+        let lock = stage.repository.common_directory().join("worktrees").join(at.file_name().unwrap()).join("locked");
+        fs::write(lock, "initializing").unwrap();
+        fs::remove_file(at.join("lib.rs")).unwrap();
+    }),
+    ("no directory", |_, at| fs::remove_dir_all(at).unwrap()),
+];
+
+#[tokio::test]
+async fn a_place_is_put_back_to_its_commit_whatever_was_left_in_it() {
+    for (left, disturb) in DISTURBANCES {
+        for restore in [false, true] {
+            let stage = Stage::new();
+            let first = stage.places(false);
+            let commit = with_work(&first, Place::Tests).await;
+            disturb(&stage, first.path(Place::Tests).unwrap());
+            drop(first);
+            let second = stage.taken_up();
+            assert!(second.locate("tests").is_err(), "nothing is known before the executor asks");
+            let found = match restore {
+                true => second.restore("tests", &commit.to_string()).await,
+                false => Workspaces::open(&second, "tests", &commit.to_string()).await,
+            };
+            found.unwrap_or_else(|error| panic!("{left}: {error}"));
+            assert_put_back(&stage, &second, Place::Tests, commit);
+            second.close(false).await.unwrap();
+            assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()), "{left}");
+        }
+    }
+}
+
+/// The review has no branch: its commit is all there is.
+#[tokio::test]
+async fn a_detached_place_is_found_again() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    let at = first.open(Place::TypesReview, stage.base).await.unwrap().path().to_owned();
+    let second = stage.taken_up();
+    Workspaces::open(&second, "types-review", &stage.base.to_string()).await.unwrap();
+    assert_eq!(second.path(Place::TypesReview).unwrap(), at);
+    second.close(false).await.unwrap();
+    assert_eq!(stage.worktrees(), [""; 0]);
+}
+
+/// Once both sides are merged nobody works in them: what was taken away stays so, and its branch goes at the end.
+#[tokio::test]
+async fn a_place_that_was_taken_away_early_is_made_again_only_for_a_node_that_works_there() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    let commit = with_work(&first, Place::Tests).await;
+    first.retire([Place::Tests]);
+    first.settle().await;
+    let second = stage.taken_up();
+    Workspaces::open(&second, "tests", &commit.to_string()).await.unwrap();
+    assert_eq!(stage.worktrees(), [""; 0]);
+    assert!(second.worktree(Place::Tests).is_err());
+    second.restore("tests", &commit.to_string()).await.unwrap();
+    assert_put_back(&stage, &second, Place::Tests, commit);
+    second.retire([Place::Tests]);
+    second.settle().await;
+    drop(second);
+    let third = stage.taken_up();
+    Workspaces::open(&third, "tests", &commit.to_string()).await.unwrap();
+    third.close(true).await.unwrap();
+    assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
+    assert_eq!(stage.archived(), [format!("r1/tests-{}", commit.short())]);
+}
+
+/// A node that was cut off makes its places again; the end finds those that no node asks for any more.
+#[tokio::test]
+async fn a_place_that_no_outcome_tells_of_is_made_anew_or_cleared() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    with_work(&first, Place::Merge).await;
+    let second = stage.taken_up();
+    let merge = second.open(Place::Merge, stage.base).await.unwrap();
+    assert_eq!((merge.head().unwrap(), merge.path().join("work.rs").exists()), (stage.base, false));
+    assert_eq!(stage.archived(), [""; 0], "what was cut off is nobody's work");
+    with_work(&second, Place::Implementation).await;
+    // Also where only files are left, of a worktree that was half removed.
+    let remains = stage.directory.path().join("worktrees/skeleton-r1");
+    fs::create_dir(&remains).unwrap();
+    fs::write(remains.join("file"), "").unwrap();
+    let third = stage.taken_up();
+    third.open(Place::Skeleton, stage.base).await.unwrap();
+    assert!(!remains.join("file").exists());
+    third.close(false).await.unwrap();
+    assert_eq!((stage.worktrees(), stage.branches(), stage.archived()), (Vec::new(), Vec::new(), Vec::new()));
+}
+
+/// The process was killed between the two: the next one closes the run.
+#[tokio::test]
+async fn main_is_advanced_once() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    let merged = with_work(&first, Place::Merge).await;
+    first.land(merged).await.unwrap();
+    let second = stage.taken_up();
+    second.land(merged).await.unwrap();
+    let main = BranchName::new("main").unwrap();
+    assert_eq!(stage.repository.branch_head(&main).unwrap(), Some(merged));
+    let other = with_work(&second, Place::Tests).await;
+    let refused = second.land(other).await.unwrap_err();
+    assert!(refused.to_string().contains("main"), "{refused}");
+}
+
+/// The journal's first record says where `main` was.
+#[tokio::test]
+async fn only_the_skeleton_begins_at_main() {
+    let stage = Stage::new();
+    let places = stage.places(false);
+    for place in Place::ALL {
+        let expected = (place == Place::Skeleton).then(|| stage.base.to_string());
+        assert_eq!(Workspaces::commit(&places, place.name()).await.unwrap(), expected);
+    }
+    assert!(places.restore("tests", "no commit").await.is_err());
+    assert!(Workspaces::open(&places, "no place", &stage.base.to_string()).await.is_err());
+}

@@ -1,0 +1,82 @@
+//! Making ready for a run, or for its continuation.
+
+use crate::waiting::while_waiting;
+use crate::whereabouts::Whereabouts;
+use hybrid::graph::Hybrid;
+use hybrid::past::Past;
+use hybrid::run::{Settings, UnderWay, set_up};
+use hybrid::spec::Task;
+use hybrid::stage::{StageError, lay_out};
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::cli::{Exit, Start, Style, Trouble};
+use interlocking::prelude::*;
+use std::sync::Arc;
+
+impl Whereabouts {
+    /// Lays out the demonstration if there is no other repository, and makes ready for the run.
+    pub(crate) async fn prepare(
+        &self,
+        start: &Start,
+        task: Task,
+        script: Script,
+    ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
+        let console = &start.console;
+        let (module, criteria) = (&task.spec.module_name, task.spec.acceptance_criteria.len());
+        console.line(
+            Style::Bold,
+            &format!(
+                "Scripted agents build `{module}` ({criteria} acceptance criteria) as run {} in {}; files, builds, \
+                 tests and commits are real.",
+                start.run,
+                self.repository.display()
+            ),
+        );
+        if self.is_demonstration {
+            let what = "laying out a crate, and compiling what its tests depend on";
+            console.line(Style::Dim, &format!("First {what}."));
+            let laying = lay_out(&self.repository, &self.target_directory);
+            tokio::select! {
+                biased;
+                () = start.cancel.requested() => {
+                    return Err(Trouble::new("interrupted before the run began").with_exit(Exit::Stopped));
+                }
+                laid_out = while_waiting(console, what, laying) => laid_out.map_err(not_laid_out)?,
+            };
+        }
+        self.set_up(start, task, script, None)
+    }
+
+    /// Makes ready for a run, or for its continuation.
+    pub(crate) fn set_up(
+        &self,
+        start: &Start,
+        task: Task,
+        script: Script,
+        past: Option<Past>,
+    ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
+        // Real agents know their sessions in another process, too.
+        let agent = ScriptedAgent::new(script).with_memory(self.directory.join("agents.json"))?;
+        // Cargo as a script runs it: one place outside the worktrees, and in it one for each of them.
+        let agent = agent
+            .with_env("CARGO_TARGET_DIR", self.target_directory.join("agents"))
+            .with_env("CARGO_BUILD_BUILD_DIR", self.target_directory.join("agents").join("{workspace-path-hash}"));
+        let settings = Settings {
+            task,
+            past,
+            repository: self.repository.clone(),
+            main: self.branch.clone(),
+            run: start.run.clone(),
+            directory: self.directory.join("worktrees"),
+            target_directory: self.target_directory.clone(),
+            agent: Arc::new(agent),
+            sink: Arc::new(|_| {}),
+            cancel: start.cancel.clone(),
+            keep: self.keep,
+        };
+        set_up(settings).map_err(|error| Trouble::new(format!("the run could not start: {error}")))
+    }
+}
+
+fn not_laid_out(error: StageError) -> Trouble {
+    Trouble::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
+}

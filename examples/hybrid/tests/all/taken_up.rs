@@ -1,0 +1,84 @@
+//! A run whose process ended at an awkward moment, taken up by another.
+
+use crate::play::Play;
+use crate::stage::Stage;
+use hybrid::demo::Scenario;
+use hybrid::graph::Hybrid;
+use hybrid::past::Past;
+use hybrid::run::{Settings, UnderWay, set_up};
+use interlocking::prelude::*;
+use interlocking::runtime::Cancel;
+use interlocking::runtime::journal::MemoryJournal;
+use std::sync::Arc;
+
+async fn again(stage: &Stage, journal: &Arc<MemoryJournal>) -> (Run<Hybrid>, UnderWay) {
+    let settings = stage.settings();
+    let past = Past::read(&**journal, &settings.run).await.unwrap();
+    assert_eq!((past.base.to_string(), &past.spec), (stage.base.clone(), &stage.task.spec));
+    let (run, under_way) = set_up(Settings { past: Some(past), ..settings }).unwrap();
+    (run.with_journal(journal.clone()), under_way)
+}
+
+/// The journal has the run's end, and nothing has come of it: `main` is advanced by the next process, to what was validated.
+/// Where it was advanced already, it stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_ended_and_was_not_closed_is_landed() {
+    let stage = Stage::new(Play::of(Scenario::Happy)).await;
+    let journal = Arc::new(MemoryJournal::new());
+    let (run, under_way) = set_up(stage.settings()).unwrap();
+    let first = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();
+    assert!(matches!(&first.outcome, Outcome::Finished(result) if result.success));
+    drop(under_way);
+    assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
+
+    // Nor while somebody is at work on its files.
+    let lock = stage.repository().join(".git/index.lock");
+    std::fs::write(&lock, "").unwrap();
+    let (run, under_way) = again(&stage, &journal).await;
+    let report = run.resume().await.unwrap();
+    let refused = under_way.conclude(report, &*journal).await.unwrap_err();
+    assert!(refused.to_string().starts_with("`main` cannot be advanced yet: main is checked out: "), "{refused}");
+    assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
+    std::fs::remove_file(lock).unwrap();
+
+    let calls = stage.agent.calls().len();
+    let (run, under_way) = again(&stage, &journal).await;
+    let report = run.resume().await.unwrap();
+    let ended = under_way.conclude(report, &*journal).await.unwrap();
+    let result = stage.assert_landed(&ended);
+    assert_eq!(stage.agent.calls().len(), calls);
+    assert!(result.witness.narrative.starts_with("types went on to "), "{}", result.witness.narrative);
+    assert!(result.witness.narrative.contains("; merge went on to validate; "), "{}", result.witness.narrative);
+
+    let (run, under_way) = again(&stage, &journal).await;
+    let report = run.resume().await.unwrap();
+    let once_more = under_way.conclude(report, &*journal).await.unwrap();
+    assert_eq!(stage.assert_landed(&once_more), result);
+}
+
+/// What a suspended run has is left in place, and the run goes on from there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
+    // A turn that is cancelled is used up.
+    let play = Play::of(Scenario::Happy);
+    let adversary = play.turn("adversary");
+    let stage = Stage::new(play.then(adversary)).await;
+    let cancel = Cancel::new();
+    let suspend = cancel.clone();
+    stage.agent.when_called("adversary", move || suspend.suspend());
+    let journal = Arc::new(MemoryJournal::new());
+    let (run, under_way) = set_up(stage.settings()).unwrap();
+    let run = run.with_journal(journal.clone()).with_cancel(cancel);
+    let report = run.start(stage.task.spec.clone()).await.unwrap();
+    assert!(matches!(report.outcome, Outcome::Suspended));
+    let ended = under_way.conclude(report, &*journal).await.unwrap();
+    assert!(ended.result.is_none() && ended.left_behind.is_none());
+    assert!(stage.worktree("skeleton").is_dir() && stage.worktree("types-review").is_dir());
+    assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
+
+    let (run, under_way) = again(&stage, &journal).await;
+    let report = run.resume().await.unwrap();
+    let result = stage.assert_landed(&under_way.conclude(report, &*journal).await.unwrap());
+    assert_eq!(stage.calls_of("types").len(), 1, "what was done stays done");
+    assert_eq!(result.witness.narrative.matches("types went on to ").count(), 1);
+}

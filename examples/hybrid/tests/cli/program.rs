@@ -1,0 +1,198 @@
+//! The program as a process of its own.
+
+use hybrid::stage::lay_out;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Where the journals of these tests are: one a call.
+static JOURNALS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("journals");
+    fs::remove_dir_all(&place).ok();
+    place
+});
+
+/// The program, which reads no git configuration but the repository's own, with a journal of its own.
+pub(crate) fn hybrid(arguments: &[&str]) -> Command {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let journal = JOURNALS.join(CALLS.fetch_add(1, Ordering::Relaxed).to_string());
+    fs::create_dir_all(&*JOURNALS).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hybrid"));
+    command.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command.env("INTERLOCKING_JOURNAL", journal);
+    command
+}
+
+/// One place for all artefacts: what the demonstration depends on is compiled once.
+pub(crate) fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration")
+}
+
+/// The program with that place.
+pub(crate) fn run(arguments: &[&str]) -> Ran {
+    Ran::of(hybrid(arguments).arg("--target-dir").arg(target()).output().unwrap())
+}
+
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(directory);
+    let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null").output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+pub(crate) struct Ran {
+    pub(crate) exit: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { exit: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// A crate's repository that is not the program's own, and a place for worktrees beside it.
+pub(crate) struct Repository {
+    pub(crate) directory: TempDir,
+}
+
+impl Repository {
+    pub(crate) async fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        lay_out(&directory.path().join("user/crate"), &target()).await.unwrap();
+        Self { directory }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path().join("user/crate")
+    }
+
+    pub(crate) fn arguments(&self, more: &[&str]) -> Vec<String> {
+        let work = self.directory.path().join("work");
+        let own = ["--repo", self.path().to_str().unwrap(), "--work-dir", work.to_str().unwrap()].map(str::to_owned);
+        own.into_iter().chain(more.iter().map(|argument| (*argument).to_owned())).collect()
+    }
+
+    pub(crate) fn run(&self, more: &[&str]) -> Ran {
+        let arguments = self.arguments(more);
+        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What a run may not leave behind: worktrees and branches.
+    pub(crate) fn is_tidy(&self) -> bool {
+        let worktrees = git(&self.path(), &["worktree", "list", "--porcelain"]);
+        let branches = git(&self.path(), &["branch", "--format=%(refname:short)"]);
+        worktrees.matches("worktree ").count() == 1 && branches == "main"
+    }
+}
+
+/// Several calls of the program with one journal.
+pub(crate) struct Session {
+    directory: TempDir,
+}
+
+/// One of them that is under way.
+pub(crate) struct Process(Option<Child>);
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = hybrid(arguments);
+        command.env("INTERLOCKING_JOURNAL", self.directory.path().join("journal"));
+        command
+    }
+
+    pub(crate) fn call(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Process {
+        let mut command = self.command(arguments);
+        Process(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    /// What `show` tells of a run.
+    pub(crate) fn show(&self, run: &str) -> Value {
+        let shown = self.call(&["show", run, "--json"]);
+        assert_eq!(shown.exit, Some(0), "{}", shown.stderr);
+        shown.json()
+    }
+
+    /// Waits until `show` tells something of run `r1`.
+    pub(crate) fn wait_until(&self, process: &mut Process, what: &str, is_so: impl Fn(&Value) -> bool) {
+        let started = Instant::now();
+        loop {
+            let shown = self.call(&["show", "r1", "--json"]);
+            if shown.exit == Some(0) && is_so(&shown.json()) {
+                return;
+            }
+            if process.has_ended() {
+                panic!("it ended before {what}: {}", process.take().stderr);
+            }
+            assert!(started.elapsed() < Duration::from_secs(120), "too long until {what}: {}", shown.stdout);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until a node's visit is done.
+    pub(crate) fn wait_until_done(&self, process: &mut Process, node: &str, visit: u64) {
+        let is_done = |shown: &Value| Self::done(shown).iter().any(|(name, its, _)| name == node && *its == visit);
+        self.wait_until(process, &format!("{node} is done"), is_done);
+    }
+
+    /// The executions that are done, in the order in which they were recorded: node, visit, record.
+    pub(crate) fn done(shown: &Value) -> Vec<(String, u64, u64)> {
+        let executions = shown["executions"].as_array().unwrap().iter();
+        let done = executions.filter(|execution| execution["state"] == "done").map(|execution| {
+            let number = |field: &str| execution[field].as_u64().unwrap();
+            (execution["node"].as_str().unwrap().to_owned(), number("visit"), number("record"))
+        });
+        let mut done: Vec<_> = done.collect();
+        done.sort_by_key(|(.., record)| *record);
+        done
+    }
+}
+
+impl Process {
+    /// Ends it where it stands.
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.0.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// What Ctrl-C does.
+    pub(crate) fn interrupt(&self) {
+        let child = self.0.as_ref().unwrap();
+        let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(mut self) -> Ran {
+        self.take()
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.0.as_mut().is_none_or(|child| child.try_wait().unwrap().is_some())
+    }
+
+    fn take(&mut self) -> Ran {
+        Ran::of(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+}

@@ -1,0 +1,178 @@
+//! A run goes on in another process, however the one before has ended.
+
+use crate::program::{Ran, Repository, Session, git, target};
+use hybrid::demo::Scenario;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Who is called how often, by the agents' own memory: the prompts of each session.
+fn asked(directory: &Path) -> Vec<(String, usize)> {
+    let memory: Value = serde_json::from_slice(&fs::read(directory.join("agents.json")).unwrap()).unwrap();
+    let sessions = memory["stage"]["histories"].as_object().unwrap().iter();
+    sessions.map(|(session, history)| (session.clone(), history.as_array().unwrap().len())).collect()
+}
+
+/// Killed three times, where agents are at work, where places are made, and where they are taken away again: each process
+/// goes on where the journal ends, with no other option than the run's name, and the end is that of a run which nobody has
+/// disturbed.
+#[test]
+fn a_run_that_is_killed_goes_on_in_another_process() {
+    let work = tempfile::tempdir().unwrap();
+    let at = work.path().to_str().unwrap();
+    let session = Session::new();
+    let target = target();
+    let start = ["run", "--run-id", "r1", "--work-dir", at, "--keep", "--target-dir", target.to_str().unwrap()];
+    let mut process = session.spawn(&start);
+    let mut known = Vec::new();
+    for node in ["types", "blind_fork", "merge"] {
+        session.wait_until_done(&mut process, node, 1);
+        process.kill();
+        let stopped = session.show("r1");
+        assert_eq!(stopped["state"], "stopped");
+        let done = Session::done(&stopped);
+        assert!(done.starts_with(&known), "{node}: {known:?} is kept in {done:?}");
+        assert!(done.iter().any(|(name, ..)| name == node), "{done:?}");
+        known = done;
+        process = session.spawn(&["resume", "r1"]);
+    }
+    let ran = process.wait();
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let account = ran.json();
+    assert_eq!((&account["success"], &account["interrupted"]), (&true.into(), &false.into()));
+    assert_eq!(account["usage"]["cost"], 125_000, "no agent's answer that counts was paid for twice");
+
+    // No node that had finished ran again.
+    let shown = session.show("r1");
+    let done = Session::done(&shown);
+    assert!(done.starts_with(&known), "{known:?} is kept in {done:?}");
+    assert_eq!((&shown["state"], &shown["resumed"]), (&"finished".into(), &3.into()));
+    let mut nodes: Vec<&str> = done.iter().map(|(node, ..)| node.as_str()).collect();
+    nodes.sort_unstable();
+    let all = [
+        "adversary",
+        "blind",
+        "blind_fork",
+        "gate",
+        "implementation",
+        "merge",
+        "post_validate",
+        "skeleton",
+        "tests",
+        "types",
+        "validate",
+        "verify",
+    ];
+    assert_eq!(nodes, all);
+    let directory = work.path().join("r1");
+    let asked = asked(&directory);
+    assert!(asked.contains(&("types-1".to_owned(), 1)), "it was done before the first end: {asked:?}");
+
+    // What it has landed is what the agents wrote, whole, and the tests pass.
+    let repository = directory.join("repository");
+    assert_eq!(git(&repository, &["rev-parse", "main"]), account["main"]["after"].as_str().unwrap());
+    assert_eq!(git(&repository, &["rev-list", "--count", "main"]), "6");
+    assert_eq!(git(&repository, &["status", "--porcelain"]), "");
+    git(&repository, &["fsck", "--strict"]);
+    for (file, text) in [
+        ("src/lib.rs", include_str!("../../demo/work/implementation/lib.rs")),
+        ("tests/properties.rs", include_str!("../../demo/work/tests/properties.rs")),
+    ] {
+        assert_eq!(fs::read_to_string(repository.join(file)).unwrap(), text, "{file}");
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--quiet", "--offline"]).current_dir(&repository).env("CARGO_TARGET_DIR", target);
+    let tested = Ran::of(cargo.output().unwrap());
+    assert_eq!(tested.exit, Some(0), "{}{}", tested.stdout, tested.stderr);
+    // The account knows of all processes.
+    let narrative = account["result"]["witness"]["narrative"].as_str().unwrap();
+    for node in all {
+        let told = narrative.split("; ").filter(|step| step.starts_with(&format!("{node} went on to "))).count();
+        assert_eq!(told, 1, "{node} in {narrative:?}");
+    }
+}
+
+/// A refused round is out of the way in the next process as well: the worktree is at the stubs, the agent's session goes on,
+/// and the user's repository has nothing of the run in the end but the work.
+#[tokio::test]
+async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
+    let repository = Repository::new().await;
+    let session = Session::new();
+    let target = target();
+    let scenario = Scenario::TrivialTests.name();
+    let more = ["--scenario", scenario, "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
+    let arguments = repository.arguments(&more);
+    let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    session.wait_until_done(&mut process, "tests_reject", 1);
+    process.kill();
+    assert!(!repository.is_tidy());
+    let refused = session.call(&["resume", "r1", "--branch", "main", "--repo", ".", "--scenario", scenario]);
+    assert_eq!((refused.exit, refused.stdout.as_str()), (Some(2), ""));
+    expect_test::expect![[r#"
+        error: --repo is settled when a run starts, and remembered: leave it out
+    "#]]
+    .assert_eq(&refused.stderr);
+    let ran = session.call(&["resume", "r1", "--json"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let told = ran.json();
+    assert_eq!((&told["outcome"], &told["result"]["success"]), (&"finished".into(), &true.into()));
+    assert_eq!((&told["visits"]["tests"], &told["visits"]["tests_reject"]), (&2.into(), &1.into()));
+    assert_eq!(told["result"]["main"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "main"]));
+    let text = fs::read_to_string(repository.path().join("tests/properties.rs")).unwrap();
+    assert_eq!(text, include_str!("../../demo/work/tests/properties.rs"));
+    assert!(repository.is_tidy());
+    assert_eq!(fs::read_dir(repository.directory.path().join("work")).unwrap().count(), 0);
+}
+
+/// Exit code 6: the first interrupt suspends.
+#[tokio::test]
+async fn an_interrupt_suspends_a_run_which_then_goes_on() {
+    let repository = Repository::new().await;
+    let session = Session::new();
+    let target = target();
+    let more = ["--scenario", "happy", "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
+    let arguments = repository.arguments(&more);
+    let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    session.wait_until_done(&mut process, "blind_fork", 1);
+    process.interrupt();
+    let stopped = process.wait();
+    assert_eq!(stopped.exit, Some(6), "{}", stopped.stderr);
+    let account = stopped.json();
+    assert_eq!((&account["interrupted"], &account["success"]), (&true.into(), &false.into()));
+    assert_eq!(account["result"], Value::Null);
+    assert_eq!(account["main"]["before"], account["main"]["after"]);
+    assert!(stopped.stderr.contains("`hybrid resume r1` takes it up"), "{}", stopped.stderr);
+    assert!(!repository.is_tidy(), "the worktrees are there");
+    let known = Session::done(&session.show("r1"));
+    let ran = session.call(&["resume", "r1"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(ran.json()["success"].as_bool().unwrap());
+    let done = Session::done(&session.show("r1"));
+    assert!(done.starts_with(&known), "{known:?} is kept in {done:?}");
+    assert!(repository.is_tidy());
+}
+
+/// A run that another process executes is not touched; one that is cancelled while it is stopped is cleared by `resume`.
+#[tokio::test]
+async fn a_cancelled_run_leaves_nothing_behind() {
+    let repository = Repository::new().await;
+    let script = repository.directory.path().join("slow.toml");
+    fs::write(&script, "[[turn]]\nagent = \"types\"\ndelay = \"10m\"\noutput = {}\n").unwrap();
+    let session = Session::new();
+    let arguments = repository.arguments(&["--script", script.to_str().unwrap(), "--run-id", "r1"]);
+    let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    session.wait_until(&mut process, "the agent starts", |shown| shown["executions"][0]["sessions"].is_array());
+    assert!(!repository.is_tidy(), "the run is under way");
+    let second = session.call(&["resume", "r1"]);
+    assert_eq!((second.exit, second.stdout.as_str()), (Some(7), ""), "{}", second.stderr);
+    process.interrupt();
+    assert_eq!(process.wait().exit, Some(6));
+    assert_eq!(session.call(&["cancel", "r1"]).exit, Some(0));
+    assert!(!repository.is_tidy(), "nobody has executed it since");
+    let cleared = session.call(&["resume", "r1"]);
+    assert_eq!(cleared.exit, Some(6), "{}", cleared.stderr);
+    assert!(cleared.stderr.contains("\nCancelled; `main` is where it was.\n"), "{}", cleared.stderr);
+    assert!(repository.is_tidy());
+    assert_eq!(fs::read_dir(repository.directory.path().join("work")).unwrap().count(), 0);
+}
