@@ -40,6 +40,10 @@ pub(crate) enum Begin<G: Graph> {
 }
 
 /// Runs a graph from its beginning to its end.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
+)]
 pub(crate) fn start<G: Graph>(
     graph: Arc<G>,
     settings: Box<Settings>,
@@ -168,6 +172,10 @@ fn ready<G: Graph>(
 }
 
 /// Runs to the end.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
+)]
 fn conduct<G: Graph>(mut ready: Box<Ready<G>>) -> impl Future<Output = Report<G::Output>> + Send {
     async move {
         if ready.driver.backstage().settings.is_timed() {
@@ -199,6 +207,10 @@ async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
 }
 
 /// Runs nodes until there are no more: one after the other right here while each is alone.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
+)]
 fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> impl Future<Output = Result<G::Output, End>> + Send {
     async move {
         if let Some(begun) = ready.begun.take() {

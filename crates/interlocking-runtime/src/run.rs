@@ -275,7 +275,8 @@ impl<G: Graph> Run<G> {
     /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
     /// was done then. What goes wrong later is in the report's [`Outcome`].
     pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        conduct::start(self.graph, self.settings, entry)
+        // Boxed, so that whoever spawns it moves next to nothing.
+        Box::pin(conduct::start(self.graph, self.settings, entry))
     }
 
     /// Takes a run up where its journal ends: after a crash, a suspension, or a person's answer.
@@ -288,7 +289,7 @@ impl<G: Graph> Run<G> {
     /// [`StartError`] where there is no such run, another executor works on it, the graph's table is another than the one
     /// it was started with, or what is recorded cannot be read: nothing was done then.
     pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        conduct::execute(self.graph, self.settings, Begin::Again)
+        Box::pin(conduct::execute(self.graph, self.settings, Begin::Again))
     }
 }
 

@@ -6,6 +6,7 @@ use interlocking::cli::{Cli, NoArguments, Start};
 use interlocking::prelude::*;
 use interlocking::runtime::Journal;
 use interlocking::runtime::journal::JournalError;
+use std::time::Duration;
 
 #[tokio::test]
 async fn wrong_command_lines_are_refused() {
@@ -93,6 +94,10 @@ async fn runs_of_others_are_left_alone() {
     assert_eq!(review.call(&["prune", "--keep-last", "0", "--unfinished"]).await.exit, 0);
     drop(claim);
     assert_eq!(journal.load(&"r1".parse().unwrap()).await.unwrap().len(), before, "nothing was recorded, or removed");
+    // A claim that is dropped is given back a moment later.
+    while review.call(&["list", "--json"]).await.json()[0]["state"] == "running" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     // Whoever takes it up finds the wish.
     assert_eq!(review.call(&["resume", "r1", "--quiet"]).await.exit, 6);
 }

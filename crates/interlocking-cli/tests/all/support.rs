@@ -56,11 +56,16 @@ fn behind(mark: &str, text: &str) -> String {
     text.lines().map(|line| format!("{}\n", format!("{mark}{line}").trim_end())).collect()
 }
 
-/// The same text for every run: times, sessions and places are replaced.
+/// The same text for every run: times, durations, sessions and places are replaced.
 pub(crate) fn steady(text: &str) -> String {
     let mut steady = String::new();
     for line in text.lines() {
-        let words: Vec<String> = line.split(' ').map(word).collect();
+        let mut words: Vec<String> = line.split(' ').map(word).collect();
+        for at in 1..words.len() {
+            if matches!(words[at].trim_end_matches([':', ',']), "s") && words[at - 1].parse::<f64>().is_ok() {
+                words[at - 1] = "0.0".to_owned();
+            }
+        }
         steady += words.join(" ").trim_end();
         steady.push('\n');
     }
