@@ -4,6 +4,7 @@
 //! - [`ring`] writes [`ring100`]: a graph of a hundred nodes, and the same as a hand-written `match`.
 //! - [`fan`]: a fork to a thousand branches, and the same with a bare `JoinSet`.
 //! - [`many`]: ten thousand runs at once, and as many bare tasks.
+//! - [`growing`]: a chain whose state grows.
 //! - [`generated`]: crates whose compilation is measured.
 //! - [`allocations`] counts them.
 //! - [`sink`]: what listens; [`rounds`]: how times are compared.
@@ -11,6 +12,7 @@
 pub mod allocations;
 pub mod fan;
 pub mod generated;
+pub mod growing;
 pub mod many;
 pub mod ping_pong;
 pub mod ring;

@@ -4,4 +4,9 @@
 #[path = "../../interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
 
-held!(interlocking_bench::many::Five, interlocking_bench::ping_pong::PingPong, interlocking_bench::ring100::Ring);
+held!(
+    interlocking_bench::growing::Growing,
+    interlocking_bench::many::Five,
+    interlocking_bench::ping_pong::PingPong,
+    interlocking_bench::ring100::Ring
+);
