@@ -10,7 +10,7 @@ use interlocking::sqlite::{Durability, SqliteJournal};
 use interlocking::table::Table;
 use interlocking_bench::Ball;
 use interlocking_bench::rounds::compare;
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,21 +19,25 @@ use tokio::runtime::{Builder, Runtime};
 fn main() {
     let place = tempfile::tempdir().unwrap();
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    for (durability, count, rounds) in [(Durability::Full, 200, 21), (Durability::Relaxed, 1_000, 21)] {
-        let directory = place.path().join(format!("{durability:?}"));
-        let journal = SqliteJournal::options().durability(durability).open(&directory).unwrap();
-        let bare = bare(&place.path().join(format!("{durability:?}.db")), durability);
+    for (durability, count) in [(Durability::Full, 100), (Durability::Relaxed, 1_000)] {
+        let name = format!("{durability:?}").to_lowercase();
+        let at = |name: &str| place.path().join(format!("{durability:?} {name}"));
+        let journal = SqliteJournal::options().durability(durability).open(at("journal")).unwrap();
         let mut round = 0;
-        let transition = compare(
-            rounds,
-            || {
-                round += 1;
-                runtime.block_on(transitions(&journal, &id("lone", round), count));
-            },
-            || bare_transitions(&bare, count),
-        );
-        let name = format!("a record, {}", format!("{durability:?}").to_lowercase());
-        println!("{}", transition.line(&name, count, Some(1.2)));
+        let mut subject = || {
+            round += 1;
+            runtime.block_on(transitions(&journal, &id("lone", round), count));
+        };
+        let one_row = one_row(&at("one row.db"), durability);
+        let besides_one = compare(21, &mut subject, || one_row_each(&one_row, count));
+        println!("{}", besides_one.line(&format!("a record, {name}; one row by hand"), count, None));
+        let same_rows = same_rows(&at("same rows"), durability);
+        let mut first = 0;
+        let besides_same = compare(21, &mut subject, || {
+            same_rows_each(&same_rows, first, count);
+            first += count as i64;
+        });
+        println!("{}", besides_same.line(&format!("a record, {name}; same rows by hand"), count, Some(1.2)));
     }
     load(&runtime, &place.path().join("load"));
     together(&place.path().join("together"));
@@ -116,23 +120,61 @@ async fn transitions(journal: &SqliteJournal, run: &RunId, count: u64) {
     }
 }
 
-fn bare(path: &Path, durability: Durability) -> Connection {
-    let connection = Connection::open(path).unwrap();
+fn prepared(connection: Connection, durability: Durability) -> Connection {
     let synchronous = if durability == Durability::Full { "FULL" } else { "NORMAL" };
-    let pragmas = format!("PRAGMA journal_mode=WAL;PRAGMA synchronous={synchronous};PRAGMA wal_autocheckpoint=4096;");
-    connection.execute_batch(&pragmas).unwrap();
+    connection.execute_batch(&format!("PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}")).unwrap();
+    connection
+}
+
+/// A database with SQLite's own settings and one table.
+fn one_row(path: &Path, durability: Durability) -> Connection {
+    let connection = prepared(Connection::open(path).unwrap(), durability);
     connection.execute_batch("CREATE TABLE record(id INTEGER PRIMARY KEY,body TEXT NOT NULL)").unwrap();
     connection
 }
 
 /// The same records as JSON, one transaction each.
-fn bare_transitions(connection: &Connection, count: u64) {
+fn one_row_each(connection: &Connection, count: u64) {
     let (run, mut ball) = (id("bare", 0), Ball::new(count));
     for sequence in 0..=count {
         ball.hits += 1;
         let body = serde_json::to_string(&outcome(&run, sequence, &ball)).unwrap();
-        connection.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
-        connection.prepare_cached("INSERT INTO record(body)VALUES(?)").unwrap().execute([body]).unwrap();
-        connection.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
+        transaction(connection, || {
+            connection.prepare_cached("INSERT INTO record(body)VALUES(?)").unwrap().execute([body]).unwrap();
+        });
     }
+}
+
+/// A journal's own tables.
+fn same_rows(directory: &Path, durability: Durability) -> Connection {
+    drop(SqliteJournal::open(directory).unwrap());
+    let connection = prepared(Connection::open(directory.join("journal.db")).unwrap(), durability);
+    connection.execute_batch("PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=2048").unwrap();
+    connection
+}
+
+/// The rows that the journal writes for such a record, without finding out what is in them.
+fn same_rows_each(connection: &Connection, first: i64, count: u64) {
+    let ball = serde_json::to_string(&Ball::new(count)).unwrap();
+    for sequence in first..=first + count as i64 {
+        let noise = (sequence as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let sha256 = [noise.to_be_bytes(); 4].concat();
+        transaction(connection, || {
+            let object = "INSERT OR REPLACE INTO object(id,base,form,body)VALUES(?,?,0,?)";
+            let splice = &ball.as_bytes()[..14];
+            connection.prepare_cached(object).unwrap().execute(params![sequence, sequence - 1, splice]).unwrap();
+            let name = "INSERT OR REPLACE INTO name(head,object)VALUES(?,?)";
+            connection.prepare_cached(name).unwrap().execute(params![(noise >> 17) as i64, sequence]).unwrap();
+            let record = "INSERT OR REPLACE INTO record(id,at_ms,node,visit,attempt,alternative,took_ms,place,sha256)\
+                          VALUES(?,?,'ping',?,1,0,0,'ping',?)";
+            let values = params![(1i64 << 32) + sequence, sequence, sequence, sha256];
+            connection.prepare_cached(record).unwrap().execute(values).unwrap();
+        });
+    }
+}
+
+fn transaction(connection: &Connection, work: impl FnOnce()) {
+    connection.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
+    work();
+    connection.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
 }

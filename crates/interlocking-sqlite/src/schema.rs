@@ -18,6 +18,7 @@ const APPLICATION: u32 = 0x494C_4B4A;
 /// Pages of 2 KiB: a transition changes four of them, and each is written to the log as a whole.
 const SCHEMA: &str = "
 PRAGMA page_size=2048;
+BEGIN;
 PRAGMA application_id=1229736778;
 PRAGMA user_version=1;
 CREATE TABLE journal(sweeps INTEGER NOT NULL);
@@ -41,6 +42,7 @@ CREATE VIEW transitions AS SELECT r.name AS run,t.sequence,\
 strftime('%Y-%m-%d %H:%M:%f',(r.started_ms+t.at_ms)/1000.0,'unixepoch')AS at,\
 ifnull(t.entry,'outcome')AS entry,t.node,t.visit,t.attempt,t.alternative,t.took_ms,t.place,'sha256:'||lower(hex(t.sha256))AS payload,t.more \
 FROM record t JOIN run r ON r.id=t.id>>32;
+COMMIT;
 ";
 
 /// The id of a record of the run `run`.
