@@ -126,12 +126,12 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// A run that starts with `entry`.
     pub fn new(net: &'n Net, entry: P) -> Self {
         let places = net.places().len();
-        let kept = net.places().iter().rposition(|place| place.kept).map_or(0, |last| last + 1);
+        let empty = |places: usize| -> Box<[Option<P>]> { (0..places).map(|_| None).collect() };
         let mut frontier = Self {
             net,
             marked: Bits::new(places),
-            waiting: std::iter::repeat_with(|| None).take(places).collect(),
-            remembered: std::iter::repeat_with(|| None).take(kept).collect(),
+            waiting: empty(places),
+            remembered: empty(net.features().kept),
             nodes: vec![NodeState::default(); net.nodes().len()].into(),
             due: VecDeque::with_capacity(8),
             running: 0,

@@ -33,6 +33,24 @@ pub struct Net {
     intakes: Vec<Intake>,
     memory_groups: Vec<String>,
     entry: PlaceIndex,
+    features: Features,
+}
+
+/// What some node of a net has: asked at the start of every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// A prompt.
+    pub prompts: bool,
+    /// Child runs.
+    pub maps: bool,
+    /// A node that it observes.
+    pub observes: bool,
+    /// A report for the exit.
+    pub reports: bool,
+    /// A workspace that it may only read.
+    pub read_only: bool,
+    /// How many places there are up to the last whose value is [kept](NetPlace::kept).
+    pub kept: usize,
 }
 
 /// What a plain alternative comes to, in as few bytes as possible: a chain of nodes reads nothing else.
@@ -253,7 +271,34 @@ impl Net {
         let intakes = nodes.iter().map(Intake::of).collect();
         let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
         let places = names.places;
-        Ok(Self { nodes, places, alternatives, shortcuts, plain, consumers, intakes, memory_groups, entry, table })
+        let any = |has: fn(&NodeRow) -> bool| table.nodes.iter().any(has);
+        let features = Features {
+            prompts: any(|row| row.kind == NodeKind::Llm || row.prompt.is_some()),
+            maps: any(|row| row.kind == NodeKind::Map),
+            observes: any(|row| row.kind == NodeKind::Observer),
+            reports: any(|row| row.report.is_some()),
+            read_only: any(|row| row.read_only),
+            kept: places.iter().rposition(|place| place.kept).map_or(0, |last| last + 1),
+        };
+        Ok(Self {
+            nodes,
+            places,
+            alternatives,
+            shortcuts,
+            plain,
+            consumers,
+            intakes,
+            memory_groups,
+            entry,
+            features,
+            table,
+        })
+    }
+
+    /// What some node has.
+    #[inline]
+    pub fn features(&self) -> Features {
+        self.features
     }
 
     /// The table that this was compiled from.

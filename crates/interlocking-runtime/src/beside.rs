@@ -283,7 +283,7 @@ impl<G: Graph> Driver<G> {
 
 /// Whether the output is made of reports too.
 pub(crate) fn has_reports(net: &Net) -> bool {
-    net.table().nodes.iter().any(|row| row.report.is_some())
+    net.features().reports
 }
 
 /// What came of an advisory execution; `None` if it was stopped with its run.

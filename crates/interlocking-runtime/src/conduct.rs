@@ -99,7 +99,7 @@ fn unrecorded<G: Graph>(
 ) -> Result<Box<Ready<G>>, StartError> {
     check(G::net(), &mut settings)?;
     let (entry, kept, _) = read_back::<G>(entry)?;
-    let services = services(&graph, settings, kept, None);
+    let services = services(&graph, *settings, kept, None);
     let standing = standing(entry, Vec::new());
     Ok(Box::new(ready(services, standing, None, None)))
 }
@@ -151,7 +151,9 @@ async fn prepare<G: Graph>(
 
 /// What a run must have, and what it makes of its settings.
 fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
-    check_roles(net, &settings.options().roles)?;
+    if net.features().prompts {
+        check_roles(net, &settings.options().roles)?;
+    }
     if settings.is_timed() {
         // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
         settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
@@ -254,10 +256,9 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
         settings.tree().alone(run).await;
     }
     let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
-    let has_children = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
     if let Some(journal) = &settings.journal
         && has_ended
-        && has_children
+        && G::net().features().maps
         && let Err(error) = end_children(&**journal, settings.tree(), run).await
     {
         // The run itself is at its end, which is recorded.
@@ -288,7 +289,7 @@ async fn fresh<G: Graph>(
     let (entry, kept, encoded) = read_back::<G>(entry)?;
     let encoded = Encoded::from(encoded);
     let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
-    let services = services(graph, settings, kept, scribe.clone());
+    let services = services(graph, *settings, kept, scribe.clone());
     let mut arrived = Vec::new();
     if let Some(scribe) = &scribe {
         let settings = &services.backstage.settings;
@@ -311,12 +312,12 @@ fn read_back<G: Graph>(entry: G::Entry) -> Result<(G::Entry, G::Entry, String), 
 
 fn services<G: Graph>(
     graph: &Arc<G>,
-    settings: Box<Settings>,
+    settings: Settings,
     entry: G::Entry,
     scribe: Option<Arc<Scribe>>,
 ) -> RunServices<G> {
     let inputs = scribe.is_some().then(|| Box::new(vec![None; G::net().places().len()].into()));
-    let backstage = Backstage::new::<G>(*settings, scribe);
+    let backstage = Backstage::new::<G>(settings, scribe);
     RunServices { graph: graph.clone(), entry, inputs, memories: memories::<G>(), backstage }
 }
 

@@ -17,9 +17,9 @@ use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Violation};
 use interlocking_core::graph::{Done, Graph};
-use interlocking_core::net::NodeIndex;
+use interlocking_core::net::{Features, NodeIndex};
 use interlocking_core::route::Step;
-use interlocking_core::table::{EXIT, NodeKind};
+use interlocking_core::table::EXIT;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -185,9 +185,9 @@ impl<G: Graph> Driver<G> {
         standing: Standing<G>,
         recorder: Option<(Arc<Scribe>, Claim)>,
     ) -> (Self, Option<Box<Begun<G>>>) {
-        let observes = G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Observer);
-        let listens = recorder.is_some() || G::net().table().nodes.iter().any(|row| row.kind == NodeKind::Map);
-        let relays = recorder.is_none() && !services.backstage.has_read_only && !observes;
+        let Features { maps, observes, read_only, .. } = G::net().features();
+        let listens = recorder.is_some() || maps;
+        let relays = recorder.is_none() && !read_only && !observes;
         let shared = Arc::new(Shared { services, airfield: OnceLock::new() });
         let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
         let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
@@ -241,8 +241,10 @@ impl<G: Graph> Driver<G> {
     /// The nodes that were entered, each with how often.
     pub(crate) fn visits(&self) -> Vec<(&'static str, u32)> {
         let net = G::net();
+        let mut entered = Vec::with_capacity(net.nodes().len());
         let visits = (0..net.nodes().len() as NodeIndex).map(|node| (net.name(node), self.frontier.visits(node)));
-        visits.filter(|(_, visits)| *visits > 0).collect()
+        entered.extend(visits.filter(|(_, visits)| *visits > 0));
+        entered
     }
 
     /// Writes the run's records; `None` where there is no journal.

@@ -105,7 +105,7 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
 /// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
-    (services.backstage.has_read_only && services.backstage.net.node(execution.node).read_only)
+    (services.backstage.net.features().read_only && services.backstage.net.node(execution.node).read_only)
         || tracing::enabled!(tracing::Level::INFO)
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn taken_up<G: Graph>(
     put_back(net, &run, &settings, &replayed).await?;
     let scribe = Arc::new(Scribe::new(journal, run.clone(), count));
     let table = migrated.then(|| Box::new(net.table().clone()));
-    let (standing, services) = reader.standing(graph, settings, &scribe, replayed)?;
+    let (standing, services) = reader.standing(graph, *settings, &scribe, replayed)?;
     scribe.write(Entry::Resumed { table }).await?;
     Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
 }
@@ -221,7 +221,7 @@ impl Reader<'_> {
     fn standing<G: Graph>(
         &self,
         graph: &Arc<G>,
-        settings: Box<Settings>,
+        settings: Settings,
         scribe: &Arc<Scribe>,
         mut replayed: Replayed<'static>,
     ) -> Result<(Standing<G>, RunServices<G>), StartError> {
@@ -252,7 +252,7 @@ impl Reader<'_> {
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
             message.message = self.texts.of(&message.message).into();
         }
-        let backstage = Backstage::new::<G>(*settings, Some(scribe.clone()));
+        let backstage = Backstage::new::<G>(settings, Some(scribe.clone()));
         self.remember(net, &mut replayed, backstage.history());
         replayed.calls.drain(..).for_each(|(by, call)| backstage.had_spent(by, call));
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;

@@ -36,8 +36,6 @@ pub(crate) struct Backstage {
     pub(crate) net: &'static Net,
     pub(crate) settings: Settings,
     pub(crate) started: Elapsed,
-    /// Whether any node must leave its workspace as it found it.
-    pub(crate) has_read_only: bool,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) scribe: Option<Arc<Scribe>>,
     /// Where the run's chain stands, if it is one now.
@@ -207,9 +205,8 @@ impl Backstage {
     pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
         let net = G::net();
         let started = settings.clock().now();
-        let has_read_only = net.nodes().iter().any(|node| node.read_only);
         let whereabouts = Whereabouts::nowhere();
-        Self { net, settings, started, has_read_only, scribe, whereabouts, notes: OnceLock::new() }
+        Self { net, settings, started, scribe, whereabouts, notes: OnceLock::new() }
     }
 
     /// The run's name.
