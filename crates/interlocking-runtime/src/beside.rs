@@ -229,6 +229,8 @@ impl<G: Graph> Driver<G> {
         let deadline = self.shared.services.backstage.settings.options().report_deadline;
         let mut over = std::pin::pin!(tokio::time::sleep(deadline));
         while self.is_busy_beside() {
+            // What was stopped with the run's end comes down now, and wakes whoever waits until it is taken.
+            while self.flight.next().is_some() {}
             if self.wait_for_any(Some(over.as_mut())).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
                 break;

@@ -115,10 +115,16 @@ async fn prepare<G: Graph>(
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
+    let is_fresh = matches!(begin, Begin::Fresh { .. });
     // Before the claim, so that whoever sees that the run has left finds it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
     let claim = match &journal {
-        Some(journal) => Some(journal.claim(&run).await?),
+        Some(journal) => match journal.claim(&run).await {
+            Ok(claim) => Some(claim),
+            // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
+            Err(JournalError::Held { .. }) if !is_fresh && has_ended(&**journal, &run).await? => None,
+            Err(error) => return Err(error.into()),
+        },
         None => None,
     };
     let records = match (&begin, &journal) {
@@ -147,6 +153,10 @@ async fn prepare<G: Graph>(
     };
     membership.iter().for_each(|membership| membership.is_recorded());
     Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership))))
+}
+
+async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartError> {
+    Ok(journal.load(run).await?.iter().any(|record| record.entry.ending().is_some()))
 }
 
 /// What a run must have, and what it makes of its settings.

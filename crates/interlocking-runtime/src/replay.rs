@@ -283,6 +283,14 @@ impl<'net> Replayed<'net> {
                 self.calls.extend(calls.into_iter().map(|call| (execution, call)));
             }
             Entry::Ended { failure, cancelled, output } => {
+                // An event node that failed was entered, and no other record tells of it.
+                if let Some(Failure { node, visit, .. }) = &failure
+                    && let Some(&node) = names.get(node.as_str())
+                    && net.row(node).kind == NodeKind::Event
+                    && self.frontier.visits(node) < *visit
+                {
+                    self.frontier.enter_beside(node);
+                }
                 (self.ended, self.output) = (Some((failure, cancelled)), output);
             }
             Entry::Outcome(outcome) => {

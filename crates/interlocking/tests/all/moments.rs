@@ -1,7 +1,7 @@
 //! Runs that something happens to at an awkward moment: a message as they come to their exit, the end of their process
 //! as they fail, a slow journal as a person answers or a deadline passes. Found by simulated runs.
 
-use crate::support::{Log, failed, finished, pass, timed};
+use crate::support::{Log, both_ways, failed, finished, pass, timed};
 use async_trait::async_trait;
 use interlocking::failure::FailureKind;
 use interlocking::prelude::*;
@@ -41,7 +41,31 @@ struct Stubborn {
     #[node(entry, input = u32, goto(again, exit), visits = 2)]
     again: LogicNode<Again>,
 }
-held!(Meeting, Stubborn);
+
+/// The first of three is enough.
+#[derive(Graph)]
+#[graph(output = String)]
+struct Sprint {
+    #[node(entry, input = u32, fork(first, second, third), spawn(judge))]
+    start: ForkNode<Start>,
+    #[node(input = u32, goto(exit, cancels(*)))]
+    first: LogicNode<First>,
+    #[node(input = u32, goto(exit, cancels(*)))]
+    second: LogicNode<Second>,
+    #[node(input = u32, goto(exit, cancels(*)))]
+    third: LogicNode<Third>,
+    #[node(input = u32, report = u32, reports_to(exit))]
+    judge: AdvisoryNode<Judge>,
+}
+
+/// The same sprint, twice.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Season {
+    #[node(entry, input = u32, map = Sprint, goto(races, exit), visits = 2)]
+    races: MapNode<Races>,
+}
+held!(Meeting, Stubborn, Sprint, Season);
 
 forks!(Open for meeting::open, |start: u32, cx| fork!(cx, (start, start)));
 struct Asks;
@@ -70,6 +94,9 @@ joins!(Gate for meeting::gate, |(answer, start): (u32, u32), cx| {
 struct Mail(Diary);
 impl EventHandler<meeting::mail> for Mail {
     async fn handle(&self, text: String, cx: &mut Cx<'_, meeting::mail>) -> Route<meeting::mail> {
+        if text == "bad news" {
+            return Err(text.into());
+        }
         self.0.lock().unwrap().push(text);
         pass(20).await;
         cx.resume()
@@ -89,6 +116,68 @@ impl Finish for Meeting {
     }
 }
 logic!(Again for stubborn::again, |times: u32, cx| goto!(cx, self, times + 1));
+
+forks!(Start for sprint::start, |lane: u32, cx| {
+    cx.spawn::<sprint::judge>(lane);
+    fork!(cx, (lane, lane, lane))
+});
+logic!(First for sprint::first, |_: u32, cx| {
+    pass(10).await;
+    goto!(cx, sprint::exit, "first".to_owned())
+});
+logic!(Second for sprint::second, |_: u32, cx| {
+    pass(10).await;
+    goto!(cx, sprint::exit, "second".to_owned())
+});
+logic!(Third for sprint::third, |_: u32, cx| {
+    pass(11).await;
+    goto!(cx, sprint::exit, "third".to_owned())
+});
+struct Judge;
+impl AdvisoryHandler<sprint::judge> for Judge {
+    async fn advise(&self, lane: u32, _: &mut Cx<'_, sprint::judge>) -> Result<u32, NodeError> {
+        pass(25).await;
+        Ok(lane)
+    }
+}
+impl Finish for Sprint {
+    async fn finish(&self, output: String, reports: Self::Reports) -> Result<String, NodeError> {
+        Ok(format!("{output}, {} judged", reports.judge.len()))
+    }
+}
+
+fn sprint() -> Sprint {
+    Sprint {
+        start: ForkNode(Start),
+        first: LogicNode(First),
+        second: LogicNode(Second),
+        third: LogicNode(Third),
+        judge: AdvisoryNode(Judge),
+    }
+}
+
+struct Races;
+impl MapHandler<season::races> for Races {
+    fn graph(&self, _: &Cx<'_, season::races>) -> Result<Arc<Sprint>, NodeError> {
+        Ok(Arc::new(sprint()))
+    }
+    async fn items(&self, lane: &u32, _: &mut Cx<'_, season::races>) -> Result<Vec<Item<Sprint>>, NodeError> {
+        Ok(vec![Item::new(*lane)])
+    }
+    async fn gather(
+        &self,
+        lane: u32,
+        children: Children<Sprint>,
+        cx: &mut Cx<'_, season::races>,
+    ) -> Route<season::races> {
+        let told = children.all().await.into_iter().map(|child| match child.result {
+            Ok(sprint) => sprint,
+            Err(failure) => failure.to_string(),
+        });
+        let told = told.collect();
+        if cx.visit() == 1 { goto!(cx, self, lane) } else { goto!(cx, season::exit, told) }
+    }
+}
 
 fn meeting(diary: &Diary, journal: &Arc<Slow>) -> Run<Meeting> {
     let graph = Meeting {
@@ -199,6 +288,51 @@ async fn what_was_held_while_a_message_was_handled_holds_up_nobody() {
     let lines = log.lines();
     assert!(lines.find("started next 1.1") < lines.find("finished ask 1.1"), "{lines}");
     assert_eq!(log.line("started gate 1.1"), "50 started gate 1.1");
+}
+
+/// Two branches land with the one that came to the exit or after it, one by one, and nobody takes them in any more.
+#[test]
+fn a_run_waits_for_its_reports_though_what_it_has_stopped_comes_down_meanwhile() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // Beside the test: a driver that never waits lets no timer come.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        for way in 0..2 {
+            let report = runtime.block_on(async {
+                let [recorded, unrecorded] = both_ways(sprint);
+                if way == 0 { recorded.start(1).await } else { unrecorded.start(1).await }
+            });
+            sender.send(finished(report.unwrap())).unwrap();
+        }
+    });
+    for _ in 0..2 {
+        let output = receiver.recv_timeout(Duration::from_secs(60)).expect("the run comes to its end");
+        assert_eq!(output, "first, 1 judged");
+    }
+}
+
+/// What works on after a child's end holds the child's run, and not what it came to.
+#[tokio::test(start_paused = true)]
+async fn a_child_is_asked_again_while_its_addendum_is_still_to_come() {
+    let journal = Slow::new(|_| 0);
+    let run = timed(Season { races: MapNode(Races) }).with_journal(journal).with_report_deadline(Duration::ZERO);
+    assert_eq!(finished(run.start(1).await.unwrap()), ["first, 1 judged"]);
+}
+
+/// An event node that failed has no outcome in the journal, and was entered all the same.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_a_message_has_ended_tells_of_the_same_visits_again() {
+    let (diary, journal) = (Diary::default(), Slow::new(|_| 0));
+    let letters = async {
+        pass(50).await;
+        journal.post(&run(), message("bad news")).await.unwrap();
+    };
+    let (report, ()) = tokio::join!(meeting(&diary, &journal).awaiting_people().start(1), letters);
+    let report = report.unwrap();
+    let again = meeting(&diary, &journal).resume().await.unwrap();
+    assert_eq!(again.visits, report.visits);
+    assert!(report.visits.contains(&("mail", 1)), "{:?}", report.visits);
+    assert_eq!(failed(again), failed(report));
 }
 
 /// A journal that takes its time with some records, in milliseconds.

@@ -1,0 +1,61 @@
+//! One weather against the other.
+
+use super::Followed;
+use crate::graph::Output;
+use crate::oracle::ExecutionKey;
+use crate::plan;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::Outcome;
+use std::collections::BTreeMap;
+
+/// What is compared of a run.
+pub(crate) struct Compared {
+    outcome: Outcome<Output>,
+    /// By run and execution: the tokens that it sent.
+    outcomes: BTreeMap<RunId, BTreeMap<ExecutionKey, String>>,
+    /// Whether anything depended, or in the other weather may depend, on which of two things came first.
+    raced: bool,
+    /// Whether any run has got a message.
+    received: bool,
+}
+
+impl Compared {
+    pub(crate) fn of(followed: &Followed<'_>) -> Self {
+        let outcomes = followed.runs.iter().map(|(run, oracle)| {
+            let outcomes = oracle.outcomes.iter();
+            (run.clone(), outcomes.map(|(execution, tokens)| (*execution, format!("{tokens:?}"))).collect())
+        });
+        let ended = followed.account.ended;
+        let runs = || followed.runs.values();
+        let received = runs().any(|oracle| oracle.seen.received > 0);
+        // A message that came after the end here may come before it there.
+        let sent = !plan::messages(&ended.history.world).is_empty() || runs().any(|oracle| oracle.seen.sent > 0);
+        Self {
+            outcome: ended.report.outcome.clone(),
+            outcomes: outcomes.collect(),
+            raced: received || sent || runs().any(|oracle| oracle.raced.is_some()),
+            received,
+        }
+    }
+}
+
+/// Where nothing depended on which of two things came first, an undisturbed run and one that was cut off came to the same.
+/// False if they need not.
+pub(crate) fn compare(fair: &Compared, foul: &Compared) -> Result<bool, String> {
+    if fair.raced || foul.received || matches!(foul.outcome, Outcome::Cancelled) {
+        return Ok(false);
+    }
+    let number = |outcome: &Outcome<Output>| match outcome {
+        Outcome::Finished(output) => Ok(output.number),
+        other => Err(format!("{other:?}")),
+    };
+    if number(&fair.outcome) != number(&foul.outcome) {
+        return Err(format!("undisturbed it ends as {:?}, and cut off as {:?}", fair.outcome, foul.outcome));
+    }
+    for (run, outcomes) in &fair.outcomes {
+        if foul.outcomes.get(run) != Some(outcomes) {
+            return Err(format!("undisturbed {run} did {outcomes:?}, and cut off {:?}", foul.outcomes.get(run)));
+        }
+    }
+    Ok(true)
+}

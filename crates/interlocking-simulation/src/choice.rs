@@ -1,0 +1,134 @@
+//! What each execution does: a function of the seed, its run, its node, its visit and its attempt, and of nothing else. So a
+//! run that was cut off does the same again.
+
+use crate::generate::Dice;
+use crate::numbers::{mix, mix_text};
+use crate::tables::TIMEOUT_MS;
+use interlocking_core::failure::FailureKind;
+use interlocking_core::frontier::Execution;
+use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+
+/// What one execution does.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// How long it waits, in milliseconds, before and after its side effect.
+    pub(crate) delays: [u64; 2],
+    pub(crate) fate: Fate,
+    /// Where it goes; `None` where an event node leaves the run as it is, and of what works beside the graph.
+    pub(crate) way: Option<Way>,
+    /// Whether it has a side effect that is recorded.
+    pub(crate) once: bool,
+    /// What it adds to its memory, if it has one.
+    pub(crate) adds: Option<u64>,
+    /// The advisory nodes that it starts.
+    pub(crate) spawns: Vec<PlaceIndex>,
+    /// Whether it sends a message, and which.
+    pub(crate) sends: Option<u64>,
+    /// Of a map node: what its children start with.
+    pub(crate) items: Vec<u64>,
+    /// A number of its own: what its tokens, its report, its question carry.
+    pub(crate) number: u64,
+}
+
+/// How an execution ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Well,
+    Fails,
+    Panics,
+    TimesOut,
+}
+
+impl Fate {
+    /// The sort of failure that it is, where it is one.
+    pub(crate) fn failure(self) -> FailureKind {
+        match self {
+            Self::Panics => FailureKind::Panic,
+            Self::TimesOut => FailureKind::Timeout { limit_ms: TIMEOUT_MS },
+            Self::Well | Self::Fails => FailureKind::Handler,
+        }
+    }
+}
+
+/// One way on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) alternative: AlternativeIndex,
+    pub(crate) places: Vec<PlaceIndex>,
+    pub(crate) fork: bool,
+}
+
+/// How rough the world of one seed is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Temper {
+    /// How many executions in a hundred fail.
+    pub(crate) failing: usize,
+    /// The longest usual delay, in milliseconds.
+    pub(crate) delay: usize,
+    /// How many executions in a hundred send a message to an event node.
+    pub(crate) sending: usize,
+}
+
+impl Temper {
+    pub(crate) fn of(seed: u64) -> Self {
+        let mut dice = Dice::new(seed ^ 0x7e_4be4);
+        Self {
+            failing: *dice.pick(&[0, 0, 0, 1, 4, 12]),
+            delay: *dice.pick(&[1, 10, 10, 100, 1_000]),
+            sending: *dice.pick(&[0, 0, 5, 25]),
+        }
+    }
+}
+
+/// What `execution` of a run on `net` does.
+pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, execution: Execution) -> Choice {
+    let Execution { node, visit, attempt } = execution;
+    let number = mix(&[seed, mix_text(run.as_str()), node.into(), visit.into(), attempt.into()]);
+    let mut dice = Dice::new(number);
+    let row = net.row(node);
+    let fate = match dice.below(5) {
+        _ if !dice.percent(temper.failing) => Fate::Well,
+        0 | 1 => Fate::Fails,
+        2 => Fate::Panics,
+        _ if row.timeout_ms.is_some() => Fate::TimesOut,
+        _ => Fate::Fails,
+    };
+    let mut delay = || match dice.below(10) {
+        0..3 => 0,
+        9 => dice.below(800) as u64,
+        _ => dice.below(temper.delay.min(900)) as u64,
+    };
+    let mut delays = [delay(), delay()];
+    if fate == Fate::TimesOut {
+        delays[1] = 2 * TIMEOUT_MS;
+    }
+    let works_on_tokens = !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
+    let way = works_on_tokens.then(|| way(&mut dice, net, execution)).flatten();
+    let spawns = row.spawn.iter().filter(|_| dice.percent(60)).filter_map(|name| net.place_named(name)).collect();
+    Choice {
+        delays,
+        fate,
+        way,
+        once: dice.percent(25),
+        adds: (row.memory.is_some() && dice.percent(70)).then(|| dice.below(1 << 20) as u64),
+        spawns,
+        sends: (works_on_tokens && dice.percent(temper.sending)).then(|| dice.below(1 << 20) as u64),
+        // Few different ones, so that some are equal and some come back when the node is entered again.
+        items: (0..[0, 1, 1, 2, 3][dice.below(5)]).map(|_| dice.below(5) as u64).collect(),
+        number,
+    }
+}
+
+fn way(dice: &mut Dice, net: &Net, execution: Execution) -> Option<Way> {
+    let (node, row) = (net.node(execution.node), net.row(execution.node));
+    let exhausted = u16::from(node.exhausted.is_some());
+    let range = node.alternatives.start..node.alternatives.end - exhausted;
+    let ways = range.len() + usize::from(row.resume);
+    let chosen = dice.below(ways.max(1));
+    let alternative = range.clone().nth(chosen)?;
+    let branches = &net.alternative(alternative)?.branches;
+    let places = branches.iter().map(|places| *dice.pick(places)).collect();
+    Some(Way { alternative, places, fork: row.fork.is_some() && alternative + 1 == range.end })
+}

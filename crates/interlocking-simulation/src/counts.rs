@@ -1,0 +1,100 @@
+//! How often there was what, so that a thousand seeds show that they came upon all of it.
+
+use crate::checks::Followed;
+use crate::journal::Fault;
+use crate::oracle::Seen;
+use crate::plan::Cut;
+use interlocking_core::failure::FailureKind;
+use interlocking_runtime::Outcome;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How often there was what, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts(BTreeMap<&'static str, usize>);
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(what, number)| writeln!(f, "{number:>9} {what}"))
+    }
+}
+
+impl Counts {
+    /// How often there was this.
+    pub fn get(&self, what: &str) -> usize {
+        self.0.get(what).copied().unwrap_or_default()
+    }
+
+    /// Adds the counts of another seed.
+    pub fn merge(&mut self, other: &Self) {
+        other.0.iter().for_each(|(what, number)| self.add(what, *number));
+    }
+
+    pub(crate) fn add(&mut self, what: &'static str, number: usize) {
+        *self.0.entry(what).or_default() += number;
+    }
+
+    /// Counts what there was in a run and its children.
+    pub(crate) fn of(&mut self, followed: &Followed<'_>) {
+        for oracle in followed.runs.values() {
+            self.seen(oracle.seen);
+        }
+        let ended = followed.account.ended;
+        let history = &ended.history;
+        self.add("seeds run", 1);
+        self.add("children", followed.runs.len().saturating_sub(1));
+        self.add("waits", history.waits as usize);
+        self.add("executors", history.world.executor() as usize);
+        self.add("log lines", followed.account.log.len());
+        history.cuts.iter().for_each(|cut| self.add(cut_off(*cut), 1));
+        self.add(ended_as(&ended.report.outcome), 1);
+        if let Outcome::Finished(output) = &ended.report.outcome {
+            let limit_ms = history.surroundings.deadline.as_millis() as u64;
+            let late = output.reports.iter().filter(|told| told.2 == Err(FailureKind::Timeout { limit_ms }));
+            self.add("late reports", late.count());
+        }
+    }
+
+    fn seen(&mut self, seen: Seen) {
+        let Seen { outcomes, cancelled, exhausted, received, messages, redirects, answers, .. } = seen;
+        let Seen { remembered, advisory, once, sent, memories, resumed, .. } = seen;
+        self.add("runs", 1);
+        self.add("outcomes", outcomes);
+        self.add("cancelled", cancelled);
+        self.add("exhausted", exhausted);
+        self.add("received", received);
+        self.add("messages", messages);
+        self.add("redirects", redirects);
+        self.add("answers", answers);
+        self.add("remembered", remembered);
+        self.add("advisory", advisory);
+        self.add("effects", once);
+        self.add("sent", sent);
+        self.add("memories", memories);
+        self.add("resumed", resumed);
+    }
+}
+
+fn cut_off(cut: Cut) -> &'static str {
+    match cut {
+        Cut::Ends => "process ends",
+        Cut::Dropped => "future dropped",
+        Cut::Suspended => "suspended",
+        Cut::Journal(Fault::Refuses) => "journal refuses",
+        Cut::Journal(Fault::EndsBefore) => "ends before a record",
+        Cut::Journal(Fault::EndsAfter) => "ends after a record",
+    }
+}
+
+fn ended_as<T>(outcome: &Outcome<T>) -> &'static str {
+    match outcome {
+        Outcome::Finished(_) => "finished",
+        Outcome::Failed(failure) => match failure.kind {
+            FailureKind::Panic => "panicked",
+            FailureKind::Timeout { .. } => "timed out",
+            FailureKind::Exhausted(_) => "failed by a bound",
+            _ => "failed",
+        },
+        _ => "was cancelled",
+    }
+}

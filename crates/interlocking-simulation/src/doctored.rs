@@ -1,0 +1,170 @@
+//! The simulation can fail: what really happened is accepted, and refused once anything of it is changed.
+
+use crate::body::EVENT;
+use crate::checks::Account;
+use crate::graph::set_nets;
+use crate::history::{self, Ended};
+use crate::plan::Weather;
+use crate::tables::tables;
+use crate::world::{Logged, What, World};
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::net::Net;
+use interlocking_runtime::Outcome;
+use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record};
+use std::sync::Arc;
+
+/// How many seeds each change is tried on.
+const SEEDS: u64 = 40;
+
+/// Changes what is told of a run; nothing where there is nothing to change.
+type Change = fn(&mut Account<'_>) -> Option<()>;
+
+/// Each change, and how many of the seeds it must apply to at least.
+const CHANGES: [(&str, usize, Change); 11] = [
+    ("a record is missing", 30, |account| {
+        let (nth, _) = first(account, |_| true)?;
+        root(account)?.remove(nth);
+        renumber(account)
+    }),
+    ("the end is missing", 30, |account| {
+        let records = root(account)?;
+        let last = records.iter().rposition(|record| record.entry.ending().is_some())?;
+        records.remove(last);
+        renumber(account)
+    }),
+    ("an outcome comes twice", 30, |account| {
+        let (nth, _) = first(account, |_| true)?;
+        let records = root(account)?;
+        records.insert(nth + 1, records[nth].clone());
+        renumber(account)
+    }),
+    ("an outcome comes before what led to it", 30, |account| {
+        let (nth, _) = first(account, |_| true)?;
+        root(account)?.swap(nth - 1, nth);
+        renumber(account)
+    }),
+    ("a token carries something else", 30, |account| {
+        in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.payload = Payload::Json("1".into())))
+    }),
+    ("a token goes elsewhere", 30, |account| {
+        in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.place = "elsewhere".to_owned()))
+    }),
+    ("an update of a memory is lost", 5, |account| in_first(account, |outcome| outcome.memory.take().map(drop))),
+    ("a run that finished is stuck", 20, |account| {
+        let (output, failure) = root(account)?.iter_mut().find_map(|record| match &mut record.entry {
+            Entry::Ended { output, failure: failure @ None, cancelled: false, .. } => Some((output, failure)),
+            _ => None,
+        })?;
+        *output = None;
+        let (node, message) = ("exit".to_owned(), "it is stuck".to_owned());
+        *failure =
+            Some(Failure { node, visit: 0, attempt: 0, kind: FailureKind::Handler, message, causes: Vec::new() });
+        Some(())
+    }),
+    ("a node starts late", 30, |account| {
+        let line = account.log.iter_mut().find(|line| matches!(line.what, What::Started { .. }))?;
+        line.at += 1;
+        Some(())
+    }),
+    ("a node never starts", 30, |account| {
+        let started = came_to_its_end(account)?;
+        account.log.remove(started);
+        Some(())
+    }),
+    ("a side effect is done again", 5, |account| {
+        let (run, by) = account.records.values().flatten().find_map(|record| match &record.entry {
+            Entry::Once { by, .. } => Some((record.run.clone(), by.clone())),
+            _ => None,
+        })?;
+        let last = account.log.last()?.clone();
+        account.log.push(Logged { what: What::Effect { run, by, value: 0 }, ..last });
+        Some(())
+    }),
+];
+
+#[test]
+fn whatever_is_changed_is_refused() {
+    let mut applied = [0; CHANGES.len()];
+    for seed in 0..SEEDS {
+        let ended = ended(seed);
+        assert_eq!(Account::of(&ended).unwrap().check().err(), None, "seed {seed} as it is");
+        for ((what, _, change), applied) in CHANGES.iter().zip(&mut applied) {
+            let mut account = Account::of(&ended).unwrap();
+            if change(&mut account).is_some() {
+                *applied += 1;
+                assert!(account.check().is_err(), "seed {seed} is accepted though {what}");
+            }
+        }
+    }
+    for ((what, least, _), applied) in CHANGES.iter().zip(applied) {
+        assert!(applied >= *least, "{what}: only in {applied} of {SEEDS} seeds");
+    }
+}
+
+#[test]
+fn another_output_is_refused() {
+    let mut finished = 0;
+    for seed in 0..SEEDS {
+        let mut ended = ended(seed);
+        let Outcome::Finished(output) = &mut ended.report.outcome else { continue };
+        output.number ^= 1;
+        finished += 1;
+        assert!(Account::of(&ended).unwrap().check().is_err(), "seed {seed} is accepted with another output");
+    }
+    assert!(finished >= 20, "only {finished} of {SEEDS} seeds finished");
+}
+
+/// What a seed comes to in foul weather.
+fn ended(seed: u64) -> Ended {
+    let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).unwrap())));
+    set_nets(nets);
+    history::run(&Arc::new(World::new(seed, nets)), Weather::Foul).unwrap()
+}
+
+/// The root's records.
+fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
+    account.records.get_mut(&account.ended.history.root)
+}
+
+/// The position and the outcome of the first record of the root that this is true of.
+fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option<(usize, NodeOutcome)> {
+    root(account)?.iter().enumerate().find_map(|(nth, record)| match &record.entry {
+        Entry::Outcome(outcome) if is(outcome) => Some((nth, outcome.clone())),
+        _ => None,
+    })
+}
+
+/// Changes the first outcome of the root that has what is changed.
+fn in_first(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>) -> Option<()> {
+    root(account)?.iter_mut().find_map(|record| match &mut record.entry {
+        Entry::Outcome(outcome) => change(outcome),
+        _ => None,
+    })
+}
+
+/// The line of the log that tells of the start of an execution whose outcome the same executor recorded.
+fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
+    let records = root(account)?.clone();
+    account.log.iter().find_map(|line| {
+        let What::Acknowledged { run, sequence } = &line.what else { return None };
+        let record = records.iter().find(|record| record.sequence == *sequence && record.run == *run)?;
+        let Entry::Outcome(outcome) = &record.entry else { return None };
+        // Nobody says when an event node must start.
+        if outcome.node == EVENT {
+            return None;
+        }
+        account.log.iter().rposition(|other| {
+            other.executor == line.executor
+                && matches!(&other.what, What::Started { run: of, by } if of == run
+                    && (&by.node, by.visit, by.attempt) == (&outcome.node, outcome.visit, outcome.attempt))
+        })
+    })
+}
+
+/// Numbers the root's records as if they had been written so, and forgets when they were acknowledged.
+fn renumber(account: &mut Account<'_>) -> Option<()> {
+    (0..).zip(root(account)?).for_each(|(sequence, record)| record.sequence = sequence);
+    let root = &account.ended.history.root;
+    account.log.retain(|line| !matches!(&line.what, What::Acknowledged { run, .. } if run == root));
+    Some(())
+}

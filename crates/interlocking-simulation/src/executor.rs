@@ -1,0 +1,92 @@
+//! One executor of a run: from the run's beginning, or from where its records end, to where it is cut off.
+
+use crate::graph::{Output, Simulated};
+use crate::history::History;
+use crate::messages::post;
+use crate::plan::{Cut, FOREVER, Plan};
+use crate::world::{Ears, What};
+use interlocking_runtime::clock::TokioClock;
+use interlocking_runtime::journal::{Letter, LetterBody};
+use interlocking_runtime::{Cancel, Journal, Outcome, Report, Run, StartError};
+use std::sync::Arc;
+
+/// What one executor came to.
+pub(crate) enum Came {
+    To(Box<Report<Output>>),
+    /// It was cut off.
+    Nowhere,
+    NotStarted(StartError),
+}
+
+/// Executes the run as planned; an error if that hangs.
+pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) -> Result<Came, String> {
+    let (world, journal) = (&history.world, &history.journal);
+    world.next_executor();
+    world.log(What::Harness(format!("a new executor: {:?}", plan.cut)));
+    journal.set_fault(plan.fault());
+    journal.people_come();
+    let cancel = Cancel::new();
+    let came = tokio::select! {
+        biased;
+        result = drive(history, plan, &cancel) => match result {
+            Ok(report) => Ok(Came::To(Box::new(report))),
+            Err(error) => Ok(Came::NotStarted(error)),
+        },
+        () = crash(history, plan) => Ok(Came::Nowhere),
+        () = stop(history, plan, &cancel) => Ok(Came::Nowhere),
+        () = post(history, posted) => Ok(Came::Nowhere),
+        () = tokio::time::sleep(FOREVER) => Err(format!("executor {} hangs", world.executor())),
+    };
+    if let Ok(Came::To(report)) = &came
+        && let Outcome::Waiting { questions } = &report.outcome
+        && !questions.is_empty()
+    {
+        let answered = tokio::time::timeout(FOREVER, journal.answered.notified()).await;
+        answered.map_err(|_| format!("it waits for people, and all have answered: {questions:?}"))?;
+    }
+    journal.people_leave();
+    came
+}
+
+async fn drive(history: &History, plan: &Plan, cancel: &Cancel) -> Result<Report<Output>, StartError> {
+    let (world, journal) = (&history.world, &history.journal);
+    let mut run = Run::new(Simulated::<0> { world: world.clone() })
+        .with_id(history.root.clone())
+        .with_journal(journal.clone())
+        .with_clock(Arc::new(TokioClock::start()))
+        .with_events(Arc::new(Ears { world: world.clone(), run: history.root.clone() }))
+        .with_cancel(cancel.clone())
+        .with_report_deadline(history.surroundings.deadline);
+    if plan.awaits {
+        run = run.awaiting_people();
+    }
+    let is_new = journal.kept.records(&history.root).is_empty();
+    if is_new { run.start(history.surroundings.entry).await } else { run.resume().await }
+}
+
+/// Comes to its end when the process does.
+async fn crash(history: &History, plan: &Plan) {
+    match plan.cut {
+        Some(Cut::Ends | Cut::Dropped) => tokio::time::sleep(plan.at).await,
+        Some(Cut::Journal(_)) => history.journal.ended.notified().await,
+        _ => std::future::pending().await,
+    }
+}
+
+/// Asks for the run's end, or suspends it, when that is planned.
+async fn stop(history: &History, plan: &Plan, cancel: &Cancel) {
+    if let Some(at) = plan.cancels {
+        tokio::time::sleep(at).await;
+        if at.as_millis() % 2 == 0 {
+            let letter = Letter { key: None, body: LetterBody::Cancel };
+            // A run that has no record yet takes no letters.
+            drop(history.journal.kept.post(&history.root, letter).await);
+        } else {
+            cancel.request();
+        }
+    } else if plan.cut == Some(Cut::Suspended) {
+        tokio::time::sleep(plan.at).await;
+        cancel.suspend();
+    }
+    std::future::pending().await
+}

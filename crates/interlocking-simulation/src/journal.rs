@@ -1,0 +1,248 @@
+//! A journal that breaks when it is told to, and that posts people's answers to what is asked.
+
+use crate::generate::Dice;
+use crate::numbers::{answer, mix, mix_text};
+use crate::world::{What, World};
+use async_trait::async_trait;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{
+    By, Claim, Digest, Encoded, Entry, Journal, JournalError, Letter, LetterBody, MemoryJournal, NodeOutcome, Payload,
+    Posted, Record, RunSummary,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+/// How a journal breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It refuses the record, and all that come later.
+    Refuses,
+    /// The process ends before the record is written.
+    EndsBefore,
+    /// The process ends when the record is written, before anybody is told.
+    EndsAfter,
+}
+
+/// A journal in memory with faults.
+pub(crate) struct Harsh {
+    pub(crate) kept: MemoryJournal,
+    world: Arc<World>,
+    /// Whether payloads are given by name.
+    by_name: bool,
+    /// The most milliseconds that a record takes.
+    slow: u64,
+    state: Mutex<State>,
+    /// Told when the process ends.
+    pub(crate) ended: Notify,
+    /// Told when an answer was posted.
+    pub(crate) answered: Notify,
+    itself: std::sync::Weak<Self>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many records it takes until it breaks, and how.
+    fault: Option<(u64, Fault)>,
+    refuses: bool,
+    /// Questions without an answer.
+    open: BTreeMap<(RunId, By), ()>,
+    tasks: Vec<AbortHandle>,
+    texts: HashMap<Digest, Encoded>,
+}
+
+impl Harsh {
+    pub(crate) fn new(world: Arc<World>, by_name: bool, slow: u64) -> Arc<Self> {
+        Arc::new_cyclic(|itself| Self {
+            kept: MemoryJournal::new(),
+            world,
+            by_name,
+            slow,
+            state: Mutex::default(),
+            ended: Notify::new(),
+            answered: Notify::new(),
+            itself: itself.clone(),
+        })
+    }
+
+    /// Is as it should be until it has taken so many more records.
+    pub(crate) fn set_fault(&self, fault: Option<(u64, Fault)>) {
+        let mut state = self.lock();
+        (state.fault, state.refuses) = (fault, false);
+    }
+
+    /// Lets people answer whatever is open. Must be called inside a runtime.
+    pub(crate) fn people_come(&self) {
+        let open: Vec<_> = self.lock().open.keys().cloned().collect();
+        open.into_iter().for_each(|(run, by)| self.ask(run, by));
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn people_leave(&self) {
+        self.lock().tasks.drain(..).for_each(|task| task.abort());
+    }
+
+    fn ask(&self, run: RunId, by: By) {
+        let Some(journal) = self.itself.upgrade() else { return };
+        let answer = answer(self.world.seed, &run, &by);
+        let mut dice = Dice::new(answer);
+        let delay = Duration::from_millis(dice.below(3_000) as u64);
+        let twice = dice.percent(15);
+        let task = tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            for answer in [Some(answer), twice.then_some(answer + 1)].into_iter().flatten() {
+                let body = LetterBody::Answer { to: by.clone(), answer: answer.to_string().into() };
+                if journal.kept.post(&run, Letter { key: None, body }).await.is_ok() {
+                    journal.world.log(What::Harness(format!("{by} of {run} is answered {answer}")));
+                }
+            }
+            journal.lock().open.remove(&(run, by));
+            journal.answered.notify_one();
+        });
+        self.lock().tasks.push(task.abort_handle());
+    }
+
+    async fn keep(&self, record: Record) -> Result<(), JournalError> {
+        let asked = match &record.entry {
+            Entry::Asked { by, .. } => Some((record.run.clone(), by.clone())),
+            _ => None,
+        };
+        let (run, sequence) = (record.run.clone(), record.sequence);
+        self.kept.append(record).await?;
+        self.world.log(What::Kept { run, sequence });
+        if let Some((run, by)) = asked {
+            self.lock().open.insert((run.clone(), by.clone()), ());
+            self.ask(run, by);
+        }
+        Ok(())
+    }
+
+    /// What happens to the next record.
+    fn fate(&self) -> Option<Fault> {
+        let mut state = self.lock();
+        if state.refuses {
+            return Some(Fault::Refuses);
+        }
+        let (left, fault) = state.fault.as_mut()?;
+        if *left > 0 {
+            *left -= 1;
+            return None;
+        }
+        let fault = *fault;
+        state.refuses = true;
+        Some(fault)
+    }
+
+    fn name(&self, payload: &mut Payload) {
+        if let Payload::Json(text) = payload {
+            let hash = mix_text(text);
+            let mut bytes = [0; 32];
+            for (nth, chunk) in bytes.chunks_exact_mut(8).enumerate() {
+                chunk.copy_from_slice(&mix(&[hash, nth as u64]).to_le_bytes());
+            }
+            let digest = Digest::from_bytes(bytes);
+            self.lock().texts.insert(digest, text.clone());
+            *payload = Payload::Stored(digest);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The payloads of an entry.
+fn payloads(entry: &mut Entry) -> Vec<&mut Payload> {
+    match entry {
+        Entry::Started { input: payload, .. }
+        | Entry::Once { value: payload, .. }
+        | Entry::Answered { answer: payload, .. }
+        | Entry::Received { message: payload, .. } => vec![payload],
+        Entry::Asked { question, schema, .. } => vec![question, schema],
+        Entry::Report { report, memory, .. } => {
+            report.iter_mut().chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
+        }
+        Entry::Ended { output, .. } => output.iter_mut().collect(),
+        Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, .. }) => {
+            let tokens = tokens.iter_mut().chain(spawned).map(|token| &mut token.payload);
+            let others = posted.iter_mut().map(|message| &mut message.message);
+            tokens.chain(others).chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
+        }
+        Entry::Resumed { .. } | Entry::Session { .. } | Entry::Spent { .. } => Vec::new(),
+    }
+}
+
+#[async_trait]
+impl Journal for Harsh {
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.kept.claim(run).await
+    }
+
+    async fn append(&self, record: Record) -> Result<(), JournalError> {
+        let (run, sequence) = (record.run.clone(), record.sequence);
+        if self.slow > 0 {
+            let delay = mix(&[self.world.seed, mix_text(run.as_str()), sequence]) % (self.slow + 1);
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+        }
+        match self.fate() {
+            None => {}
+            Some(Fault::Refuses) => return Err(JournalError::Storage { reason: "it was to refuse".to_owned() }),
+            Some(fault) => {
+                if fault == Fault::EndsAfter {
+                    // Where it is out of order, for it is of an executor that was dropped, nothing is written.
+                    drop(self.keep(record).await);
+                }
+                self.ended.notify_one();
+                std::future::pending::<()>().await;
+                unreachable!("nobody is told");
+            }
+        }
+        self.keep(record).await?;
+        self.world.log(What::Acknowledged { run, sequence });
+        Ok(())
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        let mut records = self.kept.load(run).await?;
+        if self.by_name {
+            records.iter_mut().flat_map(|record| payloads(&mut record.entry)).for_each(|payload| self.name(payload));
+        }
+        Ok(records)
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        let missing = |digest: &Digest| JournalError::PayloadMissing {
+            place: "the journal".to_owned(),
+            digest: *digest,
+            what: format!("run `{run}`"),
+        };
+        let state = self.lock();
+        digests.iter().map(|digest| state.texts.get(digest).cloned().ok_or_else(|| missing(digest))).collect()
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.kept.runs().await
+    }
+
+    async fn children(&self, run: &RunId) -> Result<Vec<RunSummary>, JournalError> {
+        self.kept.children(run).await
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        self.kept.post(run, letter).await
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        self.kept.next_letter(run, after).await
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        self.kept.letters(run, after).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.kept.remove(run).await
+    }
+}

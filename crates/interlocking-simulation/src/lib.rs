@@ -1,0 +1,64 @@
+//! Runs random sound graphs under random delays, failures and crashes, in virtual time, and checks how each run ends.
+//!
+//! [`simulate`] runs one seed, twice: in fair weather, where nothing goes wrong but nodes, and in foul, where executors are cut
+//! off again and again and the journal breaks. What is
+//!
+//! - **random**, and a function of the seed alone: the graph of the run and that of its children, sound by the check that the
+//!   derive makes; how long each execution takes, how it ends and where it goes; what people answer, and when; messages; when
+//!   and how executors are cut off, and somebody asks for the run's end.
+//! - **executed**: the runtime, from `Run::start` and `Run::resume` to each node kind. Only the journal's storage, the handlers
+//!   and the clock are the simulation's.
+//! - **required**: an oracle that knows the rules of runs, and neither the frontier nor the replay, follows the records of all
+//!   runs one by one. Each must be possible then, with the payloads that follow from what came before, and the last must be an
+//!   end that soundness allows: never a run that hangs, that is stuck, or that leaves a token behind. Nodes start the moment
+//!   that they can, nothing that is recorded is done again, and both weathers come to the same wherever nothing depends on
+//!   which of two things came first.
+//! - **replayed**: the same seed does the same, line by line. `docs/simulation.md` has the commands.
+//!
+//! In reading order:
+//!
+//! - `tables`: the tables of a seed; `choice`: what each execution does; `plan`: what goes wrong around them; `numbers`: what
+//!   payloads carry.
+//! - `graph`, `markers`, `positions`, `token`, `body`: a graph that interprets any table.
+//! - `world`, `journal`, `messages`: what surrounds it.
+//! - `executor`: runs it until it is cut off; `history`: from its beginning to its end.
+//! - `oracle`: what must hold of its records; `checks`: of all else.
+//! - `simulation`: one seed; `counts`: what it came upon.
+
+#![expect(clippy::unwrap_used, reason = "shared with tests: what is wrong shall end them")]
+
+mod tables;
+mod choice;
+mod plan;
+mod numbers;
+mod graph;
+mod markers;
+mod positions;
+mod token;
+mod body;
+mod world;
+mod journal;
+mod messages;
+mod executor;
+mod history;
+mod oracle;
+mod checks;
+mod simulation;
+mod counts;
+#[cfg(test)]
+mod doctored;
+
+#[path = "../../interlocking-soundness/tests/evidence/generate.rs"]
+mod generate;
+#[path = "../../interlocking-soundness/tests/evidence/mutate.rs"]
+#[expect(dead_code, reason = "shared with tests that show what differs")]
+mod mutate;
+
+#[path = "../../interlocking-soundness/tests/evidence/brute.rs"]
+#[expect(dead_code, reason = "shared with tests that explore every schedule")]
+mod brute;
+#[path = "../../interlocking-soundness/tests/evidence/names.rs"]
+mod names;
+
+pub use counts::Counts;
+pub use simulation::{Played, simulate};

@@ -1,0 +1,93 @@
+//! What everything carries: a number made of where it comes from, so that a wrong input shows in all that follows from it.
+
+use crate::choice::Choice;
+use crate::generate::Dice;
+use crate::world::Gathered;
+use interlocking_core::failure::NodeError;
+use interlocking_core::net::{NodeIndex, PlaceIndex};
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::ChildFailure;
+use interlocking_runtime::journal::By;
+use interlocking_runtime::observer::Observation;
+
+/// A number made of others, the same everywhere.
+pub(crate) fn mix(parts: &[u64]) -> u64 {
+    let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
+    for part in parts {
+        mixed = (mixed ^ part).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed ^= mixed >> 29;
+        mixed = mixed.wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 32;
+    }
+    mixed
+}
+
+/// The same of a text.
+pub(crate) fn mix_text(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A token's: of what made it, what that took, and where it goes.
+pub(crate) fn sent(choice: &Choice, input: &[u64], extra: u64, branch: usize) -> u64 {
+    mix(&[choice.number, mix(input), extra, branch as u64])
+}
+
+/// That of an exhausted route.
+pub(crate) fn exhausted(node: NodeIndex, input: &[u64]) -> u64 {
+    mix(&[0xe8, node.into(), mix(input)])
+}
+
+/// What an advisory node is started with.
+pub(crate) fn spawned(choice: &Choice, place: PlaceIndex) -> u64 {
+    mix(&[choice.number, 0xad, place.into()])
+}
+
+/// What an advisory node reports.
+pub(crate) fn report(choice: &Choice, input: u64) -> u64 {
+    mix(&[choice.number, 0x4e, input])
+}
+
+/// What a human node asks.
+pub(crate) fn question(choice: &Choice, input: &[u64]) -> u64 {
+    mix(&[choice.number, 0x9e, mix(input)])
+}
+
+/// What a person says.
+pub(crate) fn answer(seed: u64, run: &RunId, by: &By) -> u64 {
+    mix(&[seed, 0xa5, mix_text(run.as_str()), mix_text(&by.to_string())]) >> 2
+}
+
+/// What the children of a run at `level` start with; few have children of their own.
+pub(crate) fn items(choice: &Choice, level: usize) -> Vec<u64> {
+    let mut items = choice.items.clone();
+    items.truncate(if level == 0 { 3 } else { usize::from(choice.number.is_multiple_of(3)) });
+    items
+}
+
+/// What children come to, as one number.
+pub(crate) fn gathered(children: &[Gathered]) -> u64 {
+    let number = |child: &Gathered| match &child.result {
+        Ok(number) => *number,
+        Err(failure) => mix_text(failure),
+    };
+    mix(&children.iter().map(number).collect::<Vec<_>>())
+}
+
+/// A failed child in a word.
+pub(crate) fn in_a_word(failure: &ChildFailure) -> String {
+    match failure {
+        ChildFailure::Failed(failure) => format!("{:?} of {}", failure.kind, failure.node),
+        ChildFailure::Cancelled => "cancelled".to_owned(),
+        ChildFailure::TooDeep { .. } => "too deep".to_owned(),
+        other => format!("{other}"),
+    }
+}
+
+/// What an observer makes of what it sees; an error if that is its end.
+pub(crate) fn observed(sum: u64, failing: usize, seen: &Observation) -> Result<u64, NodeError> {
+    let json = mix_text(&serde_json::to_string(&seen.0)?);
+    if Dice::new(json).percent(failing / 2) {
+        return Err("the observer cannot look".into());
+    }
+    Ok(mix(&[sum, json]))
+}

@@ -1,0 +1,62 @@
+//! How a run may end.
+
+use super::step::past;
+use super::{Oracle, same};
+use crate::choice::Fate;
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::{Execution, Limit};
+use interlocking_core::table::{NodeKind, Visits};
+use interlocking_runtime::journal::By;
+
+impl Oracle<'_> {
+    pub(super) fn end(&mut self, failure: Option<&Failure>, cancelled: bool) -> Result<(), String> {
+        match (failure, cancelled) {
+            (None, true) => self.raced = Some("it was cancelled".to_owned()),
+            (None, false) if self.exit.is_some() => {}
+            (None, false) => return Err("the run finishes, and nothing has come to its exit".to_owned()),
+            (Some(failure), _) => self.failed(failure)?,
+        }
+        self.ended = Some((failure.cloned(), cancelled));
+        Ok(())
+    }
+
+    /// Whether the run may fail so.
+    fn failed(&mut self, failure: &Failure) -> Result<(), String> {
+        let by = By { node: failure.node.clone(), visit: failure.visit, attempt: failure.attempt };
+        if let Some((execution, limit)) = self.doomed {
+            let found = (self.execution(&by)?, &failure.kind);
+            return same("the failure", found, (execution, &FailureKind::Exhausted(limit)));
+        }
+        if self.exit.is_some() {
+            return Err(format!("the run has come to its exit, and fails: {failure}"));
+        }
+        let execution = self.execution(&by)?;
+        if self.net.row(execution.node).kind == NodeKind::Event {
+            self.raced.get_or_insert_with(|| "a message was handled".to_owned());
+            let visit = self.counts[usize::from(execution.node)].0 + 1;
+            same("the event node's visit", execution.visit, visit)?;
+            self.counts[usize::from(execution.node)] = (visit, 1);
+            if let FailureKind::Exhausted(limit) = failure.kind {
+                return self.overrun(execution, limit, failure);
+            }
+        } else {
+            let running = self.running.get(&usize::from(execution.node));
+            let (_, taken) = running.ok_or_else(|| format!("{by} fails, and does not run: {failure}"))?;
+            let past = past(taken);
+            self.runs(&by)?;
+            self.races(&past, Some(execution), "a failure ended the run");
+        }
+        match self.choice(execution).fate {
+            Fate::Well => Err(format!("{by} was not to fail: {failure}")),
+            fate => same("the failure", &failure.kind, &fate.failure()),
+        }
+    }
+
+    /// Whether a message may end the run by the bound of its event node.
+    fn overrun(&self, execution: Execution, limit: Limit, failure: &Failure) -> Result<(), String> {
+        let row = self.net.row(execution.node);
+        let beyond =
+            matches!(row.visits, Some(Visits::AtMost(most)) if Limit::Visits(most) == limit && execution.visit > most);
+        if beyond && row.exhausted.is_none() { Ok(()) } else { Err(format!("it fails: {failure}")) }
+    }
+}

@@ -1,0 +1,56 @@
+//! What comes to a run from outside: answers and messages.
+
+use super::{Facts, Oracle, number, same};
+use crate::numbers::answer;
+use interlocking_runtime::journal::{By, LetterBody, Payload, Posted};
+
+impl Oracle<'_> {
+    /// The node of the question may have been cancelled meanwhile.
+    pub(super) fn answered(&mut self, by: &By, letter: u64, said: &Payload, facts: &Facts<'_>) -> Result<(), String> {
+        let posted = self.letter(letter, facts)?;
+        let LetterBody::Answer { to, answer: written } = &posted.letter.body else {
+            return Err("the letter is no answer".to_owned());
+        };
+        let said = number(said)?;
+        same("the answer", said.to_string().as_str(), &**written)?;
+        same("the answer", said, answer(self.world.seed, &self.run, by))?;
+        self.seen.answers += 1;
+        match self.asked.get_mut(by) {
+            Some(open @ None) if to == by => {
+                *open = Some(said);
+                Ok(())
+            }
+            other => Err(format!("{by} is answered, and its question is {other:?}")),
+        }
+    }
+
+    pub(super) fn received(
+        &mut self,
+        node: &str,
+        letter: u64,
+        message: &Payload,
+        facts: &Facts<'_>,
+    ) -> Result<(), String> {
+        let posted = self.letter(letter, facts)?;
+        let LetterBody::Message { node: to, message: written } = &posted.letter.body else {
+            return Err("the letter is no message".to_owned());
+        };
+        same("the addressee", to.as_str(), node)?;
+        let message = number(message)?;
+        same("the message", message.to_string().as_str(), &**written)?;
+        let node = self.net.node_named(node).ok_or("there is no such event node")?;
+        self.mailbox.push_back((usize::from(node), message));
+        self.seen.received += 1;
+        Ok(())
+    }
+
+    /// Letters are taken up in order, each once.
+    fn letter<'f>(&mut self, number: u64, facts: &Facts<'f>) -> Result<&'f Posted, String> {
+        if number <= self.letters {
+            return Err(format!("letter {number} is taken up after letter {}", self.letters));
+        }
+        self.letters = number;
+        let posted = facts.letters.iter().find(|posted| posted.number == number);
+        posted.ok_or_else(|| format!("there is no letter {number}"))
+    }
+}

@@ -1,0 +1,196 @@
+//! What must hold of a run: its records, followed by the brute-force rules of the evidence for soundness.
+//!
+//! An oracle knows neither the frontier nor the replay. It follows each record: whether what it tells of could happen then, with
+//! the numbers that its tokens must carry, and what starts by it. A record is refused with the reason, in words.
+//!
+//! - `record`: one record; `letters`: what came from outside.
+//! - `step`: how tokens move; `outcome`, `effects`: what an execution does to them, and beside them.
+//! - `advisory`: who works beside the graph; `end`: how a run may end.
+
+mod record;
+mod letters;
+mod step;
+mod outcome;
+mod effects;
+mod advisory;
+mod end;
+
+use crate::brute::{Budgets, Rules, Starts, State};
+use crate::choice::Choice;
+use crate::world::{Gathered, World};
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::{Execution, Limit};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{By, Payload, Posted, Record, TokenRecord};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A run as its records leave it.
+pub(crate) struct Oracle<'w> {
+    world: &'w World,
+    level: usize,
+    net: &'static Net,
+    run: RunId,
+    rules: Rules,
+    state: State,
+    tokens: Tokens,
+    /// By node: visits, and attempts in the latest.
+    counts: Vec<(u32, u32)>,
+    /// What runs, by node, and what it took.
+    running: BTreeMap<usize, (Execution, Vec<Token>)>,
+    /// Messages that wait for their event node, and what they say.
+    mailbox: VecDeque<(usize, u64)>,
+    /// The last letter that was taken up.
+    letters: u64,
+    pub(crate) parent: Option<RunId>,
+    /// What was asked, and the answer to it.
+    asked: BTreeMap<By, Option<u64>>,
+    /// The side effects that are recorded: node, visit, name.
+    once: BTreeSet<(String, u32, String)>,
+    /// Advisory executions without a report: what they were started with.
+    pub(crate) beside: BTreeMap<ExecutionKey, u64>,
+    /// What advisory executions came to.
+    pub(crate) reports: BTreeMap<ExecutionKey, Result<u64, FailureKind>>,
+    /// Advisory executions that were given up at the exit, and may still report.
+    late: BTreeSet<ExecutionKey>,
+    /// By memory group: what it remembers.
+    sums: BTreeMap<String, u64>,
+    /// By observer: what it has made of what it has seen, or that it could not.
+    pub(crate) watched: BTreeMap<usize, Result<u64, ()>>,
+    pub(crate) exit: Option<u64>,
+    /// What must end the run now.
+    doomed: Option<(Execution, Limit)>,
+    /// How it has ended: with which failure, or cancelled.
+    pub(crate) ended: Option<(Option<Failure>, bool)>,
+    /// Every execution so far, and the numbers that it took.
+    executions: BTreeMap<ExecutionKey, Vec<u64>>,
+    /// The outcomes that counted.
+    pub(crate) outcomes: BTreeMap<ExecutionKey, Vec<TokenRecord>>,
+    /// Whether which of two things came first decided what came then.
+    pub(crate) raced: Option<String>,
+    /// What each record starts: its executions.
+    pub(crate) starts: Vec<(u64, Execution)>,
+    pub(crate) seen: Seen,
+}
+
+/// Where tokens lie, by place of the rules.
+struct Tokens {
+    waiting: Vec<Option<Token>>,
+    held: Vec<Option<Token>>,
+    remembered: Vec<Option<Token>>,
+}
+
+/// A token: what it carries, and every execution that led to it.
+#[derive(Clone, Debug)]
+struct Token {
+    number: u64,
+    past: BTreeSet<ExecutionKey>,
+    from: Option<usize>,
+}
+
+/// An execution, in an order: node, visit, attempt.
+pub(crate) type ExecutionKey = (NodeIndex, u32, u32);
+
+/// How often there was what.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) outcomes: usize,
+    pub(crate) cancelled: usize,
+    pub(crate) exhausted: usize,
+    pub(crate) received: usize,
+    pub(crate) messages: usize,
+    pub(crate) redirects: usize,
+    pub(crate) answers: usize,
+    pub(crate) remembered: usize,
+    pub(crate) advisory: usize,
+    pub(crate) once: usize,
+    pub(crate) sent: usize,
+    pub(crate) memories: usize,
+    pub(crate) resumed: usize,
+}
+
+/// What an oracle is told beside the records.
+pub(crate) struct Facts<'f> {
+    pub(crate) letters: &'f [Posted],
+    /// By execution: what its handler was given for its children, each time.
+    pub(crate) gathered: &'f BTreeMap<(RunId, By), Vec<Vec<Gathered>>>,
+}
+
+impl<'w> Oracle<'w> {
+    /// Of a run at `level` that has not begun.
+    pub(crate) fn new(world: &'w World, level: usize, run: RunId) -> Self {
+        let net = world.nets[level];
+        let rules = Rules::new(net.table(), Budgets::Concrete, Starts::InTurn);
+        let nowhere = vec![None; rules.places.len()];
+        Self {
+            world,
+            level,
+            net,
+            run,
+            state: rules.start(),
+            tokens: Tokens { waiting: nowhere.clone(), held: nowhere.clone(), remembered: nowhere },
+            counts: vec![(0, 0); net.nodes().len()],
+            rules,
+            running: BTreeMap::new(),
+            mailbox: VecDeque::new(),
+            letters: 0,
+            parent: None,
+            asked: BTreeMap::new(),
+            once: BTreeSet::new(),
+            beside: BTreeMap::new(),
+            reports: BTreeMap::new(),
+            late: BTreeSet::new(),
+            sums: BTreeMap::new(),
+            watched: BTreeMap::new(),
+            exit: None,
+            doomed: None,
+            ended: None,
+            executions: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            raced: None,
+            starts: Vec::new(),
+            seen: Seen::default(),
+        }
+    }
+
+    /// Follows the records of the run, which starts with `entry`.
+    pub(crate) fn follow(&mut self, records: &[Record], entry: u64, facts: &Facts<'_>) -> Result<(), String> {
+        for (nth, record) in records.iter().enumerate() {
+            let sequence = record.sequence;
+            if sequence != nth as u64 || record.run != self.run {
+                return Err(format!("record {nth} of {} is number {sequence} of {}", self.run, record.run));
+            }
+            self.take(record, entry, facts).map_err(|why| format!("record {sequence} of {}: {why}", self.run))?;
+            self.start_due(sequence).map_err(|why| format!("after record {sequence} of {}: {why}", self.run))?;
+        }
+        Ok(())
+    }
+
+    /// How often each node was entered, in table order.
+    pub(crate) fn visits(&self) -> Vec<(&'static str, u32)> {
+        let visits = (0..self.counts.len()).map(|node| (self.net.name(node as NodeIndex), self.counts[node].0));
+        visits.filter(|(_, visits)| *visits > 0).collect()
+    }
+
+    fn execution(&self, by: &By) -> Result<Execution, String> {
+        let node = self.net.node_named(&by.node).ok_or_else(|| format!("there is no node {}", by.node))?;
+        Ok(Execution { node, visit: by.visit, attempt: by.attempt })
+    }
+
+    fn choice(&self, execution: Execution) -> Choice {
+        self.world.choice(self.level, &self.run, execution)
+    }
+}
+
+fn key(execution: Execution) -> ExecutionKey {
+    (execution.node, execution.visit, execution.attempt)
+}
+
+fn number(payload: &Payload) -> Result<u64, String> {
+    let json = payload.json().ok_or("a payload is not there")?;
+    json.parse().map_err(|_| format!("{json} is no number"))
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{what} is {found:?} and should be {expected:?}")) }
+}

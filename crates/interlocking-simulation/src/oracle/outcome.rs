@@ -1,0 +1,160 @@
+//! An outcome: who may have it, what it sends, and the step that it is.
+
+use super::step::{Going, past};
+use super::{ExecutionKey, Facts, Oracle, key, number, same};
+use crate::brute::{EXIT, Move, Outcome as Came};
+use crate::choice::{Choice, Fate};
+use crate::numbers::{exhausted, gathered, items, sent};
+use interlocking_core::frontier::Execution;
+use interlocking_core::table::{NodeKind, Visits};
+use interlocking_runtime::journal::{By, NodeOutcome};
+use std::collections::BTreeSet;
+
+/// What an execution had before it came to its end.
+struct Had {
+    input: Vec<u64>,
+    past: BTreeSet<ExecutionKey>,
+    /// Whether it was an event node's, beyond its bound: a handler's end is none.
+    beyond: bool,
+}
+
+impl Oracle<'_> {
+    pub(super) fn outcome(&mut self, sequence: u64, outcome: &NodeOutcome, facts: &Facts<'_>) -> Result<(), String> {
+        let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
+        if self.doomed.is_some() || self.exit.is_some() {
+            return Err(format!("{by} comes to an end when the run has"));
+        }
+        let execution = self.execution(&by)?;
+        let choice = self.choice(execution);
+        let had = match self.net.row(execution.node).kind {
+            NodeKind::Event => self.handled(execution)?,
+            _ => self.ran(&by, execution)?,
+        };
+        self.executions.insert(key(execution), had.input.clone());
+        if !had.beyond && choice.fate != Fate::Well {
+            return Err(format!("{by} was to fail: {:?}", choice.fate));
+        }
+        let expected = self.expected(&by, execution, &choice, &had, facts)?;
+        let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), number(&token.payload)?)));
+        let found: Vec<(String, u64)> = found.collect::<Result<_, String>>()?;
+        same(&format!("what {by} sends"), &found, &expected)?;
+        if !had.beyond {
+            self.effects(sequence, &by, execution, &choice, outcome)?;
+        }
+        let place = |name: &str| self.rules.places.iter().position(|known| known == name).unwrap_or(EXIT);
+        let tokens: Vec<(usize, u64)> = found.iter().map(|(name, number)| (place(name), *number)).collect();
+        self.leave(&by, execution, &had, outcome, &tokens)?;
+        self.seen.outcomes += 1;
+        if self.outcomes.insert(key(execution), outcome.tokens.clone()).is_some() {
+            return Err(format!("{by} comes to an end twice"));
+        }
+        self.show(outcome);
+        Ok(())
+    }
+
+    /// Of an execution that took tokens.
+    fn ran(&mut self, by: &By, execution: Execution) -> Result<Had, String> {
+        let running = self.running.remove(&usize::from(execution.node));
+        let (running, taken) = running.ok_or_else(|| format!("{by} does not run"))?;
+        same("the execution", running, execution)?;
+        let input = taken.iter().map(|token| token.number).collect();
+        Ok(Had { input, past: past(&taken), beyond: false })
+    }
+
+    /// Of an event node, which has the run to itself, but for who waits for a person or for children.
+    fn handled(&mut self, execution: Execution) -> Result<Had, String> {
+        let node = usize::from(execution.node);
+        let (to, message) = self.mailbox.pop_front().ok_or("an event node handles a message that nobody sent")?;
+        same("the event node", to, node)?;
+        let waits = |at: &usize| matches!(self.rules.nodes[*at].kind, NodeKind::Map | NodeKind::Human);
+        if let Some(busy) = self.running.keys().find(|at| !waits(at)) {
+            return Err(format!("a message is handled while {} runs", self.rules.nodes[*busy].name));
+        }
+        self.seen.messages += 1;
+        let count = &mut self.counts[node];
+        *count = (count.0 + 1, 1);
+        same("the event node's visit", (execution.visit, execution.attempt), *count)?;
+        let visits = self.net.row(execution.node).visits;
+        let beyond = matches!(visits, Some(Visits::AtMost(limit)) if execution.visit > limit);
+        self.raced.get_or_insert_with(|| "a message was handled".to_owned());
+        Ok(Had { input: vec![message], past: BTreeSet::new(), beyond })
+    }
+
+    /// What it must send, and where.
+    fn expected(
+        &self,
+        by: &By,
+        execution: Execution,
+        choice: &Choice,
+        had: &Had,
+        facts: &Facts<'_>,
+    ) -> Result<Vec<(String, u64)>, String> {
+        let extra = self.extra(by, execution, choice, facts)?;
+        if had.beyond {
+            let way = self.rules.nodes[usize::from(execution.node)].exhausted.as_ref();
+            let way = way.ok_or("a bound without a route ended the run")?;
+            return Ok(vec![(self.rules.place_name(way.tokens[0]).to_owned(), exhausted(execution.node, &had.input))]);
+        }
+        let places = choice.way.iter().flat_map(|way| &way.places).enumerate();
+        let token = |(branch, place): (usize, &u16)| {
+            (self.net.place(*place).name.clone(), sent(choice, &had.input, extra, branch))
+        };
+        Ok(places.map(token).collect())
+    }
+
+    /// What the numbers of an execution's tokens depend on beside its input.
+    fn extra(&self, by: &By, execution: Execution, choice: &Choice, facts: &Facts<'_>) -> Result<u64, String> {
+        match self.net.row(execution.node).kind {
+            NodeKind::Human => match self.asked.get(by) {
+                Some(Some(answer)) => Ok(*answer),
+                other => Err(format!("{by} goes on, and its question is {other:?}")),
+            },
+            NodeKind::Map => {
+                let all = facts.gathered.get(&(self.run.clone(), by.clone()));
+                let last = all.and_then(|all| all.last()).ok_or_else(|| format!("{by} has gathered nothing"))?;
+                let expected = items(choice, self.level);
+                same("the children's items", last.iter().map(|child| child.item).collect::<Vec<_>>(), expected)?;
+                Ok(gathered(last))
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// Takes the step that the outcome is.
+    fn leave(
+        &mut self,
+        by: &By,
+        execution: Execution,
+        had: &Had,
+        outcome: &NodeOutcome,
+        tokens: &[(usize, u64)],
+    ) -> Result<(), String> {
+        let node = usize::from(execution.node);
+        let row = &self.rules.nodes[node];
+        let first = self.net.node(execution.node).alternatives.start;
+        let alternative = outcome.alternative.map(|at| usize::from(at - first));
+        let taken = row.ways.iter().position(|way| {
+            Some(way.alternative) == alternative && way.tokens.iter().eq(tokens.iter().map(|(place, _)| place))
+        });
+        let (step, clears) = match (row.kind, had.beyond, taken) {
+            (NodeKind::Event, true, _) => {
+                let clears = row.exhausted.as_ref().map(|way| way.clears).unwrap_or_default();
+                (Move::Overrun { node }, clears)
+            }
+            (NodeKind::Event, false, Some(way)) => (Move::Redirect { node, way }, row.ways[way].clears),
+            (NodeKind::Event, false, None) => (Move::Resume { node }, 0),
+            (_, _, Some(way)) => (Move::End { node, way }, row.ways[way].clears),
+            (_, _, None) => return Err(format!("{by} has no such way")),
+        };
+        if row.kind == NodeKind::Event && clears & self.state.marking() == 0 {
+            // From where no token is: nothing changes.
+            let Came::Next(state) = self.rules.apply(&self.state, Move::Resume { node }) else {
+                return Err("a message that changes nothing ended the run".to_owned());
+            };
+            self.state = state;
+            return Ok(());
+        }
+        self.seen.redirects += usize::from(row.kind == NodeKind::Event);
+        self.go(Going { step, execution, past: &had.past, clears, tokens })
+    }
+}

@@ -1,0 +1,102 @@
+//! One record, and whether it may come now.
+
+use super::{Facts, Oracle, Token, key, number, same};
+use crate::numbers::question;
+use interlocking_core::frontier::Execution;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+use interlocking_runtime::journal::{By, Entry, Origin, Payload, Record};
+use std::collections::BTreeSet;
+
+impl Oracle<'_> {
+    pub(super) fn take(&mut self, record: &Record, entry: u64, facts: &Facts<'_>) -> Result<(), String> {
+        if self.ended.is_some() && !self.is_addendum(&record.entry) {
+            return Err("it comes after the run's end".to_owned());
+        }
+        match &record.entry {
+            Entry::Started { input, origin, .. } => {
+                if record.sequence != 0 {
+                    return Err("the run starts twice".to_owned());
+                }
+                let parent = match origin {
+                    Some(Origin::Child { parent, .. }) => Some(parent),
+                    _ => None,
+                };
+                self.enter(input, entry, parent)
+            }
+            _ if record.sequence == 0 => Err("the run has not started".to_owned()),
+            Entry::Resumed { .. } => {
+                self.begin_again(record.sequence);
+                Ok(())
+            }
+            Entry::Session { .. } | Entry::Spent { .. } => Err("nobody has an agent".to_owned()),
+            Entry::Once { by, name, .. } => self.effect(by, name),
+            Entry::Asked { by, question, .. } => self.ask(by, question),
+            Entry::Answered { by, letter, answer } => self.answered(by, *letter, answer, facts),
+            Entry::Received { node, letter, message } => self.received(node, *letter, message, facts),
+            Entry::Outcome(outcome) => self.outcome(record.sequence, outcome, facts),
+            Entry::Report { by, report, failure, .. } => {
+                let execution = self.execution(by)?;
+                self.report(execution, report.as_ref(), failure.as_ref())
+            }
+            Entry::Ended { failure, cancelled, .. } => self.end(failure.as_ref(), *cancelled),
+        }
+    }
+
+    /// Whether this may come after the end: advisory nodes that are late go on.
+    fn is_addendum(&self, entry: &Entry) -> bool {
+        let (Entry::Report { by, .. } | Entry::Once { by, .. }) = entry else { return false };
+        self.execution(by).is_ok_and(|execution| self.beside.contains_key(&key(execution)))
+    }
+
+    fn enter(&mut self, input: &Payload, entry: u64, parent: Option<&RunId>) -> Result<(), String> {
+        self.parent = parent.cloned();
+        let place = self.rules.places.iter().position(|name| self.net.place(self.net.entry()).name == *name);
+        let place = place.ok_or("there is no entry")?;
+        same("the entry", number(input)?, entry)?;
+        self.tokens.waiting[place] = Some(Token { number: entry, past: BTreeSet::new(), from: None });
+        Ok(())
+    }
+
+    /// Whatever had begun begins again.
+    fn begin_again(&mut self, sequence: u64) {
+        self.seen.resumed += 1;
+        let again = self.running.values().map(|(execution, _)| *execution);
+        let beside = self.beside.keys().map(|&(node, visit, attempt)| Execution { node, visit, attempt });
+        // After the exit its reports are still awaited.
+        if self.doomed.is_none() {
+            self.starts.extend(again.chain(beside).map(|execution| (sequence, execution)));
+        }
+    }
+
+    fn effect(&mut self, by: &By, name: &str) -> Result<(), String> {
+        self.runs(by)?;
+        self.seen.once += 1;
+        match self.once.insert((by.node.clone(), by.visit, name.to_owned())) {
+            true => Ok(()),
+            false => Err(format!("{by} does `{name}` twice")),
+        }
+    }
+
+    fn ask(&mut self, by: &By, asked: &Payload) -> Result<(), String> {
+        let execution = self.runs(by)?;
+        let input = self.executions.get(&key(execution)).map(Vec::as_slice).unwrap_or_default();
+        same("the question", number(asked)?, question(&self.choice(execution), input))?;
+        match self.asked.insert(by.clone(), None) {
+            None => Ok(()),
+            Some(_) => Err(format!("{by} asks twice")),
+        }
+    }
+
+    /// Whoever this is of may write a record now.
+    pub(super) fn runs(&self, by: &By) -> Result<Execution, String> {
+        let execution = self.execution(by)?;
+        let runs = self.running.get(&usize::from(execution.node)).is_some_and(|(running, _)| *running == execution);
+        // One that was stopped meanwhile writes what it was about to write.
+        let runs =
+            runs || self.executions.contains_key(&key(execution)) && !self.outcomes.contains_key(&key(execution));
+        // Who works beside the graph, or handles a message, has no token.
+        let beside = self.beside.contains_key(&key(execution)) || self.net.row(execution.node).kind == NodeKind::Event;
+        if runs || beside { Ok(execution) } else { Err(format!("{by} does not run")) }
+    }
+}

@@ -1,0 +1,178 @@
+//! How tokens move: into the nodes that are due, and on from those that have come to an end.
+
+use super::{ExecutionKey, Oracle, Token, key};
+use crate::brute::{EXIT, Move, Outcome as Came, Rules, Set};
+use crate::numbers::exhausted;
+use interlocking_core::frontier::{Execution, Limit};
+use interlocking_core::net::NodeIndex;
+use interlocking_core::table::NodeKind;
+use std::collections::BTreeSet;
+
+/// A step of a node: what it clears, and the numbers that it puts where.
+pub(super) struct Going<'g> {
+    pub(super) step: Move,
+    pub(super) execution: Execution,
+    /// What led to it.
+    pub(super) past: &'g BTreeSet<ExecutionKey>,
+    pub(super) clears: Set,
+    pub(super) tokens: &'g [(usize, u64)],
+}
+
+impl Oracle<'_> {
+    /// Starts every node that is due, in its turn, unless a message waits.
+    pub(super) fn start_due(&mut self, sequence: u64) -> Result<(), String> {
+        while self.mailbox.is_empty() && self.doomed.is_none() && self.exit.is_none() && self.ended.is_none() {
+            let Some(node) = Rules::first_due(&self.state) else { break };
+            let beyond = self.rules.moves(&self.state).into_iter().find_map(|step| match step {
+                Move::Start { node: started, exhausted } if started == node => Some(exhausted),
+                _ => None,
+            });
+            let beyond = beyond.ok_or("the node that is due cannot start")?;
+            let (execution, limit) = self.enter_node(node);
+            if limit.is_some() != beyond {
+                return Err(format!("{execution:?} is beyond its bounds by one count, and not by the other"));
+            }
+            let taken = self.take_tokens(node)?;
+            self.executions.insert(key(execution), taken.iter().map(|token| token.number).collect());
+            match (self.rules.apply(&self.state, Move::Start { node, exhausted: beyond }), limit) {
+                (Came::Next(state), None) => {
+                    self.state = state;
+                    self.running.insert(node, (execution, taken));
+                    self.starts.push((sequence, execution));
+                }
+                (Came::Next(state), Some(_)) => {
+                    self.seen.exhausted += 1;
+                    self.state = state;
+                    self.leave_exhausted(execution, &taken)?;
+                }
+                (_, None) => return Err("a start ended the run".to_owned()),
+                (_, Some(limit)) => {
+                    self.seen.exhausted += 1;
+                    self.races(&past(&taken), Some(execution), "a bound ended the run");
+                    self.doomed = Some((execution, limit));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an entry, and says which bound it is beyond.
+    fn enter_node(&mut self, node: usize) -> (Execution, Option<Limit>) {
+        let row = self.net.node(node as NodeIndex);
+        let is_join = self.rules.nodes[node].kind == NodeKind::Join;
+        let first = places_of(self.rules.nodes[node].places).first().and_then(|at| self.tokens.waiting[*at].as_ref());
+        let again = !is_join && row.attempts.is_some() && first.is_some_and(|token| token.from == Some(node));
+        let count = &mut self.counts[node];
+        *count = if again { (count.0, count.1 + 1) } else { (count.0 + 1, 1) };
+        let limit = match again {
+            true => row.attempts.filter(|limit| count.1 > *limit).map(Limit::Attempts),
+            false => Some(row.visits).filter(|limit| count.0 > *limit).map(Limit::Visits),
+        };
+        (Execution { node: node as NodeIndex, visit: count.0, attempt: count.1 }, limit)
+    }
+
+    /// Takes what waits for a node, and what its latched slots remember.
+    fn take_tokens(&mut self, node: usize) -> Result<Vec<Token>, String> {
+        let mut taken = Vec::new();
+        let mut from_memory = false;
+        for place in places_of(self.rules.nodes[node].places) {
+            let Some(token) = self.tokens.waiting[place].take() else {
+                from_memory = true;
+                taken.push(self.tokens.remembered[place].clone().ok_or("a slot has no value")?);
+                continue;
+            };
+            let latched = |index| self.net.place(index).latched;
+            if self.net.place_named(self.rules.place_name(place)).is_some_and(latched) {
+                self.tokens.remembered[place] = Some(token.clone());
+            }
+            self.tokens.held[place] = Some(token.clone());
+            taken.push(token);
+        }
+        if from_memory {
+            self.seen.remembered += 1;
+            self.races(&past(&taken), None, "a remembered value was used");
+        }
+        Ok(taken)
+    }
+
+    /// Takes the exhausted route, which no record tells of.
+    fn leave_exhausted(&mut self, execution: Execution, taken: &[Token]) -> Result<(), String> {
+        let node = usize::from(execution.node);
+        let numbers: Vec<u64> = taken.iter().map(|token| token.number).collect();
+        let way = self.rules.nodes[node].exhausted.as_ref().ok_or("there is no exhausted route")?;
+        let (place, clears) = (way.tokens[0], way.clears);
+        let tokens = [(place, exhausted(execution.node, &numbers))];
+        let (step, past) = (Move::EndExhausted { node }, past(taken));
+        self.go(Going { step, execution, past: &past, clears, tokens: &tokens })
+    }
+
+    /// Takes a step.
+    pub(super) fn go(&mut self, going: Going<'_>) -> Result<(), String> {
+        let Going { step, execution, past, clears, tokens } = going;
+        let node = usize::from(execution.node);
+        for place in places_of(self.rules.nodes[node].places) {
+            self.tokens.held[place] = None;
+        }
+        if clears != 0 {
+            self.races(past, Some(execution), "what was cancelled might have been done");
+        }
+        self.clear(node, clears);
+        let mut past = past.clone();
+        past.insert(key(execution));
+        for &(place, number) in tokens {
+            if place == EXIT {
+                self.exit = Some(number);
+                continue;
+            }
+            if self.tokens.remembered[place].is_some() {
+                self.races(&past, Some(execution), "a remembered value was replaced");
+            }
+            self.tokens.waiting[place] = Some(Token { number, past: past.clone(), from: Some(node) });
+        }
+        match self.rules.apply(&self.state, step) {
+            Came::Next(state) if self.exit.is_none() => self.state = state,
+            Came::Exit if self.exit.is_some() => {}
+            other => return Err(format!("{step:?} comes to {other:?}")),
+        }
+        Ok(())
+    }
+
+    /// Stops what has a token in the region; the tokens that it had from elsewhere wait again.
+    fn clear(&mut self, by: usize, region: Set) {
+        for at in 0..self.rules.nodes.len() {
+            let places = self.rules.nodes[at].places;
+            if places & region == 0 {
+                continue;
+            }
+            if at != by && self.running.remove(&at).is_some() {
+                self.seen.cancelled += 1;
+            }
+            for place in places_of(places) {
+                if let Some(token) = self.tokens.held[place].take() {
+                    self.tokens.waiting[place] = Some(token);
+                }
+            }
+        }
+        for place in places_of(region) {
+            self.tokens.waiting[place] = None;
+            self.tokens.remembered[place] = None;
+        }
+    }
+
+    /// Notes that something might have come differently, unless everything so far led to it.
+    pub(super) fn races(&mut self, past: &BTreeSet<ExecutionKey>, by: Option<Execution>, what: &str) {
+        let mut others = self.executions.keys().filter(|other| !past.contains(*other) && by.map(key) != Some(**other));
+        if self.raced.is_none() && others.next().is_some() {
+            self.raced = Some(what.to_owned());
+        }
+    }
+}
+
+/// All that led to these tokens.
+pub(super) fn past(taken: &[Token]) -> BTreeSet<ExecutionKey> {
+    taken.iter().flat_map(|token| token.past.iter().copied()).collect()
+}
+
+fn places_of(set: Set) -> Vec<usize> {
+    (0..EXIT).filter(|place| set >> place & 1 == 1).collect()
+}

@@ -1,0 +1,124 @@
+//! What goes wrong around a run: who cuts its executors off, how, and when.
+
+use crate::generate::Dice;
+use crate::journal::Fault;
+use crate::numbers::mix;
+use crate::world::World;
+use std::time::Duration;
+
+/// A run that takes longer than this, in virtual time, hangs.
+pub(crate) const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The most executors that are cut off.
+const CUT_OFF: usize = 6;
+
+/// Whether anything goes wrong around a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weather {
+    /// Nodes may fail, and nothing else goes wrong.
+    Fair,
+    /// Executors are cut off, journals break and are slow, payloads are given by name.
+    Foul,
+}
+
+/// What cuts an executor off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Its process ends at some moment.
+    Ends,
+    /// The same, but its runtime lives on, and so does what it has spawned.
+    Dropped,
+    /// The journal breaks.
+    Journal(Fault),
+    /// Somebody suspends the run.
+    Suspended,
+}
+
+/// What surrounds all executors of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings {
+    /// What the run starts with.
+    pub(crate) entry: u64,
+    /// How long reports are awaited at the exit.
+    pub(crate) deadline: Duration,
+    /// Whether the journal gives payloads by name.
+    pub(crate) by_name: bool,
+    /// The most milliseconds that the journal takes for a record.
+    pub(crate) slow: u64,
+}
+
+/// What is done to one executor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) cut: Option<Cut>,
+    /// When it is cut off, where that is a moment.
+    pub(crate) at: Duration,
+    /// After how many records, where it is the journal that breaks.
+    pub(crate) records: u64,
+    /// Whether it stays while only people can take the run further.
+    pub(crate) awaits: bool,
+    /// When somebody asks for the run's end.
+    pub(crate) cancels: Option<Duration>,
+}
+
+impl Surroundings {
+    pub(crate) fn new(dice: &mut Dice, weather: Weather) -> Self {
+        let is_foul = weather == Weather::Foul;
+        let deadline = Duration::from_millis([200, 60_000][usize::from(dice.percent(80))]);
+        let entry = dice.below(1 << 30) as u64;
+        let slow = if is_foul && dice.percent(40) { 1 + dice.below(20) as u64 } else { 0 };
+        Self { entry, deadline, by_name: is_foul && dice.percent(40), slow }
+    }
+}
+
+impl Plan {
+    /// Of the next executor, after so many that were cut off.
+    pub(crate) fn new(dice: &mut Dice, weather: Weather, cut_off: usize) -> Self {
+        let awaits = dice.percent(50);
+        let mut plan = Self { cut: None, at: Duration::ZERO, records: 0, awaits, cancels: None };
+        if weather == Weather::Fair {
+            return plan;
+        }
+        let span = *dice.pick(&[20, 200, 2_000, 10_000]);
+        let mut moment = || Duration::from_millis(dice.below(span) as u64);
+        (plan.at, plan.cancels) = (moment(), Some(moment()));
+        plan.cancels = plan.cancels.filter(|_| dice.percent(2));
+        let records = *dice.pick(&[3, 10, 40]);
+        plan.records = dice.below(records) as u64;
+        let cuts = [
+            Cut::Ends,
+            Cut::Ends,
+            Cut::Dropped,
+            Cut::Journal(Fault::Refuses),
+            Cut::Journal(Fault::EndsBefore),
+            Cut::Journal(Fault::EndsAfter),
+            Cut::Suspended,
+        ];
+        let is_cut = cut_off < CUT_OFF && dice.percent(80);
+        plan.cut = is_cut.then(|| *dice.pick(&cuts));
+        plan
+    }
+
+    /// How the journal breaks, and after how many records.
+    pub(crate) fn fault(&self) -> Option<(u64, Fault)> {
+        match self.cut {
+            Some(Cut::Journal(fault)) => Some((self.records, fault)),
+            _ => None,
+        }
+    }
+}
+
+/// The messages that are posted to the run from outside: when, in milliseconds, and what they say.
+pub(crate) fn messages(world: &World) -> Vec<(u64, u64)> {
+    if !world.has_event_node(0) {
+        return Vec::new();
+    }
+    let mut dice = Dice::new(mix(&[world.seed, 0x3e]));
+    let many = dice.below(4);
+    let mut at = 0;
+    let mut message = || {
+        at += 1 + dice.below(1_000) as u64;
+        (at, dice.below(1 << 30) as u64)
+    };
+    (0..many).map(|_| message()).collect()
+}

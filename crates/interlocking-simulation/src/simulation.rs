@@ -1,0 +1,66 @@
+//! One seed: run in fair weather and in foul, followed, and compared.
+
+use crate::checks::{Account, Compared, compare};
+use crate::counts::Counts;
+use crate::graph::set_nets;
+use crate::history;
+use crate::plan::Weather;
+use crate::tables::tables;
+use crate::world::World;
+use interlocking_core::net::Net;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What came of a seed.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// Everything that happened, line by line: the log, and the records of all runs.
+    pub trace: String,
+    /// How often there was what.
+    pub counts: Counts,
+}
+
+/// Runs a seed. The nets of its graphs are the thread's from then on.
+///
+/// # Errors
+///
+/// What does not hold, in words; what happened until then is in the trace.
+pub fn simulate(seed: u64) -> (Played, Result<(), String>) {
+    let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).expect("it was one before"))));
+    set_nets(nets);
+    let mut played = Played::default();
+    let result = weather(seed, nets, Weather::Fair, &mut played).and_then(|fair| {
+        let foul = weather(seed, nets, Weather::Foul, &mut played)?;
+        played.counts.add("compared", usize::from(compare(&fair, &foul)?));
+        Ok(())
+    });
+    (played, result)
+}
+
+fn weather(seed: u64, nets: [&'static Net; 2], weather: Weather, played: &mut Played) -> Result<Compared, String> {
+    let world = Arc::new(World::new(seed, nets));
+    let ended = catch_unwind(AssertUnwindSafe(|| history::run(&world, weather)));
+    let ended = ended.unwrap_or_else(|panic| Err(message(&*panic)));
+    for line in world.logged() {
+        played.trace += &format!("{line:?}\n");
+    }
+    let checked = ended.and_then(|ended| {
+        let account = Account::of(&ended)?;
+        for record in account.records.values().flatten() {
+            played.trace += &format!("{}\n", serde_json::to_string(record).map_err(|error| error.to_string())?);
+        }
+        played.trace += &format!("{:?}\n", ended.report);
+        let followed = account.check()?;
+        played.counts.of(&followed);
+        Ok(Compared::of(&followed))
+    });
+    checked.map_err(|why| format!("{weather:?}: {why}"))
+}
+
+/// What a panic outside of handlers says.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("the driver panicked: {}", text.unwrap_or("without words"))
+}

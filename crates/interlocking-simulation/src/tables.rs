@@ -1,0 +1,94 @@
+//! The tables of a seed: sound ones of the generator that the evidence for soundness uses, with what a run has beside its
+//! tokens added.
+
+use crate::generate::{self, Dice};
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
+use interlocking_soundness::{Verdict, check};
+
+/// The most nodes that a table has: as many as there are markers.
+pub(crate) const NODES: usize = 14;
+
+/// How long a node with a timeout may take, in milliseconds.
+pub(crate) const TIMEOUT_MS: u64 = 2_000;
+
+/// The table of the run, and that of its children.
+pub(crate) fn tables(seed: u64) -> [Table; 2] {
+    let mut dice = Dice::new(seed ^ 0x7a_b1e5);
+    let parent = sound(&mut dice, 2, 0);
+    let child = sound(&mut dice, 1, 1);
+    [parent, child]
+}
+
+/// A sound table of at least so many nodes; those of children are small.
+fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
+    loop {
+        let table = generate::table(dice.below(1 << 40) as u64);
+        if table.nodes.len() < least || level == 1 && table.nodes.len() > 6 {
+            continue;
+        }
+        // The generator has shapes too that the derive refuses before it asks whether they are sound.
+        let leads_nowhere = |row: &NodeRow| row.kind == NodeKind::Event && !row.resume && row.goto.is_empty();
+        if table.nodes.iter().any(leads_nowhere) {
+            continue;
+        }
+        let table = furnished(dice, table, level);
+        let Ok(net) = Net::new(table.clone()) else { continue };
+        if matches!(check(&net), Verdict::Sound { .. }) {
+            return table;
+        }
+    }
+}
+
+/// The table with timeouts, memories, and all that works beside a graph.
+fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
+    table.graph = ["Parent", "Child"][level].into();
+    let tells: Vec<String> = table
+        .nodes
+        .iter()
+        .filter(|row| !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer))
+        .map(|row| row.name.clone())
+        .collect();
+    if dice.percent(20) && table.nodes.len() < NODES && table.node("observer").is_none() {
+        table.nodes.push(NodeRow::new("observer", NodeKind::Observer));
+    }
+    if dice.percent(15) && table.nodes.len() < NODES && table.node("advisory").is_none() {
+        table.nodes.push(NodeRow::new("advisory", NodeKind::Advisory));
+        let at = dice.below(tells.len());
+        table.nodes[at].spawn.push("advisory".into());
+    }
+    let shares = dice.percent(30);
+    for row in &mut table.nodes {
+        match row.kind {
+            NodeKind::Llm => row.kind = NodeKind::Logic,
+            NodeKind::Map => {
+                *row = row.clone().map("Child").depth(2);
+                if dice.percent(50) {
+                    *row = row.clone().concurrency(1 + dice.below(2) as u32);
+                }
+            }
+            NodeKind::Human => *row = row.clone().asks("u64", "u64"),
+            NodeKind::Advisory => {
+                row.report = dice.percent(80).then(|| "u64".to_owned());
+                row.visits = dice.percent(30).then(|| Visits::AtMost(1 + dice.below(2) as u32));
+            }
+            NodeKind::Observer => {
+                row.observes = (0..1 + dice.below(3)).map(|_| dice.pick(&tells).clone()).collect();
+                row.observes.sort();
+                row.observes.dedup();
+                *row = row.clone().report("Sum").memory("observer", "Sum");
+            }
+            _ => {}
+        }
+        if !matches!(row.kind, NodeKind::Map | NodeKind::Human | NodeKind::Observer) {
+            if dice.percent(30) {
+                row.timeout_ms = Some(TIMEOUT_MS);
+            }
+            if row.kind != NodeKind::Advisory && dice.percent(if shares { 50 } else { 10 }) {
+                let group = if shares && dice.percent(70) { "shared" } else { &row.name.clone() };
+                *row = row.clone().memory(group, "Sum");
+            }
+        }
+    }
+    table
+}

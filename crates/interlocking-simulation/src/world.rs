@@ -1,0 +1,174 @@
+//! What surrounds the runs of one seed, and the log of what they do.
+
+use crate::body::EVENT;
+use crate::choice::{Choice, Temper, choice};
+use interlocking_core::frontier::Execution;
+use interlocking_core::net::Net;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::event::{Event, EventKind, EventSink};
+use interlocking_runtime::journal::By;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
+
+/// The most lines of a log. Most have less than a hundred; those of runs that only a message can end have 20,000.
+const MOST_LINES: usize = 200_000;
+
+/// What surrounds the runs of one seed in one weather.
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) temper: Temper,
+    pub(crate) nets: [&'static Net; 2],
+    moving: Mutex<Moving>,
+}
+
+struct Moving {
+    /// Which executor runs: each begins where the one before was cut off.
+    executor: u32,
+    epoch: Instant,
+    effects: u64,
+    log: Vec<Logged>,
+}
+
+/// One line of the log.
+#[derive(Clone)]
+pub(crate) struct Logged {
+    pub(crate) executor: u32,
+    /// Milliseconds of virtual time since the executor's runtime began.
+    pub(crate) at: u64,
+    pub(crate) what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// A handler began.
+    Begun { run: RunId, by: By, restarts: u32 },
+    /// A side effect was done, with this result.
+    Effect { run: RunId, by: By, value: u64 },
+    /// A handler got the result of its side effect.
+    Got { run: RunId, by: By, value: u64 },
+    /// A map node's children ended.
+    Gathered { run: RunId, by: By, children: Vec<Gathered> },
+    /// A record is in the journal.
+    Kept { run: RunId, sequence: u64 },
+    /// The journal has acknowledged a record.
+    Acknowledged { run: RunId, sequence: u64 },
+    /// The executor says that it has started a node.
+    Started { run: RunId, by: By },
+    /// Anything else that the executor says.
+    Event { run: RunId, text: String },
+    /// The harness did something.
+    Harness(String),
+}
+
+/// A child that a map node was given: its run, and the number that it ended with, or the sort of its failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gathered {
+    pub(crate) run: RunId,
+    pub(crate) item: u64,
+    pub(crate) result: Result<u64, String>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, nets: [&'static Net; 2]) -> Self {
+        let moving = Moving { executor: 0, epoch: Instant::now(), effects: 0, log: Vec::new() };
+        Self { seed, temper: Temper::of(seed), nets, moving: Mutex::new(moving) }
+    }
+
+    /// A new executor takes over. Must be called inside its runtime.
+    pub(crate) fn next_executor(&self) -> u32 {
+        let mut moving = self.lock();
+        moving.executor += 1;
+        moving.epoch = Instant::now();
+        moving.executor
+    }
+
+    /// The number of the executor that runs.
+    pub(crate) fn executor(&self) -> u32 {
+        self.lock().executor
+    }
+
+    /// Whether runs at `level` handle messages.
+    pub(crate) fn has_event_node(&self, level: usize) -> bool {
+        self.nets[level].node_named(EVENT).is_some()
+    }
+
+    /// What an execution of a run at `level` does.
+    pub(crate) fn choice(&self, level: usize, run: &RunId, execution: Execution) -> Choice {
+        choice(self.seed, self.temper, self.nets[level], run, execution)
+    }
+
+    /// Adds a line to the log; panics if it has become too long.
+    pub(crate) fn log(&self, what: What) {
+        let mut moving = self.lock();
+        let at = moving.epoch.elapsed().as_millis() as u64;
+        let executor = moving.executor;
+        if moving.log.len() == MOST_LINES {
+            drop(moving);
+            // Unwinds through the driver, so that one ends too that never waits. Without the panic hook: it is no bug yet.
+            std::panic::resume_unwind(Box::new(format!("it goes on and on: its log has {MOST_LINES} lines")));
+        }
+        moving.log.push(Logged { executor, at, what });
+    }
+
+    /// The result of a side effect that is really done: never the same twice.
+    pub(crate) fn effect(&self, run: &RunId, by: By) -> u64 {
+        let value = {
+            let mut moving = self.lock();
+            moving.effects += 1;
+            moving.effects
+        };
+        self.log(What::Effect { run: run.clone(), by, value });
+        value
+    }
+
+    pub(crate) fn logged(&self) -> Vec<Logged> {
+        self.lock().log.clone()
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn lock(&self) -> MutexGuard<'_, Moving> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Logs what an executor of a run says.
+pub(crate) struct Ears {
+    pub(crate) world: std::sync::Arc<World>,
+    pub(crate) run: RunId,
+}
+
+impl EventSink for Ears {
+    fn emit(&self, event: Event) {
+        let (mut run, mut kind) = (&self.run, &event.kind);
+        while let EventKind::Child { run: child, what } = kind {
+            (run, kind) = (child, what);
+        }
+        let run = run.clone();
+        self.world.log(match kind {
+            EventKind::NodeStarted(node) => {
+                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
+                What::Started { run, by }
+            }
+            other => What::Event { run, text: format!("{other:?}") },
+        });
+    }
+}
+
+impl fmt::Debug for Logged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} ms ", self.executor, self.at)?;
+        match &self.what {
+            What::Begun { run, by, restarts } => write!(f, "{run}: {by} begins, after {restarts} restarts"),
+            What::Effect { run, by, value } => write!(f, "{run}: {by} has an effect, {value}"),
+            What::Got { run, by, value } => write!(f, "{run}: {by} got its effect's result, {value}"),
+            What::Gathered { run, by, children } => write!(f, "{run}: {by} gathers {children:?}"),
+            What::Kept { run, sequence } => write!(f, "{run}: record {sequence} is kept"),
+            What::Acknowledged { run, sequence } => write!(f, "{run}: record {sequence} is acknowledged"),
+            What::Started { run, by } => write!(f, "{run}: {by} is started"),
+            What::Event { run, text } => write!(f, "{run}: {text}"),
+            What::Harness(text) => f.write_str(text),
+        }
+    }
+}
