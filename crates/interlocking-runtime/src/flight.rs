@@ -106,6 +106,7 @@ impl<G: Graph> Landings<G> {
             queue.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
+        debug_assert!(taken.is_empty(), "what was taken before would be put back");
         std::mem::swap(&mut queue.landed, taken);
         Poll::Ready(())
     }
