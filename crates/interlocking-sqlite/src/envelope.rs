@@ -170,7 +170,7 @@ fn word(entry: &Entry) -> Option<&'static str> {
     })
 }
 
-/// How a run ended, if its last record has this word.
+/// How a run ended, if its last record but for addenda has this word.
 pub(crate) fn ending(entry: Option<&str>) -> Option<&str> {
     entry.filter(|entry| matches!(*entry, "finished" | "failed" | "cancelled"))
 }

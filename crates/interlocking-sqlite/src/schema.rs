@@ -35,7 +35,8 @@ CREATE TABLE lease(run TEXT PRIMARY KEY,holder TEXT NOT NULL,who TEXT NOT NULL)W
 CREATE VIEW runs AS SELECT r.name AS run,r.graph,r.origin,l.sequence+1 AS records,\
 strftime('%Y-%m-%d %H:%M:%f',r.started_ms/1000.0,'unixepoch')AS started,\
 strftime('%Y-%m-%d %H:%M:%f',(r.started_ms+l.at_ms)/1000.0,'unixepoch')AS updated,\
-iif(l.entry IN('finished','failed','cancelled'),l.entry,NULL)AS ended,\
+(SELECT iif(e.entry IN('finished','failed','cancelled'),e.entry,NULL)FROM record e WHERE e.id BETWEEN r.id<<32 AND r.id<<32|4294967295 \
+AND ifnull(e.entry,'outcome')NOT IN('report','once','spent')ORDER BY e.id DESC LIMIT 1)AS ended,\
 (SELECT who FROM lease WHERE lease.run=r.name)AS claimed_by \
 FROM run r JOIN record l ON l.id=(SELECT max(id)FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295);
 CREATE VIEW transitions AS SELECT r.name AS run,t.sequence,\
@@ -44,6 +45,10 @@ ifnull(t.entry,'outcome')AS entry,t.node,t.visit,t.attempt,t.alternative,t.took_
 FROM record t JOIN run r ON r.id=t.id>>32;
 COMMIT;
 ";
+
+/// The entry of a run `r` that says whether it has ended: its last but for addenda, which may come after its end.
+pub(crate) const STATE: &str = "(SELECT entry FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295 \
+AND ifnull(entry,'outcome') NOT IN('report','once','spent') ORDER BY id DESC LIMIT 1)";
 
 /// The id of a record of the run `run`.
 pub(crate) fn record_id(run: i64, sequence: u64) -> i64 {

@@ -11,6 +11,7 @@ use crate::envelope::{self, Read, StartedRow};
 use crate::failure::Trouble;
 use crate::payloads::parts::Part;
 use crate::payloads::stored;
+use crate::schema::STATE;
 use crate::stats::Counters;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -109,11 +110,11 @@ impl Reader {
 
     /// What is known of each run.
     pub(crate) fn runs(&self, connection: &Connection) -> Result<Vec<RunSummary>, Trouble> {
-        let mut statement = connection.prepare_cached(
-            "SELECT r.name,r.graph,r.origin,r.started_ms,l.at_ms,l.sequence+1,l.entry,h.holder,h.who FROM run r \
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT r.name,r.graph,r.origin,r.started_ms,l.at_ms,l.sequence+1,{STATE},h.holder,h.who FROM run r \
              JOIN record l ON l.id=(SELECT max(id) FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295) \
              LEFT JOIN lease h ON h.run=r.name WHERE r.graph IS NOT NULL ORDER BY r.started_ms,r.name",
-        )?;
+        ))?;
         let mut rows = statement.query([])?;
         let (mut runs, mut lives) = (Vec::new(), HashMap::new());
         while let Some(row) = rows.next()? {

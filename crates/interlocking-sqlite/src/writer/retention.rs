@@ -2,7 +2,7 @@
 
 use crate::envelope;
 use crate::failure::Trouble;
-use crate::schema::record_ids;
+use crate::schema::{STATE, record_ids};
 use crate::writer::Writer;
 use crate::writer::append::now_ms;
 use interlocking_core::run_id::RunId;
@@ -194,11 +194,11 @@ impl Writer {
 
     /// Every run, the one with the oldest latest record first.
     fn aged(&self) -> Result<Vec<Aged>, Trouble> {
-        let mut statement = self.connection.prepare(
-            "SELECT r.id,r.name,r.started_ms+l.at_ms AS updated,l.entry FROM run r \
+        let mut statement = self.connection.prepare(&format!(
+            "SELECT r.id,r.name,r.started_ms+l.at_ms AS updated,{STATE} FROM run r \
              JOIN record l ON l.id=(SELECT max(id) FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295) \
              ORDER BY updated,r.id",
-        )?;
+        ))?;
         let rows = statement.query_map([], |row| {
             let entry: Option<String> = row.get(3)?;
             let (name, ended) = (row.get::<_, String>(1)?, envelope::ending(entry.as_deref()).is_some());

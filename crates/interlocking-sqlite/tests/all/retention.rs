@@ -1,7 +1,7 @@
 //! Removing runs, and the payloads that nobody needs any more.
 
 use crate::records::{ended, id, outcome, started, texts};
-use interlocking_runtime::journal::{Entry, Journal, JournalError, Origin};
+use interlocking_runtime::journal::{By, Entry, Journal, JournalError, Origin, Record};
 use interlocking_sqlite::{Retention, SqliteJournal};
 use rusqlite::Connection;
 use std::path::Path;
@@ -96,6 +96,24 @@ async fn pruning_spares_what_is_wanted() {
     let pruned = journal.prune(Retention::new().older_than(Duration::ZERO).unfinished_too()).await.unwrap();
     assert_eq!(pruned.runs, [id("a"), id("c"), id("e")]);
     assert_eq!(count(place.path(), "object"), 0);
+}
+
+/// What an advisory node reports after the deadline comes after the run's end (HY-257).
+#[tokio::test]
+async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    run(&journal, "late", 2, true).await;
+    let by = By { node: "write".to_owned(), visit: 1, attempt: 1 };
+    let entry = Entry::Report { by, report: Some("1".into()), failure: None, memory: None, calls: Vec::new() };
+    journal.append(Record { run: id("late"), sequence: 4, entry }).await.unwrap();
+
+    let runs = journal.runs().await.unwrap();
+    assert_eq!((runs[0].records, runs[0].ended.as_deref()), (5, Some("finished")));
+    let connection = Connection::open(place.path().join("journal.db")).unwrap();
+    let told: String = connection.query_row("SELECT ended FROM runs", [], |row| row.get(0)).unwrap();
+    assert_eq!(told, "finished");
+    assert_eq!(journal.prune(Retention::new().keep_last(0)).await.unwrap().runs, [id("late")]);
 }
 
 /// What a child came to is known to its run alone, so it stays for as long as its parent may ask for it.
