@@ -231,6 +231,94 @@ async fn the_first_answer_that_is_one_counts() {
     assert_eq!(*diary.lock().unwrap(), ["asked in round 1"]);
 }
 
+/// Two people are asked beside a node that works; the second to answer undoes what the first has begun.
+#[derive(Graph)]
+#[graph(output = String)]
+struct Hall {
+    #[node(entry, input = (), fork(one, other, work))]
+    open: ForkNode<Opens>,
+    #[node(input = (), question = String, answer = bool, goto(leave))]
+    one: HumanNode<One>,
+    #[node(input = (), question = String, answer = bool, goto(both, cancels(one, leave)))]
+    other: HumanNode<Other>,
+    #[node(input = (), goto(both))]
+    work: LogicNode<Work>,
+    #[node(join(other: (), work: ()), goto(leave))]
+    both: JoinNode<Joins>,
+    #[node(input = String, goto(exit, cancels(*)))]
+    leave: LogicNode<Leave>,
+    #[node(on(()), resume)]
+    mail: EventNode<Heard>,
+}
+
+forks!(Opens for hall::open, |_: (), cx| fork!(cx, ((), (), ())));
+struct One;
+impl HumanHandler<hall::one> for One {
+    async fn ask(&self, _: &(), _: &mut Cx<'_, hall::one>) -> Result<String, NodeError> {
+        Ok("one?".to_owned())
+    }
+    async fn answered(&self, _: (), _: bool, cx: &mut Cx<'_, hall::one>) -> Route<hall::one> {
+        goto!(cx, hall::leave, "one".to_owned())
+    }
+}
+struct Other;
+impl HumanHandler<hall::other> for Other {
+    async fn ask(&self, _: &(), _: &mut Cx<'_, hall::other>) -> Result<String, NodeError> {
+        Ok("other?".to_owned())
+    }
+    async fn answered(&self, _: (), _: bool, cx: &mut Cx<'_, hall::other>) -> Route<hall::other> {
+        goto!(cx, hall::both, ())
+    }
+}
+logic!(Work for hall::work, |_: (), cx| {
+    pass(50).await;
+    goto!(cx, hall::both, ())
+});
+joins!(Joins for hall::both, |_: ((), ()), cx| goto!(cx, hall::leave, "both".to_owned()));
+logic!(Leave for hall::leave, |who: String, cx| {
+    pass(5).await;
+    goto!(cx, hall::exit, format!("{who} at visit {}", cx.visit()))
+});
+struct Heard;
+impl EventHandler<hall::mail> for Heard {
+    async fn handle(&self, _: (), cx: &mut Cx<'_, hall::mail>) -> Route<hall::mail> {
+        cx.resume()
+    }
+}
+
+/// Both answers come while a message waits, and are taken in one after the other when it was handled.
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_message_is_taken_in_as_a_replay_takes_it_in() {
+    let journal = Arc::new(MemoryJournal::new());
+    let hall = || {
+        let (one, other, work, leave) = (HumanNode(One), HumanNode(Other), LogicNode(Work), LogicNode(Leave));
+        let (open, both, mail) = (ForkNode(Opens), JoinNode(Joins), EventNode(Heard));
+        let graph = Hall { open, one, other, work, both, leave, mail };
+        timed(graph).with_id(id("hall")).with_journal(journal.clone())
+    };
+    let letters = async {
+        pass(5).await;
+        let message = LetterBody::Message { node: "mail".to_owned(), message: "null".into() };
+        journal.post(&id("hall"), Letter { key: None, body: message }).await.unwrap();
+        for node in ["one", "other"] {
+            let to = By { node: node.to_owned(), visit: 1, attempt: 1 };
+            let body = LetterBody::Answer { to, answer: "true".into() };
+            journal.post(&id("hall"), Letter { key: None, body }).await.unwrap();
+            pass(5).await;
+        }
+    };
+    let (report, ()) = tokio::join!(hall().awaiting_people().start(()), letters);
+    let said = finished(report.unwrap());
+    assert_eq!(finished(hall().resume().await.unwrap()), said);
+    let outcomes = journal.records(&id("hall")).into_iter().filter_map(|record| match record.entry {
+        Entry::Outcome(outcome) => Some(format!("{} {}", outcome.node, outcome.visit)),
+        _ => None,
+    });
+    let outcomes: Vec<_> = outcomes.collect();
+    assert_eq!(outcomes, ["open 1", "work 1", "mail 1", "one 1", "other 1", "both 1", "leave 2"]);
+    assert_eq!(said, "both at visit 2");
+}
+
 /// Two children, of which one writes to the other.
 #[derive(Graph)]
 #[graph(output = Vec<bool>)]
@@ -249,7 +337,7 @@ struct Member {
     #[node(on(bool), goto(exit, cancels(*)))]
     mail: EventNode<Told>,
 }
-held!(Bureau, Pair, Member);
+held!(Bureau, Pair, Member, Hall);
 
 struct Both;
 impl MapHandler<pair::both> for Both {
