@@ -42,14 +42,15 @@ fn main() {
 /// The chain here: how long it took, and the bytes that it left.
 fn stored(durability: Durability) -> (Duration, u64) {
     let place = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::options().durability(durability).open(place.path()).unwrap();
+    let journal = Arc::new(SqliteJournal::options().durability(durability).open(place.path()).unwrap());
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let started = Instant::now();
     let grown = Grown { limit: STEPS, entries: Vec::new() };
-    let report = runtime.block_on(Run::new(growing()).with_journal(Arc::new(journal)).start(grown)).unwrap();
+    let report = runtime.block_on(Run::new(growing()).with_journal(journal.clone()).start(grown)).unwrap();
     let took = started.elapsed();
     assert_eq!(report.outcome.finished(), Some(STEPS));
-    drop(runtime);
+    // Closes it, as the peer closes its own.
+    drop((runtime, journal));
     (took, bytes(place.path()))
 }
 
