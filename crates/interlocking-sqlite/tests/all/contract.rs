@@ -7,6 +7,7 @@ use interlocking_runtime::journal::{
 };
 use interlocking_sqlite::SqliteJournal;
 use proptest::prelude::*;
+use sha2::{Digest as _, Sha256};
 
 #[tokio::test]
 async fn records_come_back_in_order_and_payloads_by_name() {
@@ -136,6 +137,30 @@ fn replace(json: &mut serde_json::Value, name: &str, text: &str) {
         }
         serde_json::Value::Array(elements) => elements.iter_mut().for_each(|value| replace(value, name, text)),
         _ => {}
+    }
+}
+
+/// V3-144: the name of a payload is `sha256:` and the hex digest of its text, also where the journal keeps of that text only
+/// what differs from another one.
+#[tokio::test]
+async fn a_payloads_name_is_the_sha256_of_its_text() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let run = id("named");
+    journal.append(started(&run, "{}")).await.unwrap();
+    let states = (1..20).map(|round| format!("[\"{}\",{round}]", "all is well ".repeat(50 * round)));
+    let states: Vec<_> = ["1".to_owned()].into_iter().chain(states).collect();
+    for (sequence, state) in (1..).zip(&states) {
+        journal.append(outcome(&run, sequence, &state[..])).await.unwrap();
+    }
+    let records = journal.load(&run).await.unwrap();
+    assert_eq!(records.len(), 1 + states.len());
+    for (record, state) in records[1..].iter().zip(&states) {
+        let Entry::Outcome(outcome) = &record.entry else { panic!("{record:?}") };
+        let Payload::Stored(digest) = &outcome.tokens[0].payload else { panic!("{record:?}") };
+        let hex: String = Sha256::digest(state).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest.to_string(), format!("sha256:{hex}"));
+        assert_eq!(journal.fetch(&run, &[*digest]).await.unwrap(), [(&state[..]).into()]);
     }
 }
 
