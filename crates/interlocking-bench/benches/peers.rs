@@ -49,8 +49,11 @@ fn stored(durability: Durability) -> (Duration, u64) {
     let report = runtime.block_on(Run::new(growing()).with_journal(journal.clone()).start(grown)).unwrap();
     let took = started.elapsed();
     assert_eq!(report.outcome.finished(), Some(STEPS));
-    // Closes it, as the peer closes its own.
+    // Closes it, as the peer closes its own; its log is gone a moment later.
     drop((runtime, journal));
+    while place.path().join("journal.db-wal").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     (took, bytes(place.path()))
 }
 
