@@ -1,13 +1,14 @@
 //! What works beside the graph: advisory nodes and observers. Neither is among the run's tokens, and the failure of
 //! neither changes anything but its own report.
 
-use crate::driver::{Driver, End, Shared, Waited};
+use crate::driver::{Driver, End, Shared};
 use crate::event::EventKind;
 use crate::journal::{Encoded, Entry, NodeOutcome};
 use crate::observer::Observation;
 use crate::perform::{Interruption, Performed, Stop, failure, kind_of, perform};
 use crate::replay::beyond_bounds;
 use crate::reports::Reports;
+use crate::wait::Waited;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Done, Graph, Token};

@@ -1,9 +1,10 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
-use crate::conduct::{Begin, execute};
+use crate::conduct::execute;
 use crate::event::{Event, EventKind, EventSink};
 use crate::journal::{Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::Outcome;
+use crate::prepare::Begin;
 use crate::settings::Settings;
 use crate::tree::Tree;
 use interlocking_core::failure::Failure;

@@ -1,21 +1,18 @@
 //! Drives one run's frontier: starts what is due, waits for what comes of it, and hands that on to be absorbed.
 
-use crate::allowance::Stopped;
 use crate::beside::{Beside, has_reports};
-use crate::budget::UsedUp;
 use crate::cancel::Cancel;
-use crate::event::EventKind;
 use crate::flight::{Airfield, Flight, Landed};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
-use crate::perform::{Here, Interruption, Stop, failure, is_watched, perform};
+use crate::perform::{Interruption, Stop, failure};
 use crate::replay::keeps_waiting;
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices};
 use crate::tree::Halt;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::frontier::{Due, Execution, Frontier, Input, Limit, Violation};
+use interlocking_core::frontier::{Execution, Frontier};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::{Features, NodeIndex};
 use interlocking_core::route::Step;
@@ -24,8 +21,6 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
-use tokio::time::Sleep;
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
@@ -36,15 +31,15 @@ pub(crate) struct Driver<G: Graph> {
     /// Executions that run as tasks of their own: others run beside them, or there is a journal.
     pub(crate) flight: Flight<G>,
     /// Whether chains may go on by themselves: nothing is recorded, and no node is watched or observed.
-    relays: bool,
+    pub(crate) relays: bool,
     /// Whether any node is observed.
     pub(crate) observes: bool,
     /// Advisory nodes and observers, once there is something for them.
     pub(crate) beside: Option<Box<Beside<G>>>,
     /// Whether it was said that only people can take the run further.
-    said_waiting: bool,
+    pub(crate) said_waiting: bool,
     /// Whether anybody but the driver may park executions, or halt the run: people, and the children of maps.
-    listens: bool,
+    pub(crate) listens: bool,
 }
 
 /// What a driver has where there is a journal.
@@ -62,7 +57,7 @@ pub(crate) struct Recorded<G: Graph> {
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
     /// The next letter.
-    next_letter: Option<NextLetter>,
+    pub(crate) next_letter: Option<NextLetter>,
 }
 
 type NextLetter = Pin<Box<dyn Future<Output = Result<Posted, JournalError>> + Send>>;
@@ -136,47 +131,6 @@ pub(crate) enum Next<G: Graph> {
     Wait,
     /// The exit.
     Ended(G::Output),
-}
-
-/// What a driver that waits is woken by.
-enum Woken<G: Graph> {
-    Landed,
-    Beside(crate::beside::Returned<G>),
-    Letter(Result<Posted, JournalError>),
-    Parked,
-    Cancelled,
-    Over,
-    Halted,
-}
-
-/// What others tell a driver that listens.
-enum Told {
-    /// An execution is parked, or goes on.
-    Parked,
-    /// The whole tree stops.
-    Halted,
-}
-
-/// Waits until others tell a driver something.
-async fn told(backstage: &Backstage) -> Told {
-    let mut halted = std::pin::pin!(backstage.settings.tree().halted.requested());
-    let mut parked = std::pin::pin!(backstage.parking().changed.notified());
-    std::future::poll_fn(|context| {
-        if halted.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Told::Halted);
-        }
-        parked.as_mut().poll(context).map(|()| Told::Parked)
-    })
-    .await
-}
-
-/// What waiting came to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waited {
-    /// Something has happened.
-    ForSomething,
-    /// The time for it is over.
-    UntilOver,
 }
 
 impl<G: Graph> Driver<G> {
@@ -422,116 +376,6 @@ impl<G: Graph> Driver<G> {
         self.absorb(execution, result, now, took).await
     }
 
-    /// Waits until something happens; an error if it is what ends the run.
-    async fn wait(&mut self) -> Result<(), End> {
-        if self.listens || self.shared.services.backstage.parked() > 0 {
-            self.look_for_parked()?;
-        }
-        self.wait_for_any(None).await.map(drop)
-    }
-
-    /// Waits for whatever comes next, or until it is `over`, and takes in what does not land. That is taken in whole: to
-    /// drop this future half-way would lose it.
-    pub(crate) async fn wait_for_any(&mut self, mut over: Option<Pin<&mut Sleep>>) -> Result<Waited, End> {
-        let shared = self.shared.clone();
-        let backstage = &shared.services.backstage;
-        if let Some(Recorded { scribe, letters, next_letter, .. }) = self.recorded.as_deref_mut()
-            && next_letter.is_none()
-        {
-            let (journal, run, after) = (scribe.journal.clone(), backstage.run().clone(), *letters);
-            *next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
-        }
-        let woken = {
-            // Boxed, and made only for those who need them: a run that waits holds all that this one might.
-            let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.requested()));
-            let mut told = self.listens.then(|| Box::pin(told(backstage)));
-            let Self { flight, beside, recorded, .. } = self;
-            std::future::poll_fn(|context| {
-                if flight.poll_landed(context).is_ready() {
-                    return Poll::Ready(Woken::Landed);
-                }
-                if let Some(beside) = beside
-                    && let Poll::Ready(returned) = beside.poll_returned(context)
-                {
-                    return Poll::Ready(Woken::Beside(returned));
-                }
-                if let Some(Recorded { next_letter: Some(letter), .. }) = recorded.as_deref_mut()
-                    && let Poll::Ready(posted) = letter.as_mut().poll(context)
-                {
-                    return Poll::Ready(Woken::Letter(posted));
-                }
-                if let Some(cancelled) = &mut cancelled
-                    && cancelled.as_mut().poll(context).is_ready()
-                {
-                    return Poll::Ready(Woken::Cancelled);
-                }
-                if let Some(over) = &mut over
-                    && over.as_mut().poll(context).is_ready()
-                {
-                    return Poll::Ready(Woken::Over);
-                }
-                told.as_mut().map_or(Poll::Pending, |told| told.as_mut().poll(context)).map(|told| match told {
-                    Told::Halted => Woken::Halted,
-                    Told::Parked => Woken::Parked,
-                })
-            })
-            .await
-        };
-        match woken {
-            Woken::Landed | Woken::Parked => {}
-            Woken::Over => return Ok(Waited::UntilOver),
-            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await?,
-            Woken::Letter(posted) => {
-                self.recorded.iter_mut().for_each(|recorded| recorded.next_letter = None);
-                let posted = posted.map_err(|error| self.journal_failed(error))?;
-                Box::pin(self.take_letter(posted)).await?;
-            }
-            Woken::Cancelled => return Err(self.stopped()),
-            Woken::Halted => return Err(End::Halted(backstage.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
-        }
-        Ok(Waited::ForSomething)
-    }
-
-    /// How a run ends whose stop somebody has asked for.
-    pub(crate) fn stopped(&self) -> End {
-        if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
-            return End::Cancelled;
-        }
-        match self.shared.services.backstage.settings.stopped() {
-            // Its time was over, and that is why it was suspended.
-            Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
-            _ => End::Halted(Halt::Suspended),
-        }
-    }
-
-    /// Looks whether only people can take the run further, or nobody can for what it may use is used up.
-    fn look_for_parked(&mut self) -> Result<(), End> {
-        let backstage = &self.shared.services.backstage;
-        let (running, parking) = (self.frontier.running(), backstage.parking());
-        let waits = running > 0
-            && parking.count() >= running
-            && !self.has_mail()
-            && !self.is_busy_beside()
-            && self.frontier.executions().all(|execution| parking.is_parked(execution))
-            // One that was answered may not have found out yet.
-            && !self.frontier.executions().any(|execution| backstage.is_answered(execution));
-        if let (true, None) = (waits, backstage.settings.berth())
-            && let Some(stopped) = backstage.settings.tree().held_back_by()
-        {
-            return Err(End::Halted(Halt::Stopped(stopped)));
-        }
-        match backstage.settings.berth() {
-            Some(berth) => berth.set_waiting(waits),
-            None if waits && !backstage.settings.options().awaits_people => {
-                return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions())));
-            }
-            None if waits && !self.said_waiting => backstage.emit(|| EventKind::Waiting),
-            None => {}
-        }
-        self.said_waiting = waits;
-        Ok(())
-    }
-
     /// What came of a task.
     fn settled(&self, execution: Execution, result: Option<Result<Done<G>, Interruption>>) -> Result<Done<G>, Stop> {
         match result {
@@ -546,100 +390,6 @@ impl<G: Graph> Driver<G> {
     fn lost(&self, execution: Execution) -> Stop {
         let message = "in the drop of a value that its handler held".to_owned();
         Stop::Failed(Box::new(failure(&self.shared.services, execution, FailureKind::Panic, message, Vec::new())))
-    }
-
-    /// Starts everything that is due, but for an execution that is alone: that runs without a task, and so do its
-    /// successors while they are alone.
-    fn start_due(&mut self) -> Result<Option<(Execution, G::Token)>, End> {
-        // Branches of one fork start at one moment.
-        let mut started = None;
-        self.flight.gather(&self.shared, self.frontier.due());
-        loop {
-            // A driver that has to listen does not run a node itself meanwhile.
-            let as_task = self.listens || self.frontier.running() + self.frontier.due() > 1;
-            if as_task && let Some((execution, waiting)) = self.frontier.next_plain() {
-                if let Some(recorded) = &self.recorded {
-                    self.shared.services.keep_input(execution.node, &recorded.arrived);
-                }
-                let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-                self.shared.services.backstage.emit_started(execution, started);
-                self.flight.start(&self.shared, execution, waiting, started);
-                continue;
-            }
-            let Some(due) = self.frontier.next_due() else { break };
-            let (execution, input) = (due.execution, self.take_input(due)?);
-            let Some(input) = input else { continue };
-            if !self.listens && self.frontier.running() == 1 && !self.frontier.has_due() {
-                return Ok(Some((execution, input)));
-            }
-            let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-            self.shared.services.backstage.emit_started(execution, started);
-            self.flight.start(&self.shared, execution, &mut Some(input), started);
-        }
-        self.flight.launch();
-        Ok(None)
-    }
-
-    /// How an execution runs that is alone.
-    fn alone(&mut self, execution: Execution, input: G::Token) -> Next<G> {
-        let chains = self.relays && !is_watched(&self.shared.services, execution);
-        if chains && self.frontier.solo(execution).is_some() {
-            Next::Chain(execution, input)
-        } else {
-            Next::Alone(execution, input)
-        }
-    }
-
-    /// The token that a handler takes; `None` if the entry took the exhausted route instead.
-    #[inline]
-    fn take_input(&mut self, due: Due<G::Token>) -> Result<Option<G::Token>, End> {
-        let Due { execution, input, exhausted } = due;
-        let token = match input {
-            Input::One(token) => Some(token),
-            Input::Slots(slots) => G::join(execution.node, slots),
-        };
-        let Some(token) = token else {
-            let from = G::net().name(execution.node).to_owned();
-            return Err(self.unsound(Some(execution), Violation::NotInTable { from }));
-        };
-        if let Some(limit) = exhausted {
-            self.exhaust(execution, limit, token)?;
-            return Ok(None);
-        }
-        if let Some(recorded) = &self.recorded {
-            self.shared.services.keep_input(execution.node, &recorded.arrived);
-        }
-        Ok(Some(token))
-    }
-
-    fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {
-        let node = self.shared.services.backstage.node(execution);
-        self.shared.services.backstage.emit(|| EventKind::NodeExhausted(node));
-        let Some(step) = G::exhausted(execution.node, limit, token) else {
-            let message = format!("may not be entered again: its table says `{limit}`");
-            let kind = FailureKind::Exhausted(limit);
-            return Err(End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())));
-        };
-        // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
-        if self.recorded.is_some()
-            && let Err(error) = self.encode_tokens(&step)
-        {
-            let kind = FailureKind::Journal;
-            return Err(End::failed(failure(&self.shared.services, execution, kind, error.to_string(), Vec::new())));
-        }
-        self.complete(execution, step)
-    }
-
-    /// Runs an execution that is alone.
-    async fn run_here(&mut self, execution: Execution, input: G::Token) -> Result<(), End> {
-        let shared = self.shared.clone();
-        let Shared { services, .. } = &*shared;
-        let started = services.backstage.now();
-        services.backstage.emit_started(execution, started);
-        let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
-        let result = result.map_err(|interruption| interruption.into_stop(services, execution));
-        let now = services.backstage.now();
-        self.absorb_unrecorded(execution, result, now, now.since(started))
     }
 }
 

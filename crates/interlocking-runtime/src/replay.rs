@@ -381,9 +381,17 @@ impl<'net> Replayed<'net> {
         self.restarts.retain(|by, _| is_live(by));
     }
 
-    /// The payloads that are named and not here, each once.
+    /// The payloads that are named and not here, each once: all that the run goes on with, and of a run that has ended what
+    /// its output is made of.
     pub(crate) fn named(&self) -> Vec<Digest> {
         let mut digests = Digests::default();
+        if self.ended.is_some() {
+            match &self.output {
+                Some(output) => digests.of(output),
+                None => self.frontier.clone().take_exit().iter().for_each(|slip| digests.of_slip(slip)),
+            }
+            return digests.list;
+        }
         let _: Result<Frontier<'_, Slip>, ()> = self.frontier.clone().try_map(|slip| {
             digests.of_slip(&slip);
             Ok(slip)
@@ -397,7 +405,6 @@ impl<'net> Replayed<'net> {
         let waiting = self.mailbox.iter().map(|(_, message)| message);
         let beside = self.beside.iter().map(|(_, payload)| payload);
         let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
-        self.output.iter().for_each(|output| digests.of(output));
         kept.chain(reports).chain(observed).chain(waiting).chain(beside).chain(posted).for_each(|it| digests.of(it));
         self.once.iter().for_each(|(_, _, value)| digests.of(value));
         self.questions.iter().for_each(|(_, question, schema)| {

@@ -1,10 +1,11 @@
 //! Takes a run up where its records end.
 
-use crate::conduct::{Executed, recalled};
+use crate::conduct::recalled;
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record};
 use crate::outcome::{Outcome, Report};
+use crate::prepare::Executed;
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
 use crate::run::StartError;
 use crate::scribe::Scribe;

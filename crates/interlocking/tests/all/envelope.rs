@@ -243,3 +243,19 @@ async fn a_run_that_goes_on_loads_what_its_nodes_may_take_and_no_more() {
         assert_eq!(*cut.asked.lock().unwrap(), open, "after {count} records");
     }
 }
+
+/// So the loss of what it went through on its way takes nothing from a run that has ended.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_has_ended_loads_its_output_and_no_more() {
+    let whole = whole().await;
+    let records = whole.records();
+    let tokens = records.iter().filter_map(|record| match &record.entry {
+        Entry::Outcome(outcome) => outcome.tokens.iter().find(|token| token.place == "exit"),
+        _ => None,
+    });
+    let [Payload::Stored(exit)] = tokens.map(|token| token.payload.clone()).collect::<Vec<_>>()[..] else {
+        panic!("{records:#?}")
+    };
+    let cut = whole.cut(records.len(), BTreeSet::from([exit])).await;
+    assert_eq!(finished(depot(&cut).resume().await.unwrap()), [parcel("road", 3), parcel("rail", 1)]);
+}

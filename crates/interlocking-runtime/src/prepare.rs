@@ -1,0 +1,233 @@
+//! Prepares a run: what it must have, where it stands, and who writes its records.
+
+use crate::driver::{Begun, Driver, Standing};
+use crate::event::EventKind;
+use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin};
+use crate::outcome::Report;
+use crate::past::past;
+use crate::resume;
+use crate::roles::Roles;
+use crate::run::StartError;
+use crate::scribe::Scribe;
+use crate::services::{Backstage, RunServices, memories};
+use crate::settings::Settings;
+use crate::tree::Membership;
+use crate::workspaces::Workspaces;
+use interlocking_core::context::Commit;
+use interlocking_core::frontier::Frontier;
+use interlocking_core::graph::Graph;
+use interlocking_core::net::Net;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+use serde::Deserialize;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+/// How a run begins.
+pub(crate) enum Begin<G: Graph> {
+    /// With its entry value.
+    Fresh { entry: G::Entry },
+    /// Where its records end.
+    Again,
+    /// Either, as a child.
+    Child { entry: G::Entry, origin: Origin },
+}
+
+/// A run before its first node.
+pub(crate) enum Prepared<G: Graph> {
+    /// It has ended before.
+    Ended(Box<Report<G::Output>>),
+    Ready(Box<Ready<G>>),
+}
+
+/// All that a run goes on with.
+pub(crate) struct Ready<G: Graph> {
+    pub(crate) driver: Driver<G>,
+    pub(crate) begun: Option<Box<Begun<G>>>,
+    pub(crate) membership: Option<Box<Membership>>,
+}
+
+/// The same of a run that is not recorded, which waits for nothing.
+pub(crate) fn unrecorded<G: Graph>(
+    graph: Arc<G>,
+    mut settings: Box<Settings>,
+    entry: G::Entry,
+) -> Result<Box<Ready<G>>, StartError> {
+    check(G::net(), &mut settings)?;
+    let (entry, kept, _) = read_back::<G>(entry)?;
+    let services = services(&graph, *settings, kept, None);
+    let standing = standing(entry, Vec::new());
+    Ok(Box::new(ready(services, standing, None, None)))
+}
+
+/// Prepares a run, which may have to be read back from its records.
+pub(crate) async fn prepare<G: Graph>(
+    graph: Arc<G>,
+    mut settings: Box<Settings>,
+    begin: Begin<G>,
+) -> Result<Prepared<G>, StartError> {
+    check(G::net(), &mut settings)?;
+    let (run, journal) = (settings.run.clone(), settings.opened_journal());
+    let parent = match &begin {
+        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
+        _ => None,
+    };
+    let is_fresh = matches!(begin, Begin::Fresh { .. });
+    // Before the claim, so that whoever sees that the run has left finds it free.
+    let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
+    let claim = match &journal {
+        Some(journal) => match journal.claim(&run).await {
+            Ok(claim) => Some(claim),
+            // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
+            Err(JournalError::Held { .. }) if !is_fresh && has_ended(&**journal, &run).await? => None,
+            Err(error) => return Err(error.into()),
+        },
+        None => None,
+    };
+    let records = match (&begin, &journal) {
+        (Begin::Fresh { .. }, _) => Vec::new(),
+        (Begin::Again, None) => return Err(StartError::NoJournal { run }),
+        (Begin::Child { .. }, None) => Vec::new(),
+        (_, Some(journal)) => journal.load(&run).await?,
+    };
+    if let (Begin::Again, Some(journal)) = (&begin, &journal)
+        && settings.allowance().budgets().counts_calls()
+    {
+        settings.allowance().book(&past(&**journal, &run).await?);
+    }
+    let (entry, origin) = match begin {
+        Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
+        Begin::Again => (None, None),
+        Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
+        Begin::Fresh { entry } => (Some(entry), None),
+    };
+    let (standing, services, scribe) = match entry {
+        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(&graph, settings, journal, records).await? {
+            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
+            resume::TakenUp::GoesOn(executed) => *executed,
+        },
+    };
+    membership.iter().for_each(|membership| membership.is_recorded());
+    Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership))))
+}
+
+async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartError> {
+    Ok(journal.load(run).await?.iter().any(|record| record.entry.ending().is_some()))
+}
+
+/// What a run must have, and what it makes of its settings.
+fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
+    if net.features().prompts {
+        check_roles(net, &settings.options().roles)?;
+    }
+    if settings.is_timed() {
+        // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
+        settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
+    }
+    Ok(())
+}
+
+fn ready<G: Graph>(
+    services: RunServices<G>,
+    standing: Standing<G>,
+    recorder: Option<(Arc<Scribe>, Claim)>,
+    membership: Option<Box<Membership>>,
+) -> Ready<G> {
+    let backstage = &services.backstage;
+    backstage.emit(|| EventKind::RunStarted { run: backstage.run().clone(), graph: G::net().table().graph.as_str() });
+    let (driver, begun) = Driver::new(services, standing, recorder);
+    Ready { driver, begun, membership }
+}
+
+/// What a run is executed from: where it stands, what its handlers reach, and who writes its records.
+pub(crate) type Executed<G> = (Standing<G>, RunServices<G>, Option<Arc<Scribe>>);
+
+/// A run that starts now, and is recorded if there is a journal.
+async fn fresh<G: Graph>(
+    graph: &Arc<G>,
+    settings: Box<Settings>,
+    journal: Option<Arc<dyn Journal>>,
+    entry: G::Entry,
+    origin: Option<Origin>,
+) -> Result<Executed<G>, StartError> {
+    let net = G::net();
+    let (entry, kept, encoded) = read_back::<G>(entry)?;
+    let encoded = Encoded::from(encoded);
+    let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
+    let services = services(graph, *settings, kept, scribe.clone());
+    let mut arrived = Vec::new();
+    if let Some(scribe) = &scribe {
+        let settings = &services.backstage.settings;
+        let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
+        let table = Box::new(net.table().clone());
+        scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+        arrived = vec![None; net.places().len()];
+        arrived[usize::from(net.entry())] = Some(encoded);
+    }
+    Ok((standing(entry, arrived), services, scribe))
+}
+
+/// The entry value twice, and as text: one copy goes to the entry node and one is kept for every handler that asks. That is
+/// read back, so that a value which does not survive its own serialization is found now and not at a resume.
+fn read_back<G: Graph>(entry: G::Entry) -> Result<(G::Entry, G::Entry, String), StartError> {
+    let encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?;
+    let kept = G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded));
+    Ok((entry, kept.map_err(|error| unreadable(&error))?, encoded))
+}
+
+fn services<G: Graph>(
+    graph: &Arc<G>,
+    settings: Settings,
+    entry: G::Entry,
+    scribe: Option<Arc<Scribe>>,
+) -> RunServices<G> {
+    let inputs = scribe.is_some().then(|| Box::new(vec![None; G::net().places().len()].into()));
+    let backstage = Backstage::new::<G>(settings, scribe);
+    RunServices { graph: graph.clone(), entry, inputs, memories: memories::<G>(), backstage }
+}
+
+/// Where a run stands before its first node.
+fn standing<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> Standing<G> {
+    Standing {
+        frontier: Frontier::new(G::net(), G::enter(entry)),
+        arrived,
+        in_flight: Vec::new(),
+        mailbox: VecDeque::new(),
+        letters: 0,
+        beside: Vec::new(),
+        reports: Vec::new(),
+        observed: Vec::new(),
+        posted: None,
+        doomed: None,
+        is_taken_up: false,
+    }
+}
+
+/// The commits that the table's workspaces stand at.
+async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<Vec<Commit>, StartError> {
+    let names: BTreeSet<&str> = net.table().nodes.iter().filter_map(|row| row.workspace.as_deref()).collect();
+    let mut commits = Vec::new();
+    for name in names {
+        let commit = workspaces.commit(name).await;
+        let commit =
+            commit.map_err(|error| StartError::Workspace { run: run.clone(), workspace: name.to_owned(), error })?;
+        commits.extend(commit.map(|id| Commit { workspace: name.to_owned(), id }));
+    }
+    Ok(commits)
+}
+
+fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
+    let mut unbound: Vec<(String, String)> = Vec::new();
+    let uses_agent = |kind, prompted: bool| kind == NodeKind::Llm || prompted;
+    for row in net.table().nodes.iter().filter(|row| uses_agent(row.kind, row.prompt.is_some())) {
+        let role = row.agent.as_ref().unwrap_or(&row.name);
+        if bound.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
+            unbound.push((role.clone(), row.name.clone()));
+        }
+    }
+    if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
+}
+
+fn unreadable(error: &serde_json::Error) -> JournalError {
+    JournalError::Encoding { what: "the entry value".to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,168 @@
+//! How a driver waits: for what lands, for what works beside the graph, for letters, and for what stops the run.
+
+use crate::allowance::Stopped;
+use crate::budget::UsedUp;
+use crate::cancel::Cancel;
+use crate::driver::{Driver, End, Recorded};
+use crate::event::EventKind;
+use crate::journal::{JournalError, Posted};
+use crate::services::Backstage;
+use crate::tree::Halt;
+use interlocking_core::graph::Graph;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
+use tokio::time::Sleep;
+
+/// What a driver that waits is woken by.
+enum Woken<G: Graph> {
+    Landed,
+    Beside(crate::beside::Returned<G>),
+    Letter(Result<Posted, JournalError>),
+    Parked,
+    Cancelled,
+    Over,
+    Halted,
+}
+
+/// What others tell a driver that listens.
+enum Told {
+    /// An execution is parked, or goes on.
+    Parked,
+    /// The whole tree stops.
+    Halted,
+}
+
+/// Waits until others tell a driver something.
+async fn told(backstage: &Backstage) -> Told {
+    let mut halted = std::pin::pin!(backstage.settings.tree().halted.requested());
+    let mut parked = std::pin::pin!(backstage.parking().changed.notified());
+    std::future::poll_fn(|context| {
+        if halted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Told::Halted);
+        }
+        parked.as_mut().poll(context).map(|()| Told::Parked)
+    })
+    .await
+}
+
+/// What waiting came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// Something has happened.
+    ForSomething,
+    /// The time for it is over.
+    UntilOver,
+}
+
+impl<G: Graph> Driver<G> {
+    /// Waits until something happens; an error if it is what ends the run.
+    pub(crate) async fn wait(&mut self) -> Result<(), End> {
+        if self.listens || self.shared.services.backstage.parked() > 0 {
+            self.look_for_parked()?;
+        }
+        self.wait_for_any(None).await.map(drop)
+    }
+
+    /// Waits for whatever comes next, or until it is `over`, and takes in what does not land. That is taken in whole: to
+    /// drop this future half-way would lose it.
+    pub(crate) async fn wait_for_any(&mut self, mut over: Option<Pin<&mut Sleep>>) -> Result<Waited, End> {
+        let shared = self.shared.clone();
+        let backstage = &shared.services.backstage;
+        if let Some(Recorded { scribe, letters, next_letter, .. }) = self.recorded.as_deref_mut()
+            && next_letter.is_none()
+        {
+            let (journal, run, after) = (scribe.journal.clone(), backstage.run().clone(), *letters);
+            *next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
+        }
+        let woken = {
+            // Boxed, and made only for those who need them: a run that waits holds all that this one might.
+            let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.requested()));
+            let mut told = self.listens.then(|| Box::pin(told(backstage)));
+            let Self { flight, beside, recorded, .. } = self;
+            std::future::poll_fn(|context| {
+                if flight.poll_landed(context).is_ready() {
+                    return Poll::Ready(Woken::Landed);
+                }
+                if let Some(beside) = beside
+                    && let Poll::Ready(returned) = beside.poll_returned(context)
+                {
+                    return Poll::Ready(Woken::Beside(returned));
+                }
+                if let Some(Recorded { next_letter: Some(letter), .. }) = recorded.as_deref_mut()
+                    && let Poll::Ready(posted) = letter.as_mut().poll(context)
+                {
+                    return Poll::Ready(Woken::Letter(posted));
+                }
+                if let Some(cancelled) = &mut cancelled
+                    && cancelled.as_mut().poll(context).is_ready()
+                {
+                    return Poll::Ready(Woken::Cancelled);
+                }
+                if let Some(over) = &mut over
+                    && over.as_mut().poll(context).is_ready()
+                {
+                    return Poll::Ready(Woken::Over);
+                }
+                told.as_mut().map_or(Poll::Pending, |told| told.as_mut().poll(context)).map(|told| match told {
+                    Told::Halted => Woken::Halted,
+                    Told::Parked => Woken::Parked,
+                })
+            })
+            .await
+        };
+        match woken {
+            Woken::Landed | Woken::Parked => {}
+            Woken::Over => return Ok(Waited::UntilOver),
+            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await?,
+            Woken::Letter(posted) => {
+                self.recorded.iter_mut().for_each(|recorded| recorded.next_letter = None);
+                let posted = posted.map_err(|error| self.journal_failed(error))?;
+                Box::pin(self.take_letter(posted)).await?;
+            }
+            Woken::Cancelled => return Err(self.stopped()),
+            Woken::Halted => return Err(End::Halted(backstage.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
+        }
+        Ok(Waited::ForSomething)
+    }
+
+    /// How a run ends whose stop somebody has asked for.
+    pub(crate) fn stopped(&self) -> End {
+        if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
+            return End::Cancelled;
+        }
+        match self.shared.services.backstage.settings.stopped() {
+            // Its time was over, and that is why it was suspended.
+            Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
+            _ => End::Halted(Halt::Suspended),
+        }
+    }
+
+    /// Looks whether only people can take the run further, or nobody can for what it may use is used up.
+    fn look_for_parked(&mut self) -> Result<(), End> {
+        let backstage = &self.shared.services.backstage;
+        let (running, parking) = (self.frontier.running(), backstage.parking());
+        let waits = running > 0
+            && parking.count() >= running
+            && !self.has_mail()
+            && !self.is_busy_beside()
+            && self.frontier.executions().all(|execution| parking.is_parked(execution))
+            // One that was answered may not have found out yet.
+            && !self.frontier.executions().any(|execution| backstage.is_answered(execution));
+        if let (true, None) = (waits, backstage.settings.berth())
+            && let Some(stopped) = backstage.settings.tree().held_back_by()
+        {
+            return Err(End::Halted(Halt::Stopped(stopped)));
+        }
+        match backstage.settings.berth() {
+            Some(berth) => berth.set_waiting(waits),
+            None if waits && !backstage.settings.options().awaits_people => {
+                return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions())));
+            }
+            None if waits && !self.said_waiting => backstage.emit(|| EventKind::Waiting),
+            None => {}
+        }
+        self.said_waiting = waits;
+        Ok(())
+    }
+}
