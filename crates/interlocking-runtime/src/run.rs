@@ -215,7 +215,7 @@ impl<G: Graph> Run<G> {
     }
 
     /// Lets the run stay in this process when only people can take it further, in place of ending as
-    /// [`Outcome::Waiting`]: answers that are posted to its journal are then taken up as they come.
+    /// [`Outcome::Waiting`](crate::Outcome::Waiting): answers that are posted to its journal are then taken up as they come.
     #[must_use]
     pub fn awaiting_people(mut self) -> Self {
         self.settings.options_mut().awaits_people = true;
@@ -274,7 +274,7 @@ impl<G: Graph> Run<G> {
     /// # Errors
     ///
     /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
-    /// was done then. What goes wrong later is in the report's [`Outcome`].
+    /// was done then. What goes wrong later is in the report's [`Outcome`](crate::Outcome).
     pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         // Boxed, so that whoever spawns it moves next to nothing.
         Box::pin(conduct::start(self.graph, self.settings, entry))
