@@ -184,7 +184,9 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
                 Command::new("fork").about("Make a new run from a recorded point of another"),
             ))
             .subcommand(cancel::Arguments::augment_args(Command::new("cancel").about("End a run for good")))
-            .subcommand(graph::Arguments::augment_args(Command::new("graph").about("Print the graph")))
+            .subcommand(graph::Arguments::augment_args(
+                Command::new("graph").long_flag("graph").about("Print the graph"),
+            ))
             .subcommand(prune::Arguments::augment_args(Command::new("prune").about("Remove old runs")));
         if let Some(about) = self.about {
             command = command.about(about);

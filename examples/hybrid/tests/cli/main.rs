@@ -182,6 +182,7 @@ fn the_graph_is_drawn() {
     let start = |text: &str| text.lines().take(3).collect::<Vec<_>>().join("\n");
     let mermaid = drawn(&["graph"]);
     assert_eq!(mermaid, drawn(&["graph", "mermaid"]));
+    assert_eq!(mermaid, drawn(&["--graph"]));
     expect![[r#"
         flowchart TD
           run_entry(["entry"])
