@@ -273,7 +273,7 @@ impl Net {
         let places = names.places;
         let any = |has: fn(&NodeRow) -> bool| table.nodes.iter().any(has);
         let features = Features {
-            prompts: any(|row| row.kind == NodeKind::Llm || row.prompt.is_some()),
+            prompts: any(NodeRow::is_prompted),
             maps: any(|row| row.kind == NodeKind::Map),
             observes: any(|row| row.kind == NodeKind::Observer),
             reports: any(|row| row.report.is_some()),

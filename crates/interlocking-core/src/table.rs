@@ -288,6 +288,11 @@ impl NodeRow {
 
 /// Terse setters for tables that are made at run time: one call an attribute.
 impl NodeRow {
+    /// Whether an agent plays a role in it: it is an `LLMNode`, or has a prompt.
+    pub fn is_prompted(&self) -> bool {
+        self.kind == NodeKind::Llm || self.prompt.is_some()
+    }
+
     /// Marks the node as the entry.
     #[must_use]
     pub fn entry(mut self) -> Self {

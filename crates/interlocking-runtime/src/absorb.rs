@@ -1,7 +1,6 @@
 //! Takes outcomes in: journal first, then the frontier, then what else they asked for.
 
 use crate::allowance::Stopped;
-use crate::beside::has_reports;
 use crate::clock::Elapsed;
 use crate::driver::{Accepted, Driver, End};
 use crate::event::{EventKind, Onward};
@@ -343,7 +342,7 @@ impl<G: Graph> Driver<G> {
     /// The output as the journal has it, where it is not what came to the exit.
     fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<Stored>, JournalError> {
         match outcome {
-            Outcome::Finished(output) if self.recorded.is_some() && has_reports(G::net()) => {
+            Outcome::Finished(output) if self.recorded.is_some() && G::net().features().reports => {
                 let json = serde_json::to_string(output);
                 let unstorable = |error: serde_json::Error| JournalError::Encoding {
                     what: "the output".to_owned(),

@@ -224,7 +224,7 @@ impl<G: Graph> Driver<G> {
     /// Makes the output of what came to the exit: waits for the reports, up to the deadline, and gives them to the graph.
     pub(crate) async fn conclude(&mut self, output: G::Output) -> Result<G::Output, End> {
         let net = G::net();
-        if !has_reports(net) {
+        if !net.features().reports {
             return Ok(output);
         }
         let deadline = self.shared.services.backstage.settings.options().report_deadline;
@@ -282,11 +282,6 @@ impl<G: Graph> Driver<G> {
             drop(claim);
         });
     }
-}
-
-/// Whether the output is made of reports too.
-pub(crate) fn has_reports(net: &Net) -> bool {
-    net.features().reports
 }
 
 /// What came of an advisory execution; `None` if it was stopped with its run.

@@ -5,14 +5,14 @@
 
 use crate::chain::{Chained, chain};
 use crate::child::end_children;
-use crate::clock::Elapsed;
 use crate::driver::{Driver, End, Next};
 use crate::outcome::{Outcome, Report};
 use crate::prepare::{Begin, Prepared, Ready, prepare, unrecorded};
 use crate::run::StartError;
 use crate::settings::Settings;
+use interlocking_core::frontier::{Frontier, Payload};
 use interlocking_core::graph::Graph;
-use interlocking_core::run_id::RunId;
+use interlocking_core::net::{Net, NodeIndex};
 use std::sync::Arc;
 
 /// Runs a graph from its beginning to its end.
@@ -101,6 +101,7 @@ fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> impl Future<Output = Result<G::
         let driver = &mut ready.driver;
         let shared = driver.shared();
         loop {
+            // Taken apart at once: as a variable, what comes next would stay in the future while a chain waits.
             let (execution, input) = match driver.advance()? {
                 Next::Chain(execution, input) => (execution, input),
                 Next::Ended(output) => return Ok(output),
@@ -110,6 +111,7 @@ fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> impl Future<Output = Result<G::
                     Next::Alone(..) | Next::Wait => continue,
                 },
             };
+            // It is alone, which is what makes it a chain.
             let Some(solo) = driver.frontier.solo(execution) else { continue };
             let chained = chain(&shared, solo, input).await;
             let Chained { execution, result, now, took } = chained;
@@ -151,15 +153,13 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
 fn report<G: Graph>(driver: &Driver<G>, outcome: Outcome<G::Output>) -> Report<G::Output> {
     let backstage = driver.backstage();
     let (run, ledger) = (backstage.run().clone(), backstage.ledger());
-    Report { run, outcome, ledger, visits: driver.visits(), took: backstage.now() }
+    Report { run, outcome, ledger, visits: visits(G::net(), &driver.frontier), took: backstage.now() }
 }
 
-/// The report of a run that has ended before.
-pub(crate) fn recalled<G: Graph>(
-    run: RunId,
-    outcome: Outcome<G::Output>,
-    frontier_visits: Vec<(&'static str, u32)>,
-    ledger: interlocking_agents::Ledger,
-) -> Report<G::Output> {
-    Report { run, outcome, ledger, visits: frontier_visits, took: Elapsed::default() }
+/// The nodes that were entered, each with how often.
+pub(crate) fn visits<P: Payload>(net: &'static Net, frontier: &Frontier<'_, P>) -> Vec<(&'static str, u32)> {
+    let mut entered = Vec::with_capacity(net.nodes().len());
+    let visits = (0..net.nodes().len() as NodeIndex).map(|node| (net.name(node), frontier.visits(node)));
+    entered.extend(visits.filter(|(_, visits)| *visits > 0));
+    entered
 }

@@ -1,6 +1,6 @@
 //! Drives one run's frontier: starts what is due, waits for what comes of it, and hands that on to be absorbed.
 
-use crate::beside::{Beside, has_reports};
+use crate::beside::Beside;
 use crate::cancel::Cancel;
 use crate::flight::{Airfield, Flight, Landed};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
@@ -169,8 +169,8 @@ impl<G: Graph> Driver<G> {
         &mut self,
         end: Result<G::Output, End>,
     ) -> Result<Outcome<G::Output>, Result<G::Output, End>> {
-        let waits =
-            self.recorded.is_some() || !self.flight.is_empty() || self.is_busy_beside() || has_reports(G::net());
+        let has_reports = G::net().features().reports;
+        let waits = self.recorded.is_some() || !self.flight.is_empty() || self.is_busy_beside() || has_reports;
         if waits || self.backstage().settings.has_company() { Err(end) } else { Ok(self.finish_unrecorded(end)) }
     }
 
@@ -190,15 +190,6 @@ impl<G: Graph> Driver<G> {
 
     pub(crate) fn backstage(&self) -> &Backstage {
         &self.shared.services.backstage
-    }
-
-    /// The nodes that were entered, each with how often.
-    pub(crate) fn visits(&self) -> Vec<(&'static str, u32)> {
-        let net = G::net();
-        let mut entered = Vec::with_capacity(net.nodes().len());
-        let visits = (0..net.nodes().len() as NodeIndex).map(|node| (net.name(node), self.frontier.visits(node)));
-        entered.extend(visits.filter(|(_, visits)| *visits > 0));
-        entered
     }
 
     /// Writes the run's records; `None` where there is no journal.

@@ -3,6 +3,7 @@
 use crate::driver::{Driver, End, Next, Shared};
 use crate::event::EventKind;
 use crate::perform::{Here, failure, is_watched, perform};
+use crate::replay::beyond_bounds;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Due, Execution, Input, Limit, Violation};
 use interlocking_core::graph::Graph;
@@ -41,9 +42,8 @@ impl<G: Graph> Driver<G> {
     }
 
     /// How an execution runs that is alone.
-    pub(crate) fn alone(&mut self, execution: Execution, input: G::Token) -> Next<G> {
-        let chains = self.relays && !is_watched(&self.shared.services, execution);
-        if chains && self.frontier.solo(execution).is_some() {
+    pub(crate) fn alone(&self, execution: Execution, input: G::Token) -> Next<G> {
+        if self.relays && !is_watched(&self.shared.services, execution) {
             Next::Chain(execution, input)
         } else {
             Next::Alone(execution, input)
@@ -76,9 +76,7 @@ impl<G: Graph> Driver<G> {
         let node = self.shared.services.backstage.node(execution);
         self.shared.services.backstage.emit(|| EventKind::NodeExhausted(node));
         let Some(step) = G::exhausted(execution.node, limit, token) else {
-            let message = format!("may not be entered again: its table says `{limit}`");
-            let kind = FailureKind::Exhausted(limit);
-            return Err(End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())));
+            return Err(End::failed(beyond_bounds(G::net(), execution, limit)));
         };
         // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
         if self.recorded.is_some()

@@ -7,11 +7,10 @@
 use crate::driver::{Driver, End};
 use crate::event::EventKind;
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
-use crate::perform::{Here, failure, perform};
-use crate::replay::keeps_waiting;
+use crate::perform::{Here, perform};
+use crate::replay::{beyond_bounds, keeps_waiting};
 use interlocking_agents::Schema;
 use interlocking_core::context::Effects;
-use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::graph::{Done, Graph, Token};
 use interlocking_core::net::NodeIndex;
@@ -159,11 +158,7 @@ impl<G: Graph> Driver<G> {
         services.backstage.emit(|| EventKind::NodeExhausted(node));
         match G::exhausted(execution.node, limit, message) {
             Some(step @ Step::One(..)) => Ok(Done { route: Ok(step), effects: Effects::default() }),
-            _ => {
-                let message = format!("may not be entered again: its table says `{limit}`");
-                let kind = FailureKind::Exhausted(limit);
-                Err(End::failed(failure(services, execution, kind, message, Vec::new())))
-            }
+            _ => Err(End::failed(beyond_bounds(G::net(), execution, limit))),
         }
     }
 }

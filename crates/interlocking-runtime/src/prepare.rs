@@ -18,10 +18,10 @@ use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
-use interlocking_core::table::NodeKind;
 use serde::Deserialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+
 /// How a run begins.
 pub(crate) enum Begin<G: Graph> {
     /// With its entry value.
@@ -46,7 +46,7 @@ pub(crate) struct Ready<G: Graph> {
     pub(crate) membership: Option<Box<Membership>>,
 }
 
-/// The same of a run that is not recorded, which waits for nothing.
+/// Prepares a run that is not recorded, which waits for nothing.
 pub(crate) fn unrecorded<G: Graph>(
     graph: Arc<G>,
     mut settings: Box<Settings>,
@@ -218,8 +218,7 @@ async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<
 
 fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
     let mut unbound: Vec<(String, String)> = Vec::new();
-    let uses_agent = |kind, prompted: bool| kind == NodeKind::Llm || prompted;
-    for row in net.table().nodes.iter().filter(|row| uses_agent(row.kind, row.prompt.is_some())) {
+    for row in net.table().nodes.iter().filter(|row| row.is_prompted()) {
         let role = row.agent.as_ref().unwrap_or(&row.name);
         if bound.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
             unbound.push((role.clone(), row.name.clone()));

@@ -1,6 +1,7 @@
 //! Takes a run up where its records end.
 
-use crate::conduct::recalled;
+use crate::clock::Elapsed;
+use crate::conduct::visits;
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
 use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record};
@@ -122,15 +123,13 @@ fn ended<G: Graph>(
     reader: &Reader<'_>,
     ledger: Ledger,
 ) -> Result<Report<G::Output>, StartError> {
-    let net = G::net();
-    let visits = (0..net.nodes().len() as u16).map(|node| (net.name(node), replayed.frontier.visits(node)));
-    let visits = visits.filter(|(_, visits)| *visits > 0).collect();
+    let visits = visits(G::net(), &replayed.frontier);
     let outcome = match replayed.ended.take() {
         Some((Some(failure), _)) => Outcome::Failed(failure),
         Some((None, true)) => Outcome::Cancelled,
         _ => Outcome::Finished(reader.output::<G>(&mut replayed)?),
     };
-    Ok(recalled::<G>(run.clone(), outcome, visits, ledger))
+    Ok(Report { run: run.clone(), outcome, ledger, visits, took: Elapsed::default() })
 }
 
 /// Reads what a run has recorded.

@@ -12,6 +12,7 @@ mod support;
 mod answers;
 mod children;
 mod documentation;
+#[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod processes;
 mod refusals;

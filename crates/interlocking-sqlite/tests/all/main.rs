@@ -4,6 +4,7 @@
 
 mod records;
 
+#[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 
 mod claims;

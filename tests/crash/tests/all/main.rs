@@ -12,6 +12,7 @@ mod past;
 mod verdict;
 mod many;
 
+#[path = "../../../every_file_is_here.rs"]
 mod every_file_is_here;
 
 mod undisturbed;
