@@ -1,6 +1,7 @@
 //! How often the executor allocates. Who asks brings what counts, because a counting allocator slows down whatever it is
 //! linked with.
 
+use crate::Ball;
 use crate::fan;
 use crate::many::{Five, five, five_times};
 use crate::transitions::{What, run};
@@ -41,8 +42,8 @@ pub fn of_a_fork(measure: Measure) -> u64 {
 ///
 /// If a runtime cannot be made, or a run does not wait.
 pub fn bytes_of_a_parked_run(held: Measure) -> u64 {
-    let run = held(&|| park(|graph| Run::shared(graph.clone()).without_journal().start(0)));
-    let bare = held(&|| park(|_| five_times(PARKED)));
+    let run = held(&|| park(|graph| Run::shared(graph.clone()).without_journal().start(Ball::new(5))));
+    let bare = held(&|| park(|_| five_times(PARKED, Ball::new(5))));
     (run - bare) / u64::from(RUNS)
 }
 

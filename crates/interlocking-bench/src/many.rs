@@ -1,5 +1,6 @@
 //! Many runs at once: a graph of five nodes that each wait a millisecond, and the same as bare tokio tasks.
 
+use crate::Ball;
 use interlocking::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,17 +8,17 @@ use tokio::task::JoinSet;
 
 /// Five nodes in a row.
 #[derive(Graph)]
-#[graph(output = u64)]
+#[graph(output = Ball)]
 pub struct Five {
-    #[node(entry, input = u64, goto(second))]
+    #[node(entry, input = Ball, goto(second))]
     first: LogicNode<Wait>,
-    #[node(input = u64, goto(third))]
+    #[node(input = Ball, goto(third))]
     second: LogicNode<Wait>,
-    #[node(input = u64, goto(fourth))]
+    #[node(input = Ball, goto(fourth))]
     third: LogicNode<Wait>,
-    #[node(input = u64, goto(fifth))]
+    #[node(input = Ball, goto(fifth))]
     fourth: LogicNode<Wait>,
-    #[node(input = u64, goto(exit))]
+    #[node(input = Ball, goto(exit))]
     fifth: LogicNode<Wait>,
 }
 
@@ -28,9 +29,10 @@ pub struct Wait(Duration);
 macro_rules! waits {
     ($($node:ident to $next:ident),*) => {
         $(impl LogicHandler<five::$node> for Wait {
-            async fn run(&self, count: u64, cx: &mut Cx<'_, five::$node>) -> Route<five::$node> {
+            async fn run(&self, mut ball: Ball, cx: &mut Cx<'_, five::$node>) -> Route<five::$node> {
                 tokio::time::sleep(self.0).await;
-                goto!(cx, five::$next, count + 1)
+                ball.hits += 1;
+                goto!(cx, five::$next, ball)
             }
         })*
     };
@@ -48,12 +50,12 @@ pub fn five(wait: Duration) -> Arc<Five> {
 pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
-        let run = Run::shared(graph.clone()).without_journal();
-        tasks.spawn(async move { run.start(0).await.ok().and_then(|report| report.outcome.finished()) });
+        let run = Run::shared(graph.clone()).without_journal().start(Ball::new(5));
+        tasks.spawn(async move { run.await.ok().and_then(|report| report.outcome.finished()) });
     }
     let mut sum = 0;
     while let Some(counted) = tasks.join_next().await {
-        sum += counted.ok().flatten().unwrap_or_default();
+        sum += counted.ok().flatten().map_or(0, |ball| ball.hits);
     }
     sum
 }
@@ -62,21 +64,20 @@ pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
 pub async fn tasks(wait: Duration, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
-        tasks.spawn(five_times(wait));
+        tasks.spawn(five_times(wait, Ball::new(5)));
     }
     let mut sum = 0;
     while let Some(counted) = tasks.join_next().await {
-        sum += counted.unwrap_or_default();
+        sum += counted.map_or(0, |ball| ball.hits);
     }
     sum
 }
 
 /// Waits five times, and counts.
-pub async fn five_times(wait: Duration) -> u64 {
-    let mut counted = 0;
+pub async fn five_times(wait: Duration, mut ball: Ball) -> Ball {
     for _ in 0..5 {
         tokio::time::sleep(wait).await;
-        counted += 1;
+        ball.hits += 1;
     }
-    counted
+    ball
 }

@@ -1,25 +1,47 @@
 //! A set of small integers: places or nodes of one net.
 
-/// A fixed-size set of indices below the capacity it was made with.
+/// A fixed-size set of indices below the capacity it was made with. That of a small net needs no memory of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Bits(Box<[u64]>);
+pub struct Bits {
+    first: u64,
+    rest: Box<[u64]>,
+}
 
 impl Bits {
     /// The empty set over indices below `capacity`.
     pub fn new(capacity: usize) -> Self {
-        Self(vec![0; capacity.div_ceil(64)].into())
+        Self { first: 0, rest: vec![0; capacity.div_ceil(64).saturating_sub(1)].into() }
+    }
+
+    #[inline]
+    fn word(&self, index: usize) -> u64 {
+        if index < 64 { self.first } else { self.rest[(index >> 6) - 1] }
+    }
+
+    #[inline]
+    fn word_mut(&mut self, index: usize) -> &mut u64 {
+        if index < 64 { &mut self.first } else { &mut self.rest[(index >> 6) - 1] }
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        std::iter::once(self.first).chain(self.rest.iter().copied())
+    }
+
+    /// Each word with the other's.
+    fn pairs<'b>(&'b mut self, other: &'b Self) -> impl Iterator<Item = (&'b mut u64, u64)> {
+        std::iter::once(&mut self.first).chain(&mut self.rest).zip(other.words())
     }
 
     /// Whether `index` is a member.
     #[inline]
     pub fn contains(&self, index: usize) -> bool {
-        self.0[index >> 6] & (1 << (index & 63)) != 0
+        self.word(index) & (1 << (index & 63)) != 0
     }
 
     /// Adds `index`; true if it was not a member.
     #[inline]
     pub fn insert(&mut self, index: usize) -> bool {
-        let word = &mut self.0[index >> 6];
+        let word = self.word_mut(index);
         let bit = 1 << (index & 63);
         let added = *word & bit == 0;
         *word |= bit;
@@ -29,7 +51,7 @@ impl Bits {
     /// Takes `index` out; true if it was a member.
     #[inline]
     pub fn remove(&mut self, index: usize) -> bool {
-        let word = &mut self.0[index >> 6];
+        let word = self.word_mut(index);
         let bit = 1 << (index & 63);
         let removed = *word & bit != 0;
         *word &= !bit;
@@ -38,14 +60,14 @@ impl Bits {
 
     /// Takes every member of `other` out.
     pub fn subtract(&mut self, other: &Self) {
-        for (word, gone) in self.0.iter_mut().zip(&other.0) {
+        for (word, gone) in self.pairs(other) {
             *word &= !gone;
         }
     }
 
     /// Takes every member out that `other` has not.
     pub fn intersect(&mut self, other: &Self) {
-        for (word, kept) in self.0.iter_mut().zip(&other.0) {
+        for (word, kept) in self.pairs(other) {
             *word &= kept;
         }
     }
@@ -53,7 +75,7 @@ impl Bits {
     /// Adds every member of `other`; true if one was not a member.
     pub fn unite(&mut self, other: &Self) -> bool {
         let mut added = false;
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
+        for (word, more) in self.pairs(other) {
             added |= more & !*word != 0;
             *word |= more;
         }
@@ -62,27 +84,28 @@ impl Bits {
 
     /// Whether the two have a member in common.
     pub fn intersects(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(word, other)| word & other != 0)
+        self.words().zip(other.words()).any(|(word, other)| word & other != 0)
     }
 
     /// Whether `other` has every member of this.
     pub fn is_subset(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(word, other)| word & !other == 0)
+        self.words().zip(other.words()).all(|(word, other)| word & !other == 0)
     }
 
     /// Takes all members out.
     pub fn clear(&mut self) {
-        self.0.fill(0);
+        self.first = 0;
+        self.rest.fill(0);
     }
 
     /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
+        self.words().all(|word| word == 0)
     }
 
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, &word)| {
+        self.words().enumerate().flat_map(|(at, word)| {
             let mut rest = word;
             std::iter::from_fn(move || {
                 (rest != 0).then(|| {

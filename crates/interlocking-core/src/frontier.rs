@@ -40,8 +40,9 @@ pub trait Payload: Sized {
 pub struct Frontier<'n, P> {
     net: &'n Net,
     marked: Bits,
+    /// By place, as is what follows. Neither has anything in it before a token waits: many runs never have one that does.
     waiting: Box<[Option<P>]>,
-    /// By place, up to the last that is kept: the value of a latched slot, and of a kept slot while its join runs.
+    /// Up to the last that is kept: the value of a latched slot, and of a kept slot while its join runs.
     remembered: Box<[Option<P>]>,
     nodes: Box<[NodeState]>,
     due: VecDeque<NodeIndex>,
@@ -125,23 +126,47 @@ enum Phase {
 impl<'n, P: Payload> Frontier<'n, P> {
     /// A run that starts with `entry`.
     pub fn new(net: &'n Net, entry: P) -> Self {
-        let places = net.places().len();
-        let empty = |places: usize| -> Box<[Option<P>]> { (0..places).map(|_| None).collect() };
-        let mut frontier = Self {
-            net,
-            marked: Bits::new(places),
-            waiting: empty(places),
-            remembered: empty(net.features().kept),
-            nodes: vec![NodeState::default(); net.nodes().len()].into(),
-            due: VecDeque::with_capacity(8),
-            running: 0,
-            exit: None,
-            ended: false,
-        };
+        let mut frontier = Self::empty(net);
         let place = usize::from(entry.place());
         frontier.marked.insert(place);
         frontier.arrive(place, entry, None);
         frontier
+    }
+
+    /// The same as [`new`](Self::new) followed by [`next_due`](Self::next_due), which would give the entry's token at once:
+    /// the run of a token that is about to be handled, without a place for others to wait in.
+    pub fn entered(net: &'n Net) -> (Self, Execution) {
+        let mut frontier = Self::empty(net);
+        let node = net.place(net.entry()).node;
+        frontier.marked.insert(usize::from(net.entry()));
+        let state = &mut frontier.nodes[usize::from(node)];
+        (state.counts, state.phase) = (Counts::new(1, 1), Phase::Running);
+        let execution = state.execution(node);
+        frontier.running = 1;
+        (frontier, execution)
+    }
+
+    fn empty(net: &'n Net) -> Self {
+        Self {
+            net,
+            marked: Bits::new(net.places().len()),
+            waiting: Box::default(),
+            remembered: Box::default(),
+            nodes: vec![NodeState::default(); net.nodes().len()].into(),
+            due: VecDeque::new(),
+            running: 0,
+            exit: None,
+            ended: false,
+        }
+    }
+
+    /// Makes the places that tokens wait in.
+    #[cold]
+    fn make_room(&mut self) {
+        let empty = |places: usize| -> Box<[Option<P>]> { (0..places).map(|_| None).collect() };
+        self.waiting = empty(self.net.places().len());
+        self.remembered = empty(self.net.features().kept);
+        self.due.reserve(8);
     }
 
     /// The next node execution to start, if one is due. It runs from now on.
@@ -337,6 +362,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Ends the run without an exit value, and gives the executions to stop.
     pub fn abandon(&mut self) -> Vec<Execution> {
         let mut stopped = Vec::new();
+        // A run that came to its exit has nothing left.
+        if self.ended && self.exit.is_none() && self.running == 0 && self.marked.is_empty() {
+            return stopped;
+        }
         for index in 0..self.nodes.len() {
             stopped.extend(self.discard(index));
         }
@@ -381,6 +410,12 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// How often the node has been entered so far.
     pub fn visits(&self, node: NodeIndex) -> u32 {
         self.nodes[usize::from(node)].counts.visits()
+    }
+
+    /// The nodes that have been entered so far, in table order, each with how often.
+    pub fn entries(&self) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
+        let visits = self.nodes.iter().zip(0..).map(|(state, node)| (node, state.counts.visits()));
+        visits.filter(|(_, visits)| *visits > 0)
     }
 
     /// The places that hold a token, by index.
@@ -445,6 +480,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Puts a token into a marked place, and makes its consumer due if that was all it needed.
     #[inline(always)]
     fn arrive(&mut self, place: usize, token: P, from: Option<NodeIndex>) {
+        if self.waiting.is_empty() {
+            self.make_room();
+        }
         self.waiting[place] = Some(token);
         let node = self.net.consumer(place).node;
         let row = self.net.intake(node);
@@ -469,7 +507,12 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 
     fn has_value(&self, place: usize) -> bool {
-        self.waiting[place].is_some() || (self.net.consumer(place).latched && self.remembered[place].is_some())
+        self.is_waiting(place)
+            || (self.net.consumer(place).latched && self.remembered.get(place).is_some_and(Option::is_some))
+    }
+
+    fn is_waiting(&self, place: usize) -> bool {
+        self.waiting.get(place).is_some_and(Option::is_some)
     }
 
     /// Takes a slot's value; that of a kept slot stays remembered.
@@ -515,7 +558,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     fn clear(&mut self, places: &Bits, nodes: &Bits) -> Vec<Execution> {
         for place in places.iter() {
-            self.waiting[place] = None;
+            if let Some(waiting) = self.waiting.get_mut(place) {
+                *waiting = None;
+            }
             self.forget(place);
         }
         self.marked.subtract(places);
@@ -524,8 +569,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
             stopped.extend(self.discard(index));
             // A join that loses one slot has the others still, even if it ran with them.
             for place in self.net.nodes()[index].places().filter(|&place| !self.net.places()[place].latched) {
-                if self.waiting[place].is_none() && self.marked.contains(place) {
-                    self.waiting[place] = self.forget(place);
+                if self.marked.contains(place) && !self.is_waiting(place) {
+                    let remembered = self.forget(place);
+                    self.waiting[place] = remembered;
                 }
             }
         }

@@ -59,7 +59,7 @@ pub struct Workspace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// The run has no entry value.
+    /// The run keeps no entry value, because it has no journal.
     NoEntry,
     /// The node has not been entered yet.
     NeverEntered {
@@ -95,7 +95,7 @@ pub enum ContextError {
 impl fmt::Display for ContextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoEntry => f.write_str("the run has no entry value"),
+            Self::NoEntry => f.write_str("the run's entry value is not kept: give the run a journal, which keeps it"),
             Self::NeverEntered { node } => {
                 write!(f, "node `{node}` has not been entered in this run, so it has no input")
             }

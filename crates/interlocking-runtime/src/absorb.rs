@@ -3,7 +3,7 @@
 use crate::allowance::Stopped;
 use crate::clock::Elapsed;
 use crate::driver::{Accepted, Driver, End};
-use crate::event::{EventKind, Onward};
+use crate::event::EventKind;
 use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, Payload as Stored, TokenRecord};
 use crate::outcome::Outcome;
 use crate::perform::{Stop, failure, kind_of};
@@ -29,7 +29,7 @@ impl<G: Graph> Driver<G> {
             return self.book(execution).await;
         };
         let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
-        self.emit_finished(execution, &step, now, took);
+        self.shared.services.emit_finished(execution, &step, now, took);
         self.complete(execution, step)?;
         self.follow(spawned, outcome).await
     }
@@ -109,7 +109,7 @@ impl<G: Graph> Driver<G> {
         if !effects.is_empty() || self.observes {
             return self.accept_effects(execution, step, effects, now, took);
         }
-        self.emit_finished(execution, &step, now, took);
+        self.shared.services.emit_finished(execution, &step, now, took);
         self.complete(execution, step)
     }
 
@@ -128,7 +128,7 @@ impl<G: Graph> Driver<G> {
         let node = G::net().name(execution.node);
         let is_observed = self.observes && self.beside().is_observed(node);
         let seen = is_observed.then(|| self.record(execution, &step, &spawned, &effects, updated, took));
-        self.emit_finished(execution, &step, now, took);
+        self.shared.services.emit_finished(execution, &step, now, took);
         self.complete(execution, step)?;
         for token in spawned {
             self.spawn_beside(token);
@@ -300,14 +300,7 @@ impl<G: Graph> Driver<G> {
             (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(at_exit(&error)),
             (_, outcome) => outcome,
         };
-        self.emit_ended(&outcome);
-        outcome
-    }
-
-    /// The same where there is no journal.
-    pub(crate) fn finish_unrecorded(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
-        let (outcome, ..) = self.outcome(end);
-        self.emit_ended(&outcome);
+        self.backstage().emit_ended(&outcome);
         outcome
     }
 
@@ -332,11 +325,6 @@ impl<G: Graph> Driver<G> {
             }
         }
         (outcome, failure, ended)
-    }
-
-    fn emit_ended(&self, outcome: &Outcome<G::Output>) {
-        let backstage = &self.shared.services.backstage;
-        backstage.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage: backstage.ledger().total() });
     }
 
     /// The output as the journal has it, where it is not what came to the exit.
@@ -394,20 +382,6 @@ impl<G: Graph> Driver<G> {
                 End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
             }
         }
-    }
-
-    #[inline]
-    pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
-        self.shared.services.backstage.emit_at(now, || {
-            let to = match step {
-                Step::One(_, token) => Onward::One(self.shared.services.place_name(token)),
-                Step::Stay => Onward::All(Box::default()),
-                Step::All(_, tokens) => {
-                    Onward::All(tokens.iter().map(|t| self.shared.services.place_name(t)).collect())
-                }
-            };
-            EventKind::NodeFinished { node: self.shared.services.backstage.node(execution), to, took }
-        });
     }
 }
 

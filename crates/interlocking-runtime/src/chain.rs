@@ -5,7 +5,7 @@
 //! queue, and no allocation.
 
 use crate::cancel::Cancel;
-use crate::clock::Elapsed;
+use crate::clock::{Clock, Elapsed};
 use crate::driver::Shared;
 use crate::event::{Event, EventKind, EventSink, Hop};
 use crate::perform::{Interruption, Stop, interruption, may_be_traced};
@@ -29,16 +29,25 @@ pub(crate) struct Chained<G: Graph> {
     pub(crate) took: Elapsed,
 }
 
-/// What lets a chain go on.
+/// What lets a chain go on. Little, because every run that waits in a chain holds one, and looks at it whenever it is woken.
+struct Links<'c> {
+    solo: Solo<'c>,
+    whereabouts: &'c Whereabouts,
+    /// What stops the run; absent where nothing can.
+    cancel: Option<&'c Cancel>,
+    /// Absent where nobody listens, and then nobody asks for the time either.
+    heard: Option<Box<Heard<'c>>>,
+}
+
+/// How somebody who listens hears of a chain.
 ///
 /// In this order, so that the listener is given the address of the whole: one less to keep across a call.
 #[repr(C)]
-struct Links<'c> {
+struct Heard<'c> {
     /// The last hop; its end is where the chain stands.
     hop: Hop,
-    solo: Solo<'c>,
-    backstage: &'c Backstage,
     sink: &'c dyn EventSink,
+    clock: &'c dyn Clock,
 }
 
 /// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
@@ -71,17 +80,15 @@ impl Whereabouts {
 /// No `async fn`: that would hold its arguments twice, and every run that waits in a chain holds one of these.
 pub(crate) fn chain<'c, G: Graph>(
     shared: &'c Shared<G>,
+    whereabouts: &'c Whereabouts,
     solo: Solo<'c>,
     input: G::Token,
 ) -> impl Future<Output = Chained<G>> + Send + 'c {
     let backstage = &shared.services.backstage;
     let execution = solo.execution();
-    let Execution { node, visit, attempt, .. } = execution;
-    let started = backstage.now();
-    backstage.emit_at(started, || EventKind::NodeStarted(backstage.node(execution)));
-    backstage.whereabouts.come_to(node);
-    let hop = Hop::new(backstage.net, node, visit, attempt, backstage.started, started);
-    let mut links = Links { hop, solo, backstage, sink: backstage.settings.sink.as_deref().unwrap_or(&Nobody) };
+    whereabouts.come_to(execution.node);
+    let heard = backstage.settings.sink.as_deref().map(|sink| Box::new(Heard::new(backstage, sink, execution)));
+    let mut links = Links { solo, whereabouts, cancel: shared.cancel(), heard };
     async move {
         let result = if links.is_cancelled() {
             Err(Interruption::Cancelled)
@@ -96,24 +103,41 @@ pub(crate) fn chain<'c, G: Graph>(
                     Ok(Poll::Pending) => {}
                     Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
                 }
-                let backstage = &shared.services.backstage;
-                if let Some(node) = backstage.whereabouts.see() {
-                    waiting = interruptible(backstage.net.node(node).timeout, shared.cancel());
+                if let Some(node) = whereabouts.see() {
+                    waiting = interruptible(G::net().node(node).timeout, shared.cancel());
                 }
                 waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
             })
             .await
         };
-        let (execution, now) = (links.solo.execution(), shared.services.backstage.now());
+        let execution = links.solo.execution();
+        let (now, took) = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();
         let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
-        Chained { execution, result, now, took: now.since(links.hop.at()) }
+        Chained { execution, result, now, took }
+    }
+}
+
+impl<'c> Heard<'c> {
+    /// Says that the first execution of a chain has started.
+    fn new(backstage: &'c Backstage, sink: &'c dyn EventSink, execution: Execution) -> Self {
+        let Execution { node, visit, attempt } = execution;
+        let started = backstage.now();
+        sink.emit(Event { at: started, kind: EventKind::NodeStarted(backstage.node(execution)) });
+        let hop = Hop::new(backstage.net, node, visit, attempt, backstage.started, started);
+        Self { hop, sink, clock: backstage.settings.clock() }
+    }
+
+    /// When the last execution ended, which is now, and how long it took.
+    fn ended(&self, backstage: &Backstage) -> (Elapsed, Elapsed) {
+        let now = backstage.now();
+        (now, now.since(self.hop.at()))
     }
 }
 
 impl Links<'_> {
     #[inline]
     fn is_cancelled(&self) -> bool {
-        self.backstage.settings.cancel.as_ref().is_some_and(Cancel::is_requested)
+        self.cancel.is_some_and(Cancel::is_requested)
     }
 }
 
@@ -129,15 +153,6 @@ fn interruptible(
     }
 }
 
-/// Listens where nobody does: quicker than to ask each time.
-struct Nobody;
-
-impl EventSink for Nobody {
-    fn emit(&self, _: Event) {}
-
-    fn hop(&self, _: &Hop) {}
-}
-
 impl Relay for Links<'_> {
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
         if may_be_traced() || self.is_cancelled() {
@@ -145,9 +160,11 @@ impl Relay for Links<'_> {
         }
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
-        self.backstage.whereabouts.come_to(next.node);
-        self.hop.go(next.node, next.visit, next.attempt, self.backstage.settings.clock());
-        self.sink.hop(&self.hop);
+        self.whereabouts.come_to(next.node);
+        if let Some(heard) = &mut self.heard {
+            heard.hop.go(next.node, next.visit, next.attempt, heard.clock);
+            heard.sink.hop(&heard.hop);
+        }
         true
     }
 }

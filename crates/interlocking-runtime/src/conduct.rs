@@ -1,41 +1,45 @@
 //! Executes a run: prepares it, drives it to its end, and makes its report.
 //!
-//! What is needed only before the first node runs, only after the last, or only by runs that do more than go from node to
-//! node, is boxed: a service may have many thousands of these waiting.
+//! A run that is recorded nowhere begins as a [`Lone`] one, and most end so.
 
-use crate::chain::{Chained, chain};
+use crate::chain::chain;
 use crate::child::end_children;
 use crate::driver::{Driver, End, Next};
+use crate::lone::Lone;
 use crate::outcome::{Outcome, Report};
-use crate::prepare::{Begin, Prepared, Ready, prepare, unrecorded};
+use crate::prepare::{Begin, Prepared, Ready, prepare};
 use crate::run::StartError;
+use crate::services::Backstage;
 use crate::settings::Settings;
 use interlocking_core::frontier::{Frontier, Payload};
 use interlocking_core::graph::Graph;
-use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::net::Net;
+use std::future::ready;
+use std::pin::Pin;
 use std::sync::Arc;
 
-/// Runs a graph from its beginning to its end.
-#[expect(
-    clippy::manual_async_fn,
-    reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
-)]
-pub(crate) fn start<G: Graph>(
-    graph: Arc<G>,
-    settings: Box<Settings>,
-    entry: G::Entry,
-) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-    async move {
-        let ready = if settings.is_recorded() {
-            match Box::pin(prepare(graph, settings, Begin::Fresh { entry })).await? {
-                Prepared::Ready(ready) => ready,
-                Prepared::Ended(report) => return Ok(*report),
-            }
-        } else {
-            unrecorded(graph, settings, entry)?
-        };
-        Ok(conduct(ready).await)
+/// A run, to its report.
+pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Graph>::Output>, StartError>> + Send>>;
+
+/// Runs a graph from its beginning to its end. Boxed, so that whoever spawns it moves next to nothing.
+pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
+    if settings.is_recorded() || settings.is_timed() {
+        return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
+    match Lone::new(graph, settings, entry) {
+        Ok(lone) => Box::pin(lone.run()),
+        Err(error) => Box::pin(ready(Err(error))),
+    }
+}
+
+/// Goes on with a run that has begun otherwise.
+pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, next: Result<Next<G>, End>) -> Report<G::Output> {
+    let mut ready = Box::new(Ready { driver, begun: None, membership: None });
+    let end = match next {
+        Ok(next) => onward(&mut ready.driver, next).await,
+        Err(end) => Err(end),
+    };
+    wind_up(ready, end).await
 }
 
 /// Runs a graph to its end, from its beginning or from where its records end.
@@ -48,27 +52,18 @@ pub(crate) fn execute<G: Graph>(
     async move {
         match preparing.await? {
             Prepared::Ended(report) => Ok(*report),
-            Prepared::Ready(ready) => Ok(conduct(ready).await),
+            Prepared::Ready(ready) if ready.driver.backstage().settings.is_timed() => {
+                Ok(Box::pin(in_time(ready)).await)
+            }
+            Prepared::Ready(ready) => Ok(Box::pin(at_leisure(ready)).await),
         }
     }
 }
 
-/// Runs to the end.
-#[expect(
-    clippy::manual_async_fn,
-    reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
-)]
-fn conduct<G: Graph>(mut ready: Box<Ready<G>>) -> impl Future<Output = Report<G::Output>> + Send {
-    async move {
-        if ready.driver.backstage().settings.is_timed() {
-            return Box::pin(in_time(ready)).await;
-        }
-        let end = to_the_end(&mut ready).await;
-        match ready.driver.wind_up_at_once(end) {
-            Ok(outcome) => report(&ready.driver, outcome),
-            Err(end) => Box::pin(wind_up(ready, end)).await,
-        }
-    }
+/// Runs to the end, however long it takes.
+async fn at_leisure<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
+    let end = to_the_end(&mut ready).await;
+    wind_up(ready, end).await
 }
 
 /// The same under a limit of time. Children are stopped with the run that was started.
@@ -88,35 +83,30 @@ async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
     leave(ready, outcome).await
 }
 
+/// Begins what had begun before, and runs nodes until there are no more.
+async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
+    if let Some(begun) = ready.begun.take() {
+        ready.driver.begin(begun).await?;
+    }
+    let next = ready.driver.advance()?;
+    onward(&mut ready.driver, next).await
+}
+
 /// Runs nodes until there are no more: one after the other right here while each is alone.
-#[expect(
-    clippy::manual_async_fn,
-    reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
-)]
-fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> impl Future<Output = Result<G::Output, End>> + Send {
-    async move {
-        if let Some(begun) = ready.begun.take() {
-            Box::pin(ready.driver.begin(begun)).await?;
-        }
-        let driver = &mut ready.driver;
-        let shared = driver.shared();
-        loop {
-            // Taken apart at once: as a variable, what comes next would stay in the future while a chain waits.
-            let (execution, input) = match driver.advance()? {
-                Next::Chain(execution, input) => (execution, input),
-                Next::Ended(output) => return Ok(output),
-                next => match Box::pin(driver.drive(next)).await? {
-                    Next::Chain(execution, input) => (execution, input),
-                    Next::Ended(output) => return Ok(output),
-                    Next::Alone(..) | Next::Wait => continue,
-                },
-            };
-            // It is alone, which is what makes it a chain.
-            let Some(solo) = driver.frontier.solo(execution) else { continue };
-            let chained = chain(&shared, solo, input).await;
-            let Chained { execution, result, now, took } = chained;
-            driver.absorb_unrecorded(execution, result, now, took)?;
-        }
+async fn onward<G: Graph>(driver: &mut Driver<G>, mut next: Next<G>) -> Result<G::Output, End> {
+    loop {
+        next = match next {
+            Next::Ended(output) => return Ok(output),
+            Next::Chain(execution, input) => {
+                let Some((shared, whereabouts, solo)) = driver.solo(execution) else {
+                    next = Next::Alone(execution, input);
+                    continue;
+                };
+                let chained = chain(shared, whereabouts, solo, input).await;
+                driver.take_in(chained)?
+            }
+            next => driver.drive(next).await?,
+        };
     }
 }
 
@@ -129,7 +119,7 @@ async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>
 /// Gives a run back, ends what it leaves behind, and makes its report.
 async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
     let Ready { driver, membership, .. } = *ready;
-    let (shared, report) = (driver.shared(), report(&driver, outcome));
+    let (shared, report) = (driver.shared(), report(driver.backstage(), &driver.frontier, outcome));
     drop(driver);
     let settings = &shared.services.backstage.settings;
     let run = &settings.run;
@@ -150,16 +140,21 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
     report
 }
 
-fn report<G: Graph>(driver: &Driver<G>, outcome: Outcome<G::Output>) -> Report<G::Output> {
-    let backstage = driver.backstage();
+/// What is reported of a run that ended so.
+pub(crate) fn report<O, P: Payload>(
+    backstage: &Backstage,
+    frontier: &Frontier<'_, P>,
+    outcome: Outcome<O>,
+) -> Report<O> {
     let (run, ledger) = (backstage.run().clone(), backstage.ledger());
-    Report { run, outcome, ledger, visits: visits(G::net(), &driver.frontier), took: backstage.now() }
+    Report { run, outcome, ledger, visits: visits(backstage.net, frontier), took: backstage.now() }
 }
 
 /// The nodes that were entered, each with how often.
 pub(crate) fn visits<P: Payload>(net: &'static Net, frontier: &Frontier<'_, P>) -> Vec<(&'static str, u32)> {
     let mut entered = Vec::with_capacity(net.nodes().len());
-    let visits = (0..net.nodes().len() as NodeIndex).map(|node| (net.name(node), frontier.visits(node)));
-    entered.extend(visits.filter(|(_, visits)| *visits > 0));
+    for (node, visits) in frontier.entries() {
+        entered.push((net.name(node), visits));
+    }
     entered
 }

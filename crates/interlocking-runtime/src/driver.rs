@@ -2,17 +2,18 @@
 
 use crate::beside::Beside;
 use crate::cancel::Cancel;
+use crate::chain::{Chained, Whereabouts};
 use crate::flight::{Airfield, Flight, Landed};
 use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
-use crate::perform::{Interruption, Stop, failure};
+use crate::perform::{Interruption, Stop, failure, is_watched};
 use crate::replay::keeps_waiting;
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices};
 use crate::tree::Halt;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::frontier::{Execution, Frontier};
+use interlocking_core::frontier::{Execution, Frontier, Solo};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::{Features, NodeIndex};
 use interlocking_core::route::Step;
@@ -28,6 +29,8 @@ pub(crate) struct Driver<G: Graph> {
     pub(crate) frontier: Frontier<'static, G::Token>,
     /// What a run has that is recorded.
     pub(crate) recorded: Option<Box<Recorded<G>>>,
+    /// Where its chain stands, if it is one now.
+    pub(crate) whereabouts: Whereabouts,
     /// Executions that run as tasks of their own: others run beside them, or there is a journal.
     pub(crate) flight: Flight<G>,
     /// Whether chains may go on by themselves: nothing is recorded, and no node is watched or observed.
@@ -53,7 +56,7 @@ pub(crate) struct Recorded<G: Graph> {
     /// The messages that wait for a safe point: the event node, and what it gets.
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
     /// Outcomes of map and human nodes that came while a message waited.
-    held: VecDeque<Landed<G>>,
+    pub(crate) held: VecDeque<Landed<G>>,
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
     /// The next letter.
@@ -97,6 +100,10 @@ pub(crate) struct Shared<G: Graph> {
 }
 
 impl<G: Graph> Shared<G> {
+    pub(crate) fn new(services: RunServices<G>) -> Self {
+        Self { services, airfield: OnceLock::new() }
+    }
+
     /// What stops the run; absent where nothing can.
     #[inline]
     pub(crate) fn cancel(&self) -> Option<&Cancel> {
@@ -135,43 +142,23 @@ pub(crate) enum Next<G: Graph> {
 
 impl<G: Graph> Driver<G> {
     pub(crate) fn new(
-        services: RunServices<G>,
-        standing: Standing<G>,
-        recorder: Option<(Arc<Scribe>, Claim)>,
-    ) -> (Self, Option<Box<Begun<G>>>) {
+        shared: Shared<G>,
+        frontier: Frontier<'static, G::Token>,
+        recorded: Option<Box<Recorded<G>>>,
+    ) -> Self {
         let Features { maps, observes, read_only, .. } = G::net().features();
-        let listens = recorder.is_some() || maps;
-        let relays = recorder.is_none() && !read_only && !observes;
-        let shared = Arc::new(Shared { services, airfield: OnceLock::new() });
-        let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
-        let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
-        let recorded = recorder.map(|(scribe, claim)| {
-            let (claim, held) = (Arc::new(claim), VecDeque::new());
-            Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
-        });
-        let driver = Self {
-            flight: Flight::default(),
-            shared,
-            relays,
-            observes,
+        Self {
+            shared: Arc::new(shared),
             frontier,
+            whereabouts: Whereabouts::nowhere(),
+            flight: Flight::default(),
+            relays: recorded.is_none() && !read_only && !observes,
+            observes,
+            listens: recorded.is_some() || maps,
             recorded,
             beside: None,
             said_waiting: false,
-            listens,
-        };
-        let begun = Begun { in_flight, advisory, reports, observed, posted, doomed };
-        (driver, is_taken_up.then(|| Box::new(begun)))
-    }
-
-    /// The same as [`wind_up`](Self::wind_up) where there is nothing to wait for; gives the end back where there is.
-    pub(crate) fn wind_up_at_once(
-        &mut self,
-        end: Result<G::Output, End>,
-    ) -> Result<Outcome<G::Output>, Result<G::Output, End>> {
-        let has_reports = G::net().features().reports;
-        let waits = self.recorded.is_some() || !self.flight.is_empty() || self.is_busy_beside() || has_reports;
-        if waits || self.backstage().settings.has_company() { Err(end) } else { Ok(self.finish_unrecorded(end)) }
+        }
     }
 
     /// Does what is left once no more nodes are started.
@@ -255,6 +242,24 @@ impl<G: Graph> Driver<G> {
             }
         }
         Ok(())
+    }
+
+    /// What a chain needs that begins with an execution, where one may: it is alone, and nobody watches it.
+    pub(crate) fn solo(&mut self, execution: Execution) -> Option<(&Shared<G>, &Whereabouts, Solo<'_>)> {
+        let solo = self.may_chain(execution).then(|| self.frontier.solo(execution))??;
+        Some((&self.shared, &self.whereabouts, solo))
+    }
+
+    /// Whether a chain may begin with an execution that is alone.
+    pub(crate) fn may_chain(&self, execution: Execution) -> bool {
+        self.relays && !is_watched(&self.shared.services, execution)
+    }
+
+    /// Takes in where a chain ended, and goes as far as it can without waiting.
+    pub(crate) fn take_in(&mut self, chained: Chained<G>) -> Result<Next<G>, End> {
+        let Chained { execution, result, now, took } = chained;
+        self.absorb_unrecorded(execution, result, now, took)?;
+        self.advance()
     }
 
     /// Goes as far as it can without waiting.
@@ -386,12 +391,12 @@ impl<G: Graph> Driver<G> {
 
 /// What had begun before a run was taken up.
 pub(crate) struct Begun<G: Graph> {
-    in_flight: Vec<(Execution, G::Token)>,
-    advisory: Vec<(Execution, G::Token)>,
-    reports: Vec<StandingReport>,
-    observed: Vec<NodeOutcome>,
-    posted: Option<(By, Vec<MessageRecord>)>,
-    doomed: Option<Failure>,
+    pub(crate) in_flight: Vec<(Execution, G::Token)>,
+    pub(crate) advisory: Vec<(Execution, G::Token)>,
+    pub(crate) reports: Vec<StandingReport>,
+    pub(crate) observed: Vec<NodeOutcome>,
+    pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
+    pub(crate) doomed: Option<Failure>,
 }
 
 impl End {

@@ -2,7 +2,7 @@
 
 use crate::driver::{Driver, End, Next, Shared};
 use crate::event::EventKind;
-use crate::perform::{Here, failure, is_watched, perform};
+use crate::perform::{Here, failure, perform};
 use crate::replay::beyond_bounds;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Due, Execution, Input, Limit, Violation};
@@ -43,11 +43,7 @@ impl<G: Graph> Driver<G> {
 
     /// How an execution runs that is alone.
     pub(crate) fn alone(&self, execution: Execution, input: G::Token) -> Next<G> {
-        if self.relays && !is_watched(&self.shared.services, execution) {
-            Next::Chain(execution, input)
-        } else {
-            Next::Alone(execution, input)
-        }
+        if self.may_chain(execution) { Next::Chain(execution, input) } else { Next::Alone(execution, input) }
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.

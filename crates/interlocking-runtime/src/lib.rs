@@ -52,6 +52,7 @@ mod driver;
 mod due;
 mod flight;
 mod history;
+mod lone;
 mod parking;
 mod past;
 mod perform;

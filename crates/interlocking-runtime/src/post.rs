@@ -143,7 +143,7 @@ impl<G: Graph> Driver<G> {
         let took = now.since(started);
         let accepted = self.verdict(execution, result, took)?;
         let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
-        self.emit_finished(execution, &step, now, took);
+        self.shared.services.emit_finished(execution, &step, now, took);
         match self.frontier.redirect(node, step) {
             Ok(redirected) => self.stop_all(redirected.map(|done| done.cancelled).unwrap_or_default()),
             Err(violation) => return Err(self.unsound(Some(execution), violation)),

@@ -1,7 +1,6 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
-use crate::driver::{Begun, Driver, Standing};
-use crate::event::EventKind;
+use crate::driver::{Begun, Driver, Recorded, Shared, Standing};
 use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin};
 use crate::outcome::Report;
 use crate::past::past;
@@ -9,7 +8,7 @@ use crate::resume;
 use crate::roles::Roles;
 use crate::run::StartError;
 use crate::scribe::Scribe;
-use crate::services::{Backstage, RunServices, memories};
+use crate::services::{Backstage, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::tree::Membership;
 use crate::workspaces::Workspaces;
@@ -18,7 +17,6 @@ use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
-use serde::Deserialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -47,16 +45,9 @@ pub(crate) struct Ready<G: Graph> {
 }
 
 /// Prepares a run that is not recorded, which waits for nothing.
-pub(crate) fn unrecorded<G: Graph>(
-    graph: Arc<G>,
-    mut settings: Box<Settings>,
-    entry: G::Entry,
-) -> Result<Box<Ready<G>>, StartError> {
+pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
     check(G::net(), &mut settings)?;
-    let (entry, kept, _) = read_back::<G>(entry)?;
-    let services = services(&graph, *settings, kept, None);
-    let standing = standing(entry, Vec::new());
-    Ok(Box::new(ready(services, standing, None, None)))
+    Ok(services(graph, settings, None, None))
 }
 
 /// Prepares a run, which may have to be read back from its records.
@@ -133,16 +124,21 @@ fn ready<G: Graph>(
     recorder: Option<(Arc<Scribe>, Claim)>,
     membership: Option<Box<Membership>>,
 ) -> Ready<G> {
-    let backstage = &services.backstage;
-    backstage.emit(|| EventKind::RunStarted { run: backstage.run().clone(), graph: G::net().table().graph.as_str() });
-    let (driver, begun) = Driver::new(services, standing, recorder);
-    Ready { driver, begun, membership }
+    services.backstage.emit_begun();
+    let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
+    let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
+    let recorded = recorder.map(|(scribe, claim)| {
+        let (claim, held) = (Arc::new(claim), VecDeque::new());
+        Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
+    });
+    let begun = is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed }));
+    Ready { driver: Driver::new(Shared::new(services), frontier, recorded), begun, membership }
 }
 
 /// What a run is executed from: where it stands, what its handlers reach, and who writes its records.
 pub(crate) type Executed<G> = (Standing<G>, RunServices<G>, Option<Arc<Scribe>>);
 
-/// A run that starts now, and is recorded if there is a journal.
+/// A run that starts now, and is recorded if there is a journal. Without one nothing is kept of the entry value either.
 async fn fresh<G: Graph>(
     graph: &Arc<G>,
     settings: Box<Settings>,
@@ -151,39 +147,32 @@ async fn fresh<G: Graph>(
     origin: Option<Origin>,
 ) -> Result<Executed<G>, StartError> {
     let net = G::net();
-    let (entry, kept, encoded) = read_back::<G>(entry)?;
-    let encoded = Encoded::from(encoded);
-    let scribe = journal.map(|journal| Arc::new(Scribe::new(journal, settings.run.clone(), 0)));
-    let services = services(graph, *settings, kept, scribe.clone());
-    let mut arrived = Vec::new();
-    if let Some(scribe) = &scribe {
-        let settings = &services.backstage.settings;
-        let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
-        let table = Box::new(net.table().clone());
-        scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
-        arrived = vec![None; net.places().len()];
-        arrived[usize::from(net.entry())] = Some(encoded);
-    }
-    Ok((standing(entry, arrived), services, scribe))
-}
-
-/// The entry value twice, and as text: one copy goes to the entry node and one is kept for every handler that asks. That is
-/// read back, so that a value which does not survive its own serialization is found now and not at a resume.
-fn read_back<G: Graph>(entry: G::Entry) -> Result<(G::Entry, G::Entry, String), StartError> {
-    let encoded = serde_json::to_string(&entry).map_err(|error| unreadable(&error))?;
-    let kept = G::Entry::deserialize(&mut serde_json::Deserializer::from_str(&encoded));
-    Ok((entry, kept.map_err(|error| unreadable(&error))?, encoded))
+    let Some(journal) = journal else {
+        return Ok((standing(entry, Vec::new()), services(graph.clone(), *settings, None, None), None));
+    };
+    let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
+    // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
+    let kept = Box::new(read(&encoded).map_err(unreadable)?);
+    let scribe = Arc::new(Scribe::new(journal, settings.run.clone(), 0));
+    let services = services(graph.clone(), *settings, Some(kept), Some(scribe.clone()));
+    let settings = &services.backstage.settings;
+    let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
+    let table = Box::new(net.table().clone());
+    scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+    let mut arrived = vec![None; net.places().len()];
+    arrived[usize::from(net.entry())] = Some(encoded);
+    Ok((standing(entry, arrived), services, Some(scribe)))
 }
 
 fn services<G: Graph>(
-    graph: &Arc<G>,
+    graph: Arc<G>,
     settings: Settings,
-    entry: G::Entry,
+    entry: Option<Box<G::Entry>>,
     scribe: Option<Arc<Scribe>>,
 ) -> RunServices<G> {
     let inputs = scribe.is_some().then(|| Box::new(vec![None; G::net().places().len()].into()));
     let backstage = Backstage::new::<G>(settings, scribe);
-    RunServices { graph: graph.clone(), entry, inputs, memories: memories::<G>(), backstage }
+    RunServices { graph, entry, inputs, memories: memories::<G>(), backstage }
 }
 
 /// Where a run stands before its first node.
@@ -227,6 +216,6 @@ fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
     if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
 }
 
-fn unreadable(error: &serde_json::Error) -> JournalError {
-    JournalError::Encoding { what: "the entry value".to_owned(), reason: error.to_string() }
+fn unreadable(reason: String) -> JournalError {
+    JournalError::Encoding { what: "the entry value".to_owned(), reason }
 }

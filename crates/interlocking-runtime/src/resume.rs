@@ -230,6 +230,7 @@ impl Reader<'_> {
         let (arrived, inputs) = (self.places::<G>(&replayed.arrived)?, self.places::<G>(&replayed.inputs)?);
         let entry = self.texts.of(&replayed.entry);
         let entry = read(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
+        let entry = Some(Box::new(entry));
         let in_flight = replayed.in_flight.values();
         let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
         let in_flight = in_flight.collect::<Result<_, StartError>>()?;

@@ -29,7 +29,7 @@ use thiserror::Error;
 /// Nothing is required but the graph, and an agent for every role that its table names.
 pub struct Run<G: Graph> {
     graph: Arc<G>,
-    settings: Box<Settings>,
+    settings: Settings,
 }
 
 /// Why a run did not start, or was not taken up again. Nothing was done.
@@ -123,7 +123,7 @@ impl<G: Graph> Run<G> {
 
     /// The same for a graph that several runs share.
     pub fn shared(graph: Arc<G>) -> Self {
-        Self { graph, settings: Box::new(Settings::new(RunId::DEFAULT)) }
+        Self { graph, settings: Settings::new(RunId::DEFAULT) }
     }
 
     /// Names the run. Without a name it is `run`, which is enough for a journal that holds no other.
@@ -168,7 +168,8 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Records nothing. Handlers then cannot ask for the inputs of other nodes, and the run cannot be resumed.
+    /// Records nothing. Handlers then cannot ask for the entry value and the inputs of other nodes, and the run cannot be
+    /// resumed.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
         self.settings.record_in(None);
@@ -276,8 +277,7 @@ impl<G: Graph> Run<G> {
     /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
     /// was done then. What goes wrong later is in the report's [`Outcome`](crate::Outcome).
     pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        // Boxed, so that whoever spawns it moves next to nothing.
-        Box::pin(conduct::start(self.graph, self.settings, entry))
+        conduct::start(self.graph, self.settings, entry)
     }
 
     /// Takes a run up where its journal ends: after a crash, a suspension, or a person's answer.
@@ -290,7 +290,7 @@ impl<G: Graph> Run<G> {
     /// [`StartError`] where there is no such run, another executor works on it, the graph's table is another than the one
     /// it was started with, or what is recorded cannot be read: nothing was done then.
     pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-        Box::pin(conduct::execute(self.graph, self.settings, Begin::Again))
+        Box::pin(conduct::execute(self.graph, Box::new(self.settings), Begin::Again))
     }
 }
 

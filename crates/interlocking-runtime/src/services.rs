@@ -1,11 +1,11 @@
 //! What handlers reach through their context.
 
-use crate::chain::Whereabouts;
 use crate::clock::Elapsed;
-use crate::event::{Event, EventKind, NodeRef};
+use crate::event::{Event, EventKind, NodeRef, Onward};
 use crate::history::History;
 use crate::human::OpenQuestion;
 use crate::journal::{By, Encoded, JournalError, MemoryRecord};
+use crate::outcome::Outcome;
 use crate::parking::Parking;
 use crate::scribe::Scribe;
 use crate::settings::Settings;
@@ -15,6 +15,7 @@ use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Node, Token};
 use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
 use std::any::Any;
 use std::collections::HashMap;
@@ -25,7 +26,8 @@ use tokio::sync::Notify;
 pub(crate) struct RunServices<G: Graph> {
     pub(crate) graph: Arc<G>,
     pub(crate) backstage: Backstage,
-    pub(crate) entry: G::Entry,
+    /// `None` where the run has no journal.
+    pub(crate) entry: Option<Box<G::Entry>>,
     /// The last input of each place, as its node took it; `None` where the run has no journal.
     pub(crate) inputs: Option<Box<Mutex<Vec<Option<Encoded>>>>>,
     pub(crate) memories: Box<[Box<dyn MemoryStore>]>,
@@ -38,8 +40,6 @@ pub(crate) struct Backstage {
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) scribe: Option<Arc<Scribe>>,
-    /// Where the run's chain stands, if it is one now.
-    pub(crate) whereabouts: Whereabouts,
     notes: OnceLock<Box<Notes>>,
 }
 
@@ -119,7 +119,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn entry(&self) -> Result<&G::Entry, ContextError> {
-        Ok(&self.entry)
+        self.entry.as_deref().ok_or(ContextError::NoEntry)
     }
 
     fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError> {
@@ -195,6 +195,19 @@ impl<G: Graph> RunServices<G> {
         Ok(text.into())
     }
 
+    /// Tells the sink that an execution has finished.
+    #[inline]
+    pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
+        self.backstage.emit_at(now, || {
+            let to = match step {
+                Step::One(_, token) => Onward::One(self.place_name(token)),
+                Step::Stay => Onward::All(Box::default()),
+                Step::All(_, tokens) => Onward::All(tokens.iter().map(|token| self.place_name(token)).collect()),
+            };
+            EventKind::NodeFinished { node: self.backstage.node(execution), to, took }
+        });
+    }
+
     /// The name of the place that the token lies in.
     pub(crate) fn place_name(&self, token: &G::Token) -> &'static str {
         &self.backstage.net.place(token.place()).name
@@ -205,8 +218,7 @@ impl Backstage {
     pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
         let net = G::net();
         let started = settings.clock().now();
-        let whereabouts = Whereabouts::nowhere();
-        Self { net, settings, started, scribe, whereabouts, notes: OnceLock::new() }
+        Self { net, settings, started, scribe, notes: OnceLock::new() }
     }
 
     /// The run's name.
@@ -277,6 +289,22 @@ impl Backstage {
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {
         self.settings.clock().now().since(self.started)
+    }
+
+    /// The run begins now.
+    pub(crate) fn begin(&mut self) {
+        self.started = self.settings.clock().now();
+        self.emit_begun();
+    }
+
+    /// Tells the sink that the run has begun.
+    pub(crate) fn emit_begun(&self) {
+        self.emit(|| EventKind::RunStarted { run: self.run().clone(), graph: self.net.table().graph.as_str() });
+    }
+
+    /// Tells the sink that the run has ended.
+    pub(crate) fn emit_ended<O>(&self, outcome: &Outcome<O>) {
+        self.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage: self.ledger().total() });
     }
 
     /// How events name an execution.

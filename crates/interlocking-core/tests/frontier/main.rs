@@ -17,3 +17,4 @@ mod rule_10_attempts;
 mod not_in_table;
 mod stuck;
 mod relay;
+mod entered;
