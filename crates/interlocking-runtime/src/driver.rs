@@ -53,7 +53,7 @@ pub(crate) struct Recorded<G: Graph> {
     /// The messages that wait for a safe point: the event node, and what it gets.
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
     /// Outcomes of map and human nodes that came while a message waited.
-    held: VecDeque<Landed<G>>,
+    pub(crate) held: VecDeque<Landed<G>>,
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
     /// The next letter.
