@@ -1,5 +1,6 @@
 //! How often there was what, so that a thousand seeds show that they came upon all of it.
 
+use crate::body::EVENT;
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::checks::Followed;
 use crate::journal::Fault;
@@ -69,16 +70,14 @@ impl Counts {
                     self.add(session.kind().name(), 1);
                 }
                 What::Called(Call { run, by, session, prompted, .. }) => {
+                    let is_beside = by.node == EVENT || by.node == "advisory";
+                    // The first call of a turn: in the session that its node asks for, unless it was cut off in one.
+                    let is_resumed = asked.remove(&(run, by)).is_some_and(|asked| asked != session);
                     self.add("calls", 1);
-                    self.add(
-                        match prompted {
-                            Prompted::First if asked.get(&(run, by)) == Some(&session) => continue,
-                            Prompted::First => "sessions resumed",
-                            Prompted::Correction => "corrections",
-                            Prompted::Reminder => "reminders",
-                        },
-                        1,
-                    );
+                    self.add("called beside", usize::from(is_beside));
+                    self.add("sessions resumed", usize::from(is_resumed));
+                    self.add("corrections", usize::from(*prompted == Prompted::Correction));
+                    self.add("reminders", usize::from(*prompted == Prompted::Reminder));
                 }
                 What::Returned(Returned { ended, .. }) => self.add(
                     match ended {

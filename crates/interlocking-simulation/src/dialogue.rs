@@ -5,7 +5,6 @@
 
 use crate::generate::Dice;
 use crate::numbers::mix;
-use crate::world::World;
 use interlocking_agents::{AgentErrorKind, Cost, Nudges, SessionError, SessionId, SessionOpKind, SessionUse, Usage};
 use std::time::Duration;
 
@@ -15,8 +14,10 @@ pub(crate) const AGENT: &str = "simulated";
 /// How often a run's conversations correct an output.
 pub(crate) const CORRECTIONS: u32 = 2;
 
-/// How long an agent may be silent, where there is a limit, and to how long it sticks when it is not.
+/// How long an agent may be silent, where there is a limit.
 const IDLE: Duration = Duration::from_millis(200);
+
+/// The longest pause, in milliseconds, of one that shall not be taken for idle then.
 const ALIVE: usize = 150;
 
 /// How long an idle agent may take to end by itself, in milliseconds.
@@ -258,13 +259,6 @@ pub(crate) fn sort_of(kind: &AgentErrorKind) -> String {
     }
 }
 
-/// How a turn ends of which nothing is known but that its call was cut off.
+/// What a call cost that was cut off: nobody knows.
 pub(crate) const CUT_OFF: Usage =
     Usage { calls: 1, input_tokens: 0, output_tokens: 0, cost: Cost::ZERO, unpriced_calls: 1 };
-
-impl World {
-    /// When agents are reminded.
-    pub(crate) fn nudges(&self) -> Nudges {
-        nudges(self.seed)
-    }
-}

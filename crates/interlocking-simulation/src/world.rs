@@ -5,7 +5,8 @@ use crate::asking::{Asking, Turned};
 use crate::body::EVENT;
 use crate::calls::{Call, Returned};
 use crate::choice::{Choice, Temper, choice};
-use interlocking_agents::{SessionId, SessionOp};
+use crate::dialogue::nudges;
+use interlocking_agents::{Nudges, SessionId, SessionOp};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
@@ -125,6 +126,11 @@ impl World {
         let Asking { level, run, by, .. } = asking;
         let node = self.nets[*level].node_named(&by.node).expect("the node that asks is there");
         self.choice(*level, run, Execution { node, visit: by.visit, attempt: by.attempt })
+    }
+
+    /// When agents are reminded.
+    pub(crate) fn nudges(&self) -> Nudges {
+        nudges(self.seed)
     }
 
     /// What the agent remembers.
