@@ -83,7 +83,7 @@ const CHANGES: [(&str, usize, Change); 20] = [
         account.log.push(Logged { what: What::Effect { run, by, value: 0 }, ..last });
         Some(())
     }),
-    ("an agent is asked for what is done", 20, |account| {
+    ("an agent is asked for what is done", 10, |account| {
         let (_, done) = first(account, |outcome| !outcome.calls.is_empty())?;
         let run = account.ended.history.root.clone();
         let call =
@@ -92,12 +92,12 @@ const CHANGES: [(&str, usize, Change); 20] = [
         account.log.push(again);
         Some(())
     }),
-    ("an agent is asked before its node asks", 20, |account| {
+    ("an agent is asked before its node asks", 10, |account| {
         let call = account.log.iter().position(|line| called(line).is_some())?;
         account.log[..=call].rotate_right(1);
         Some(())
     }),
-    ("a session that was cut off is not gone on with", 8, |account| {
+    ("a session that was cut off is not gone on with", 5, |account| {
         let asks = |line: &Logged| matches!(&line.what, What::Asks { session: SessionOp::StartFresh(_), .. });
         let asked: Vec<usize> = (0..account.log.len()).filter(|nth| asks(&account.log[*nth])).collect();
         let gone_on = asked.into_iter().find_map(|nth| {
@@ -113,7 +113,7 @@ const CHANGES: [(&str, usize, Change); 20] = [
         call.session = fresh;
         Some(())
     }),
-    ("a bad output is taken for an answer", 8, |account| {
+    ("a bad output is taken for an answer", 5, |account| {
         let (nth, turned) = account.log.iter().enumerate().find_map(|(nth, line)| match &line.what {
             What::Turned(turned) if turned.rounds.is_some() => Some((nth, turned.clone())),
             _ => None,
@@ -123,28 +123,30 @@ const CHANGES: [(&str, usize, Change); 20] = [
         last.ended = CallEnded::WithBadOutput;
         Some(())
     }),
-    ("an agent is asked though its provider wants to be left alone", 5, |account| {
-        let nth = account.log.iter().position(|line| {
-            matches!(&line.what, What::Returned(Returned { ended: CallEnded::Stumbled(Some(after)), .. }) if *after > 0)
+    ("an agent is asked though its provider wants to be left alone", 2, |account| {
+        let stumbles = |line: &Logged| matches!(&line.what, What::Returned(Returned { ended: CallEnded::Stumbled(Some(after)), .. }) if *after > 0);
+        let log = &account.log;
+        let (nth, next) = (0..log.len()).filter(|nth| stumbles(&log[*nth])).find_map(|nth| {
+            let next =
+                log[nth..].iter().position(|line| called(line).is_some() && line.executor == log[nth].executor)?;
+            Some((nth, nth + next))
         })?;
-        let executor = account.log[nth].executor;
-        let next = account.log[nth..].iter().position(|line| called(line).is_some() && line.executor == executor)?;
-        account.log[nth + next].at = account.log[nth].at;
+        account.log[next].at = account.log[nth].at;
         Some(())
     }),
-    ("what an agent cost is not recorded", 20, |account| {
+    ("what an agent cost is not recorded", 10, |account| {
         in_first(account, |outcome| (!outcome.calls.is_empty()).then(|| outcome.calls.clear()))
     }),
-    ("what an agent cost is recorded twice", 20, |account| {
+    ("what an agent cost is recorded twice", 10, |account| {
         in_first(account, |outcome| outcome.calls.first().cloned().map(|call| outcome.calls.push(call)))
     }),
-    ("a session is recorded in which the agent never was", 20, |account| {
+    ("a session is recorded in which the agent never was", 10, |account| {
         root(account)?.iter_mut().find_map(|record| match &mut record.entry {
             Entry::Session { session, .. } => SessionId::new("another").ok().map(|other| *session = other),
             _ => None,
         })
     }),
-    ("more calls are under way than may be", 3, |account| {
+    ("more calls are under way than may be", 2, |account| {
         let limit = account.ended.history.surroundings.concurrency?;
         let call = account.log.iter_mut().find(|line| called(line).is_some())?;
         let What::Called(call) = &mut call.what else { return None };

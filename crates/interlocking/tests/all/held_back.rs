@@ -16,17 +16,19 @@ use std::time::Duration;
 #[template(source = "Go on.", ext = "txt")]
 struct GoOn;
 
-/// An agent and a person at one time, an adviser beside them, and a message that they have to hear of.
+/// Two agents and a person at one time, an adviser beside them, and a message that they have to hear of.
 #[derive(Graph)]
 #[graph(output = bool)]
 struct Office {
-    #[node(entry, input = (), fork(ask, sign), spawn(advise))]
+    #[node(entry, input = (), fork(ask, check, sign), spawn(advise))]
     open: ForkNode<Open>,
     #[node(input = (), prompt = GoOn, output = bool, goto(close))]
     ask: LLMNode<Asks>,
+    #[node(input = (), prompt = GoOn, output = bool, goto(close))]
+    check: LLMNode<Asks>,
     #[node(input = (), question = (), answer = bool, goto(close))]
     sign: HumanNode<Signs>,
-    #[node(join(asked: bool from(ask), signed: bool from(sign)), goto(exit))]
+    #[node(join(asked: bool from(ask), checked: bool from(check), signed: bool from(sign)), goto(exit))]
     close: JoinNode<Close>,
     #[node(input = (), prompt = GoOn, output = bool, report = (), reports_to(exit))]
     advise: AdvisoryNode<Advises>,
@@ -51,7 +53,7 @@ forks!(Open(ways: Ways) for office::open, |(): (), cx| {
     if ways.advised {
         cx.spawn::<office::advise>(());
     }
-    fork!(cx, ((), ()))
+    fork!(cx, ((), (), ()))
 });
 struct Asks;
 impl LLMHandler<office::ask> for Asks {
@@ -59,6 +61,14 @@ impl LLMHandler<office::ask> for Asks {
         Ok((GoOn, SessionOp::StartFresh(Slug::new("ask")?)))
     }
     async fn after(&self, (): (), reply: Reply<bool>, cx: &mut Cx<'_, office::ask>) -> Route<office::ask> {
+        goto!(cx, office::close, reply.output)
+    }
+}
+impl LLMHandler<office::check> for Asks {
+    async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, office::check>) -> Ask<GoOn> {
+        Ok((GoOn, SessionOp::StartFresh(Slug::new("check")?)))
+    }
+    async fn after(&self, (): (), reply: Reply<bool>, cx: &mut Cx<'_, office::check>) -> Route<office::check> {
         goto!(cx, office::close, reply.output)
     }
 }
@@ -72,7 +82,9 @@ impl HumanHandler<office::sign> for Signs {
         goto!(cx, office::close, signed)
     }
 }
-joins!(Close for office::close, |(asked, signed): (bool, bool), cx| goto!(cx, office::exit, asked && signed));
+joins!(Close for office::close, |(asked, checked, signed): (bool, bool, bool), cx| {
+    goto!(cx, office::exit, asked && checked && signed)
+});
 struct Advises;
 impl AdvisoryHandler<office::advise> for Advises {
     async fn advise(&self, (): (), cx: &mut Cx<'_, office::advise>) -> Result<(), NodeError> {
@@ -110,7 +122,7 @@ impl Agent for Forgetful {
             let unknown = AgentError::new(SessionError::Unknown { session: session.clone() });
             return Err(AgentError { usage, ..unknown });
         }
-        let session = SessionId::new(format!("s-{nth}")).unwrap();
+        let session = SessionId::new(format!("{}-{nth}", turn.role.as_deref().unwrap_or_default())).unwrap();
         context.started(&session)?;
         pass(1_000).await;
         Ok(AgentReply { output: Some(json!(true)), ..AgentReply::new(session, usage) })
@@ -122,6 +134,7 @@ fn office(ways: Ways, journal: &Arc<MemoryJournal>) -> Run<Office> {
     let graph = Office {
         open: ForkNode(Open(ways)),
         ask: LLMNode(Asks),
+        check: LLMNode(Asks),
         sign: HumanNode(Signs(ways)),
         close: JoinNode(Close),
         advise: AdvisoryNode(Advises),
@@ -159,7 +172,7 @@ fn recorded(journal: &MemoryJournal) -> Usage {
 async fn a_message_that_waits_for_what_is_held_back_does_not_keep_the_run() {
     for letters in [vec![message()], vec![message(), signature()]] {
         let journal = Arc::new(MemoryJournal::new());
-        let run = office(Ways::default(), &journal).with_budgets(Budgets::unlimited().with_calls(0));
+        let run = office(Ways::default(), &journal).with_budgets(Budgets::unlimited().with_calls(1));
         let is_signed = letters.len() > 1;
         let (report, ()) = tokio::join!(tokio::time::timeout(Duration::from_secs(60), run.start(())), async {
             for letter in letters {
@@ -190,12 +203,12 @@ async fn the_call_that_finds_a_session_lost_is_paid_for() {
         pass(500).await;
         cancel.suspend();
     });
-    assert_eq!(report.unwrap().usage().calls, 1);
+    assert_eq!(report.unwrap().usage().calls, 2);
     post(&journal, signature()).await;
     let report = office(Ways::default(), &journal).resume().await.unwrap();
     assert_eq!(report.usage(), recorded(&journal));
-    let usage = Usage { calls: 3, output_tokens: 20, unpriced_calls: 1, ..Usage::default() };
-    assert_eq!(report.usage(), usage, "one was cut off, one found nothing, one answered");
+    let usage = Usage { calls: 6, output_tokens: 40, unpriced_calls: 2, ..Usage::default() };
+    assert_eq!(report.usage(), usage, "for each of the two one was cut off, one found nothing, and one answered");
 }
 
 /// What works beside a run that fails is stopped, and paid for.
@@ -204,7 +217,7 @@ async fn what_an_adviser_was_using_up_when_its_run_failed_is_recorded() {
     let journal = Arc::new(MemoryJournal::new());
     let report: Report<bool> = office(Ways { advised: true, fails: true }, &journal).start(()).await.unwrap();
     assert_eq!(report.outcome.name(), "failed");
-    assert_eq!(report.usage(), Usage { calls: 2, unpriced_calls: 2, ..Usage::default() });
+    assert_eq!(report.usage(), Usage { calls: 3, unpriced_calls: 3, ..Usage::default() });
     assert_eq!(recorded(&journal), report.usage());
 }
 
