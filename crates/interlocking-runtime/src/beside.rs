@@ -143,6 +143,11 @@ impl<G: Graph> Beside<G> {
         self.reports.add(execution, Err(failure));
     }
 
+    /// Stops all that works, and waits until it has stopped: what it has cost is known then.
+    pub(crate) async fn shutdown(&mut self) {
+        self.tasks.shutdown().await;
+    }
+
     /// The next execution that returns.
     pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned<G>> {
         loop {

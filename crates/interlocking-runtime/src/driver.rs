@@ -168,6 +168,9 @@ impl<G: Graph> Driver<G> {
             Err(end) => Err(end),
         };
         self.flight.shutdown().await;
+        if let Some(beside) = &mut self.beside {
+            beside.shutdown().await;
+        }
         self.finish(end).await
     }
 

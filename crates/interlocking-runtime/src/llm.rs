@@ -203,8 +203,13 @@ async fn converse<N: LLM>(
     if let (Err(error), Some(session)) = (&outcome, fresh)
         && matches!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { .. }))
     {
-        // The agent knows nothing of it any more: from the beginning, then.
+        // The agent knows nothing of it any more: from the beginning, then, and what it took to find out is paid for too.
+        let before = error.usage;
         outcome = conversation.run(Turn { session, ..turn }, &events).await;
+        match &mut outcome {
+            Ok(completion) => completion.usage += before,
+            Err(error) => error.usage += before,
+        }
     }
     drop(conversation);
     begun.written().await?;

@@ -20,6 +20,8 @@ pub(crate) struct Parking {
 pub(crate) struct Siblings {
     parking: Arc<Parking>,
     execution: Execution,
+    /// How many may run at once: the others cannot take the node further before one of these has ended.
+    concurrency: usize,
     /// How many have not ended, and how many of them are waiting.
     counts: Mutex<(usize, usize)>,
 }
@@ -82,8 +84,8 @@ impl Drop for Parked<'_> {
 }
 
 impl Siblings {
-    pub(crate) fn new(parking: Arc<Parking>, execution: Execution) -> Arc<Self> {
-        Arc::new(Self { parking, execution, counts: Mutex::default() })
+    pub(crate) fn new(parking: Arc<Parking>, execution: Execution, concurrency: usize) -> Arc<Self> {
+        Arc::new(Self { parking, execution, concurrency, counts: Mutex::default() })
     }
 
     /// One more child.
@@ -95,7 +97,7 @@ impl Siblings {
     fn count(&self, alive: isize, waiting: isize) {
         let mut counts = lock(&self.counts);
         *counts = (counts.0.saturating_add_signed(alive), counts.1.saturating_add_signed(waiting));
-        let all_wait = counts.0 > 0 && counts.0 == counts.1;
+        let all_wait = counts.0 > 0 && counts.0.min(self.concurrency) == counts.1;
         self.parking.set(self.execution, all_wait);
     }
 }
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn a_map_is_parked_while_all_its_children_wait() {
         let parking = Arc::new(Parking::default());
-        let siblings = Siblings::new(parking.clone(), MAP);
+        let siblings = Siblings::new(parking.clone(), MAP, usize::MAX);
         let (one, other) = (siblings.berth(), siblings.berth());
         one.set_waiting(true);
         assert!(!parking.is_parked(MAP), "the other goes on");
@@ -144,5 +146,18 @@ mod tests {
         assert!(parking.is_parked(MAP), "it has ended, and the other waits");
         drop(other);
         assert_eq!(parking.count(), 0, "its children have ended, so it goes on");
+    }
+
+    #[test]
+    fn children_that_wait_for_their_turn_are_not_waited_for() {
+        let parking = Arc::new(Parking::default());
+        let siblings = Siblings::new(parking.clone(), MAP, 1);
+        let (one, other) = (siblings.berth(), siblings.berth());
+        one.set_waiting(true);
+        assert!(parking.is_parked(MAP), "the other cannot begin");
+        drop(one);
+        assert!(!parking.is_parked(MAP), "now it can");
+        other.set_waiting(true);
+        assert!(parking.is_parked(MAP));
     }
 }

@@ -46,10 +46,13 @@ impl Stops {
     pub(crate) fn stop_all(&self) {
         let mut list = self.lock();
         list.all = true;
-        let waiting: Vec<Waker> = list.executions.values_mut().filter_map(Option::take).collect();
+        let waiting = list.executions.iter_mut().filter_map(|(execution, waker)| Some((*execution, waker.take()?)));
+        let mut waiting: Vec<(Execution, Waker)> = waiting.collect();
         drop(list);
         self.any.store(true, Ordering::Release);
-        waiting.into_iter().for_each(Waker::wake);
+        // In an order of their own, and not in that of the map, so that runs repeat themselves.
+        waiting.sort_unstable_by_key(|(execution, _)| (execution.node, execution.visit, execution.attempt));
+        waiting.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
     /// Whether an execution is stopped.

@@ -6,6 +6,7 @@ use crate::cancel::Cancel;
 use crate::driver::{Driver, End, Recorded};
 use crate::event::EventKind;
 use crate::journal::{JournalError, Posted};
+use crate::replay::keeps_waiting;
 use crate::services::Backstage;
 use crate::tree::Halt;
 use interlocking_core::graph::Graph;
@@ -142,13 +143,22 @@ impl<G: Graph> Driver<G> {
     fn look_for_parked(&mut self) -> Result<(), End> {
         let backstage = &self.shared.services.backstage;
         let (running, parking) = (self.frontier.running(), backstage.parking());
+        // A message waits for what is held back, and that goes on in another process.
+        let mail_is_next = self.has_mail() && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
+        // What has landed while a message waits is taken in once that is handled.
+        let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
+        let is_held = |execution| {
+            let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);
+            held.any(|landed| landed.execution == execution)
+        };
         let waits = running > 0
-            && parking.count() >= running
-            && !self.has_mail()
+            && parking.count() + held >= running
+            && !mail_is_next
             && !self.is_busy_beside()
-            && self.frontier.executions().all(|execution| parking.is_parked(execution))
-            // One that was answered may not have found out yet.
-            && !self.frontier.executions().any(|execution| backstage.is_answered(execution));
+            && self.frontier.executions().all(|execution| {
+                // One that was answered may not have found out yet.
+                is_held(execution) || parking.is_parked(execution) && !backstage.is_answered(execution)
+            });
         if let (true, None) = (waits, backstage.settings.berth())
             && let Some(stopped) = backstage.settings.tree().held_back_by()
         {

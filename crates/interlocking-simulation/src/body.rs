@@ -34,23 +34,23 @@ pub(crate) fn addressee(world: &World, level: usize, run: &RunId, parent: Option
 }
 
 impl Body {
-    fn by<N: Node>(cx: &Cx<'_, N>) -> By {
+    pub(crate) fn by<N: Node>(cx: &Cx<'_, N>) -> By {
         By { node: cx.node().to_owned(), visit: cx.visit(), attempt: cx.attempt() }
     }
 
     /// What this execution does, once it has said that it begins.
-    fn begin<const LEVEL: usize, const INDEX: NodeIndex>(&self, cx: &Cx<'_, At<LEVEL, INDEX>>) -> Choice {
+    pub(crate) fn begin<const LEVEL: usize, const INDEX: NodeIndex>(&self, cx: &Cx<'_, At<LEVEL, INDEX>>) -> Choice {
         let (run, by) = (cx.run_id().clone(), Self::by(cx));
         self.0.log(What::Begun { run, by, restarts: cx.restarts() });
         self.choice(cx)
     }
 
-    fn choice<const LEVEL: usize, const INDEX: NodeIndex>(&self, cx: &Cx<'_, At<LEVEL, INDEX>>) -> Choice {
+    pub(crate) fn choice<const LEVEL: usize, const INDEX: NodeIndex>(&self, cx: &Cx<'_, At<LEVEL, INDEX>>) -> Choice {
         self.0.choice(LEVEL, cx.run_id(), cx.execution())
     }
 
     /// Waits, does the side effect, and meets its fate.
-    async fn work<const LEVEL: usize, const INDEX: NodeIndex>(
+    pub(crate) async fn work<const LEVEL: usize, const INDEX: NodeIndex>(
         &self,
         choice: &Choice,
         cx: &mut Cx<'_, At<LEVEL, INDEX>>,
@@ -80,11 +80,12 @@ impl Body {
             Fate::Well | Fate::TimesOut => Ok(()),
             Fate::Fails => Err("it was to fail".into()),
             // Without the panic hook, which would print a thousand times.
+            Fate::Unanswered => Err("its agent was to have no answer, and had one".into()),
             Fate::Panics => std::panic::resume_unwind(Box::new("it was to panic")),
         }
     }
 
-    fn leave<const LEVEL: usize, const INDEX: NodeIndex>(
+    pub(crate) fn leave<const LEVEL: usize, const INDEX: NodeIndex>(
         choice: &Choice,
         input: &[u64],
         extra: u64,
@@ -106,8 +107,9 @@ impl Body {
         cx: &mut Cx<'_, At<LEVEL, INDEX>>,
     ) -> Route<At<LEVEL, INDEX>> {
         let choice = self.begin(cx);
+        let extra = self.converse(&choice, input.numbers(), cx).await?;
         self.work(&choice, cx).await?;
-        Self::leave(&choice, input.numbers(), 0, cx)
+        Self::leave(&choice, input.numbers(), extra, cx)
     }
 }
 
@@ -192,8 +194,9 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> MapHandler<At<LEVEL, INDEX>> fo
 impl<const LEVEL: usize, const INDEX: NodeIndex> AdvisoryHandler<At<LEVEL, INDEX>> for Body {
     async fn advise(&self, input: Token<LEVEL>, cx: &mut Cx<'_, At<LEVEL, INDEX>>) -> Result<Sum, NodeError> {
         let choice = self.begin(cx);
+        let extra = self.converse(&choice, input.numbers(), cx).await?;
         self.work(&choice, cx).await?;
-        Ok(Sum(report(&choice, input.numbers()[0])))
+        Ok(Sum(report(&choice, input.numbers()[0], extra)))
     }
 }
 

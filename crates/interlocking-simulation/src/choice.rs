@@ -1,6 +1,7 @@
 //! What each execution does: a function of the seed, its run, its node, its visit and its attempt, and of nothing else. So a
 //! run that was cut off does the same again.
 
+use crate::dialogue::{Dialogue, Must, nudges};
 use crate::generate::Dice;
 use crate::numbers::{mix, mix_text};
 use crate::tables::TIMEOUT_MS;
@@ -28,6 +29,8 @@ pub(crate) struct Choice {
     pub(crate) sends: Option<u64>,
     /// Of a map node: what its children start with.
     pub(crate) items: Vec<u64>,
+    /// What its agent does, if it asks one.
+    pub(crate) dialogue: Option<Dialogue>,
     /// A number of its own: what its tokens, its report, its question carry.
     pub(crate) number: u64,
 }
@@ -39,6 +42,8 @@ pub(crate) enum Fate {
     Fails,
     Panics,
     TimesOut,
+    /// Its agent has no answer.
+    Unanswered,
 }
 
 impl Fate {
@@ -47,6 +52,7 @@ impl Fate {
         match self {
             Self::Panics => FailureKind::Panic,
             Self::TimesOut => FailureKind::Timeout { limit_ms: TIMEOUT_MS },
+            Self::Unanswered => FailureKind::Agent,
             Self::Well | Self::Fails => FailureKind::Handler,
         }
     }
@@ -104,6 +110,24 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
     if fate == Fate::TimesOut {
         delays[1] = 2 * TIMEOUT_MS;
     }
+    let mut fate = fate;
+    let dialogue = row.is_prompted().then(|| {
+        // From dice of its own, so that who asks does otherwise what it would do without.
+        let mut dice = Dice::new(mix(&[number, 0xd1a]));
+        let must = match fate {
+            Fate::TimesOut if dice.percent(50) => Must::Drag,
+            Fate::Fails | Fate::Panics if dice.percent(60) => Must::Fail,
+            _ => Must::Answer,
+        };
+        if must == Must::Fail {
+            fate = Fate::Unanswered;
+        }
+        if row.timeout_ms.is_some() {
+            // What its agent takes comes to that, and it is to be in time.
+            delays.iter_mut().filter(|delay| **delay < TIMEOUT_MS).for_each(|delay| *delay %= 200);
+        }
+        Dialogue::new(&mut dice, &nudges(seed), must, row.timeout_ms.is_some())
+    });
     let works_on_tokens = !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
     let way = works_on_tokens.then(|| way(&mut dice, net, execution)).flatten();
     let spawns = row.spawn.iter().filter(|_| dice.percent(60)).filter_map(|name| net.place_named(name)).collect();
@@ -117,6 +141,7 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
         sends: (works_on_tokens && dice.percent(temper.sending)).then(|| dice.below(1 << 20) as u64),
         // Few different ones, so that some are equal and some come back when the node is entered again.
         items: (0..[0, 1, 1, 2, 3][dice.below(5)]).map(|_| dice.below(5) as u64).collect(),
+        dialogue,
         number,
     }
 }

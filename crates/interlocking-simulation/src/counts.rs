@@ -1,9 +1,12 @@
 //! How often there was what, so that a thousand seeds show that they came upon all of it.
 
+use crate::body::EVENT;
+use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::checks::Followed;
 use crate::journal::Fault;
 use crate::oracle::Seen;
 use crate::plan::Cut;
+use crate::world::{Logged, What};
 use interlocking_core::failure::FailureKind;
 use interlocking_runtime::Outcome;
 use std::collections::BTreeMap;
@@ -37,6 +40,7 @@ impl Counts {
     /// Counts what there was in a run and its children.
     pub(crate) fn of(&mut self, followed: &Followed<'_>) {
         for oracle in followed.runs.values() {
+            self.add("held up", usize::from(oracle.held_up));
             self.seen(oracle.seen);
         }
         let ended = followed.account.ended;
@@ -48,6 +52,7 @@ impl Counts {
         self.add("log lines", followed.account.log.len());
         history.cuts.iter().for_each(|cut| self.add(cut_off(*cut), 1));
         self.add(ended_as(&ended.report.outcome), 1);
+        self.calls(&followed.account.log);
         if let Outcome::Finished(output) = &ended.report.outcome {
             let limit_ms = history.surroundings.deadline.as_millis() as u64;
             let late = output.reports.iter().filter(|told| told.2 == Err(FailureKind::Timeout { limit_ms }));
@@ -55,9 +60,43 @@ impl Counts {
         }
     }
 
+    /// Counts what the agent was asked, and what it did.
+    fn calls(&mut self, log: &[Logged]) {
+        let mut asked = BTreeMap::new();
+        for line in log {
+            match &line.what {
+                What::Asks { run, by, session } => {
+                    asked.insert((run, by), session);
+                    self.add(session.kind().name(), 1);
+                }
+                What::Called(Call { run, by, session, prompted, .. }) => {
+                    let is_beside = by.node == EVENT || by.node == "advisory";
+                    // The first call of a turn: in the session that its node asks for, unless it was cut off in one.
+                    let is_resumed = asked.remove(&(run, by)).is_some_and(|asked| asked != session);
+                    self.add("calls", 1);
+                    self.add("called beside", usize::from(is_beside));
+                    self.add("sessions resumed", usize::from(is_resumed));
+                    self.add("corrections", usize::from(*prompted == Prompted::Correction));
+                    self.add("reminders", usize::from(*prompted == Prompted::Reminder));
+                }
+                What::Returned(Returned { ended, .. }) => self.add(
+                    match ended {
+                        Ended::Interrupted => "interrupted",
+                        Ended::Stumbled(_) => "provider errors",
+                        Ended::Unknown => "sessions lost",
+                        Ended::Failed => "agent errors",
+                        Ended::Well | Ended::WithBadOutput | Ended::WithoutOutput => continue,
+                    },
+                    1,
+                ),
+                _ => {}
+            }
+        }
+    }
+
     fn seen(&mut self, seen: Seen) {
         let Seen { outcomes, cancelled, exhausted, received, messages, redirects, answers, .. } = seen;
-        let Seen { remembered, advisory, once, sent, memories, resumed, .. } = seen;
+        let Seen { remembered, advisory, once, sent, memories, resumed, sessions, spent, .. } = seen;
         self.add("runs", 1);
         self.add("outcomes", outcomes);
         self.add("cancelled", cancelled);
@@ -72,6 +111,8 @@ impl Counts {
         self.add("sent", sent);
         self.add("memories", memories);
         self.add("resumed", resumed);
+        self.add("sessions", sessions);
+        self.add("spent", spent);
     }
 }
 
@@ -80,6 +121,8 @@ fn cut_off(cut: Cut) -> &'static str {
         Cut::Ends => "process ends",
         Cut::Dropped => "future dropped",
         Cut::Suspended => "suspended",
+        Cut::Calls(_) => "calls used up",
+        Cut::Patience(_) => "patience used up",
         Cut::Journal(Fault::Refuses) => "journal refuses",
         Cut::Journal(Fault::EndsBefore) => "ends before a record",
         Cut::Journal(Fault::EndsAfter) => "ends after a record",
@@ -92,6 +135,7 @@ fn ended_as<T>(outcome: &Outcome<T>) -> &'static str {
         Outcome::Failed(failure) => match failure.kind {
             FailureKind::Panic => "panicked",
             FailureKind::Timeout { .. } => "timed out",
+            FailureKind::Agent => "failed by its agent",
             FailureKind::Exhausted(_) => "failed by a bound",
             _ => "failed",
         },

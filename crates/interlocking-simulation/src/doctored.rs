@@ -1,15 +1,18 @@
 //! The simulation can fail: what really happened is accepted, and refused once anything of it is changed.
 
 use crate::body::EVENT;
+use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::Account;
 use crate::graph::set_nets;
 use crate::history::{self, Ended};
 use crate::plan::Weather;
 use crate::tables::tables;
 use crate::world::{Logged, What, World};
+use interlocking_agents::{SessionId, SessionOp};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::net::Net;
 use interlocking_runtime::Outcome;
+use interlocking_runtime::budget::UsedUp;
 use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record};
 use std::sync::Arc;
 
@@ -20,7 +23,7 @@ const SEEDS: u64 = 40;
 type Change = fn(&mut Account<'_>) -> Option<()>;
 
 /// Each change, and how many of the seeds it must apply to at least.
-const CHANGES: [(&str, usize, Change); 11] = [
+const CHANGES: [(&str, usize, Change); 20] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
         root(account)?.remove(nth);
@@ -80,6 +83,76 @@ const CHANGES: [(&str, usize, Change); 11] = [
         account.log.push(Logged { what: What::Effect { run, by, value: 0 }, ..last });
         Some(())
     }),
+    ("an agent is asked for what is done", 10, |account| {
+        let (_, done) = first(account, |outcome| !outcome.calls.is_empty())?;
+        let run = account.ended.history.root.clone();
+        let call =
+            account.log.iter().find(|line| called(line).is_some_and(|call| call.run == run && call.by == done.by()));
+        let again = call?.clone();
+        account.log.push(again);
+        Some(())
+    }),
+    ("an agent is asked before its node asks", 10, |account| {
+        let call = account.log.iter().position(|line| called(line).is_some())?;
+        account.log[..=call].rotate_right(1);
+        Some(())
+    }),
+    ("a session that was cut off is not gone on with", 5, |account| {
+        let asks = |line: &Logged| matches!(&line.what, What::Asks { session: SessionOp::StartFresh(_), .. });
+        let asked: Vec<usize> = (0..account.log.len()).filter(|nth| asks(&account.log[*nth])).collect();
+        let gone_on = asked.into_iter().find_map(|nth| {
+            let next = account.log[nth + 1..].iter().position(|line| called(line).is_some())? + nth + 1;
+            let (What::Asks { run, by, session }, call) = (&account.log[nth].what, called(&account.log[next])?) else {
+                return None;
+            };
+            let same = (&call.run, &call.by) == (run, by) && call.session != *session;
+            same.then(|| (next, session.clone()))
+        });
+        let (nth, fresh) = gone_on?;
+        let What::Called(call) = &mut account.log[nth].what else { return None };
+        call.session = fresh;
+        Some(())
+    }),
+    ("a bad output is taken for an answer", 5, |account| {
+        let (nth, turned) = account.log.iter().enumerate().find_map(|(nth, line)| match &line.what {
+            What::Turned(turned) if turned.rounds.is_some() => Some((nth, turned.clone())),
+            _ => None,
+        })?;
+        let mut returned = account.log[..nth].iter_mut().rev().filter_map(returned);
+        let last = returned.find(|returned| (&returned.run, &returned.by) == (&turned.run, &turned.by))?;
+        last.ended = CallEnded::WithBadOutput;
+        Some(())
+    }),
+    ("an agent is asked though its provider wants to be left alone", 2, |account| {
+        let stumbles = |line: &Logged| matches!(&line.what, What::Returned(Returned { ended: CallEnded::Stumbled(Some(after)), .. }) if *after > 0);
+        let log = &account.log;
+        let (nth, next) = (0..log.len()).filter(|nth| stumbles(&log[*nth])).find_map(|nth| {
+            let next =
+                log[nth..].iter().position(|line| called(line).is_some() && line.executor == log[nth].executor)?;
+            Some((nth, nth + next))
+        })?;
+        account.log[next].at = account.log[nth].at;
+        Some(())
+    }),
+    ("what an agent cost is not recorded", 10, |account| {
+        in_first(account, |outcome| (!outcome.calls.is_empty()).then(|| outcome.calls.clear()))
+    }),
+    ("what an agent cost is recorded twice", 10, |account| {
+        in_first(account, |outcome| outcome.calls.first().cloned().map(|call| outcome.calls.push(call)))
+    }),
+    ("a session is recorded in which the agent never was", 10, |account| {
+        root(account)?.iter_mut().find_map(|record| match &mut record.entry {
+            Entry::Session { session, .. } => SessionId::new("another").ok().map(|other| *session = other),
+            _ => None,
+        })
+    }),
+    ("more calls are under way than may be", 2, |account| {
+        let limit = account.ended.history.surroundings.concurrency?;
+        let call = account.log.iter_mut().find(|line| called(line).is_some())?;
+        let What::Called(call) = &mut call.what else { return None };
+        call.open = limit as usize + 1;
+        Some(())
+    }),
 ];
 
 #[test]
@@ -114,11 +187,48 @@ fn another_output_is_refused() {
     assert!(finished >= 20, "only {finished} of {SEEDS} seeds finished");
 }
 
+#[test]
+fn another_bill_is_refused() {
+    let mut billed = 0;
+    for seed in 0..SEEDS {
+        let mut ended = ended(seed);
+        let Some(entry) = ended.report.ledger.entries().first().cloned() else { continue };
+        ended.report.ledger.record(entry);
+        billed += 1;
+        assert!(Account::of(&ended).unwrap().check().is_err(), "seed {seed} is accepted with a call that nobody made");
+    }
+    assert!(billed >= 20, "only {billed} of {SEEDS} seeds asked an agent");
+}
+
+#[test]
+fn more_calls_than_there_may_be_are_refused() {
+    let mut bounded = 0;
+    for seed in 0..5 * SEEDS {
+        let mut ended = ended(seed);
+        let used_up = |used_up: &Option<UsedUp>| used_up.is_some();
+        let executor = ended.history.settled.iter().find(|(_, by)| used_up(by)).map(|(executor, _)| *executor);
+        let limit = executor.and_then(|executor| ended.history.allowed.get_mut(&executor));
+        let Some(limit) = limit.filter(|limit| **limit > 0) else { continue };
+        *limit -= 1;
+        bounded += 1;
+        assert!(Account::of(&ended).unwrap().check().is_err(), "seed {seed} is accepted with a call too many");
+    }
+    assert!(bounded >= 5, "only {bounded} seeds used up their calls");
+}
+
 /// What a seed comes to in foul weather.
 fn ended(seed: u64) -> Ended {
     let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).unwrap())));
     set_nets(nets);
     history::run(&Arc::new(World::new(seed, nets)), Weather::Foul).unwrap()
+}
+
+fn called(line: &Logged) -> Option<&Call> {
+    if let What::Called(call) = &line.what { Some(call) } else { None }
+}
+
+fn returned(line: &mut Logged) -> Option<&mut Returned> {
+    if let What::Returned(returned) = &mut line.what { Some(returned) } else { None }
 }
 
 /// The root's records.

@@ -1,13 +1,13 @@
 //! One executor of a run: from the run's beginning, or from where its records end, to where it is cut off.
 
-use crate::graph::{Output, Simulated};
+use crate::graph::Output;
 use crate::history::History;
 use crate::messages::post;
 use crate::plan::{Cut, FOREVER, Plan};
 use crate::world::{Ears, What};
 use interlocking_runtime::clock::TokioClock;
 use interlocking_runtime::journal::{Letter, LetterBody};
-use interlocking_runtime::{Cancel, Journal, Outcome, Report, Run, StartError};
+use interlocking_runtime::{Backoff, Cancel, Journal, Outcome, Report, StartError};
 use std::sync::Arc;
 
 /// What one executor came to.
@@ -50,13 +50,15 @@ pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) 
 
 async fn drive(history: &History, plan: &Plan, cancel: &Cancel) -> Result<Report<Output>, StartError> {
     let (world, journal) = (&history.world, &history.journal);
-    let mut run = Run::new(Simulated::<0> { world: world.clone() })
-        .with_id(history.root.clone())
-        .with_journal(journal.clone())
+    let mut run = history
+        .prepared()
         .with_clock(Arc::new(TokioClock::start()))
         .with_events(Arc::new(Ears { world: world.clone(), run: history.root.clone() }))
         .with_cancel(cancel.clone())
         .with_report_deadline(history.surroundings.deadline);
+    if let Some(Cut::Patience(retries)) = plan.cut {
+        run = run.with_backoff(Backoff { retries, ..history.backoff() });
+    }
     if plan.awaits {
         run = run.awaiting_people();
     }

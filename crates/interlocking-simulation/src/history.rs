@@ -1,5 +1,6 @@
 //! A run from its beginning to its end, with as many executors as it takes.
 
+use crate::agent::Simulant;
 use crate::executor::{Came, execute};
 use crate::generate::Dice;
 use crate::graph::{Output, Simulated};
@@ -7,9 +8,12 @@ use crate::journal::{Fault, Harsh};
 use crate::numbers::mix;
 use crate::plan::{Cut, FOREVER, Plan, Surroundings, Weather};
 use crate::world::{What, World};
+use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::JournalError;
-use interlocking_runtime::{Outcome, Report, Run, StartError};
+use interlocking_runtime::budget::UsedUp;
+use interlocking_runtime::journal::{Entry, Journal, JournalError};
+use interlocking_runtime::{Backoff, Budgets, Outcome, Report, Run, StartError};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -29,6 +33,14 @@ pub(crate) struct History {
     pub(crate) cuts: Vec<Cut>,
     /// How often it waited for a person and nobody else.
     pub(crate) waits: u32,
+    /// The agent, as the present process knows it.
+    agent: Arc<Simulant>,
+    /// Whether any executor might make only so many calls, or put up with so many errors.
+    pub(crate) bounded: bool,
+    /// By executor that came to an end of its own: how it had been bounded, if it was.
+    pub(crate) settled: BTreeMap<u32, Option<UsedUp>>,
+    /// By executor: how many calls there might be, those of earlier ones included.
+    pub(crate) allowed: BTreeMap<u32, u32>,
 }
 
 /// A run that has ended.
@@ -55,15 +67,25 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather) -> Result<Ended, String>
         cancelled: false,
         cuts: Vec::new(),
         waits: 0,
+        agent: Simulant::new(world.clone()),
+        bounded: false,
+        settled: BTreeMap::new(),
+        allowed: BTreeMap::new(),
     };
     let mut runtime = runtime();
     let mut posted = 0;
     for _ in 0..EXECUTORS {
         let plan = Plan::new(&mut dice, weather, history.cuts.len());
         history.cancelled |= plan.cancels.is_some();
+        history.bounded |= matches!(plan.cut, Some(Cut::Calls(_) | Cut::Patience(_)));
         if history.cuts.last() != Some(&Cut::Dropped) {
             // A new process: what the last one had spawned is gone.
             runtime = self::runtime();
+            history.agent = Simulant::new(world.clone());
+        }
+        if let Some(Cut::Calls(more)) = plan.cut {
+            let made = runtime.block_on(history.calls());
+            history.allowed.insert(history.world.executor() + 1, made + more);
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
         if let Some(report) = history.note(&plan, came)? {
@@ -75,6 +97,34 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather) -> Result<Ended, String>
 }
 
 impl History {
+    /// The run, with all that it has in every executor.
+    pub(crate) fn prepared(&self) -> Run<Simulated<0>> {
+        let mut budgets = Budgets::unlimited();
+        budgets.concurrency = self.surroundings.concurrency;
+        budgets.calls = self.allowed.get(&self.world.executor()).copied();
+        Run::new(Simulated::<0> { world: self.world.clone() })
+            .with_id(self.root.clone())
+            .with_journal(self.journal.clone())
+            .with_agent_for_others(self.agent.clone())
+            .with_nudges(self.world.nudges())
+            .with_budgets(budgets)
+            .with_backoff(self.backoff())
+    }
+
+    /// How the present executor waits when the provider fails.
+    pub(crate) fn backoff(&self) -> Backoff {
+        let (first, longest) = (Duration::from_millis(40), Duration::from_millis(300));
+        Backoff { first, longest, ..Backoff::default() }
+            .with_seed(mix(&[self.world.seed, self.world.executor().into()]))
+    }
+
+    /// How many calls all executors have recorded, of the run and of its children.
+    pub(crate) async fn calls(&self) -> u32 {
+        let runs = self.journal.kept.runs().await.unwrap_or_default();
+        let records = runs.iter().flat_map(|run| self.journal.kept.records(&run.run));
+        records.map(|record| spent(&record.entry).calls).sum()
+    }
+
     /// Notes what an executor came to; the report, if that is the run's end.
     fn note(&mut self, plan: &Plan, came: Came) -> Result<Option<Report<Output>>, String> {
         let refuses = plan.cut == Some(Cut::Journal(Fault::Refuses));
@@ -88,14 +138,31 @@ impl History {
                 return Err(format!("executor {} did not start: {error}", self.world.executor()));
             }
             Came::To(report) => match &report.outcome {
+                Outcome::BudgetExhausted(used_up) if matches!(plan.cut, Some(Cut::Calls(_))) => {
+                    self.settled.insert(self.world.executor(), Some(*used_up));
+                    self.cuts.extend(plan.cut);
+                }
+                Outcome::ProviderLimited(_) if matches!(plan.cut, Some(Cut::Patience(_))) => {
+                    self.settled.insert(self.world.executor(), None);
+                    self.cuts.extend(plan.cut);
+                }
                 Outcome::Waiting { questions } if questions.is_empty() => {
                     return Err("it waits for people, and nobody is asked anything".to_owned());
                 }
-                Outcome::Waiting { .. } => self.waits += 1,
-                Outcome::Suspended if plan.cut == Some(Cut::Suspended) => self.cuts.extend(plan.cut),
+                Outcome::Waiting { .. } => {
+                    self.settled.insert(self.world.executor(), None);
+                    self.waits += 1;
+                }
+                Outcome::Suspended if plan.cut == Some(Cut::Suspended) => {
+                    self.settled.insert(self.world.executor(), None);
+                    self.cuts.extend(plan.cut);
+                }
                 // An end that the journal has refused is none.
                 Outcome::Failed(_) if refuses && !self.has_ended() => self.cuts.extend(plan.cut),
-                _ => return Ok(Some(*report)),
+                _ => {
+                    self.settled.insert(self.world.executor(), None);
+                    return Ok(Some(*report));
+                }
             },
         }
         Ok(None)
@@ -105,6 +172,16 @@ impl History {
         let records = self.journal.kept.records(&self.root);
         records.iter().any(|record| record.entry.ending().is_some())
     }
+}
+
+/// What a record says that agents used up.
+pub(crate) fn spent(entry: &Entry) -> Usage {
+    let calls = match entry {
+        Entry::Outcome(outcome) => &outcome.calls,
+        Entry::Report { calls, .. } | Entry::Spent { calls, .. } => calls,
+        _ => return Usage::default(),
+    };
+    calls.iter().map(|call| call.usage).sum()
 }
 
 /// A runtime of its own clock, which goes on to the next timer whenever nothing else is left to do.
@@ -118,9 +195,6 @@ async fn recall(history: &History) -> Result<Report<Output>, String> {
     tokio::time::sleep(Duration::from_secs(60)).await;
     history.world.log(What::Harness("it is resumed after its end".to_owned()));
     history.journal.set_fault(None);
-    let run = Run::new(Simulated::<0> { world: history.world.clone() })
-        .with_id(history.root.clone())
-        .with_journal(history.journal.clone());
-    let resumed = tokio::time::timeout(FOREVER, run.resume()).await;
+    let resumed = tokio::time::timeout(FOREVER, history.prepared().resume()).await;
     resumed.map_err(|_| "it hangs".to_owned())?.map_err(|error| error.to_string())
 }

@@ -17,9 +17,10 @@
 //!
 //! In reading order:
 //!
-//! - `tables`: the tables of a seed; `choice`: what each execution does; `plan`: what goes wrong around them; `numbers`: what
-//!   payloads carry.
+//! - `tables`: the tables of a seed; `choice`: what each execution does; `dialogue`: what its agent does; `plan`: what goes wrong
+//!   around them; `numbers`: what payloads carry.
 //! - `graph`, `markers`, `positions`, `token`, `body`: a graph that interprets any table.
+//! - `asking`, `agent`, `calls`: how nodes ask the agent, what that remembers, and what is logged of it.
 //! - `world`, `journal`, `messages`: what surrounds it.
 //! - `executor`: runs it until it is cut off; `history`: from its beginning to its end.
 //! - `oracle`: what must hold of its records; `checks`: of all else.
@@ -29,6 +30,7 @@
 
 mod tables;
 mod choice;
+mod dialogue;
 mod plan;
 mod numbers;
 mod graph;
@@ -36,6 +38,9 @@ mod markers;
 mod positions;
 mod token;
 mod body;
+mod asking;
+mod calls;
+mod agent;
 mod world;
 mod journal;
 mod messages;

@@ -43,8 +43,8 @@ pub(crate) fn spawned(choice: &Choice, place: PlaceIndex) -> u64 {
 }
 
 /// What an advisory node reports.
-pub(crate) fn report(choice: &Choice, input: u64) -> u64 {
-    mix(&[choice.number, 0x4e, input])
+pub(crate) fn report(choice: &Choice, input: u64, extra: u64) -> u64 {
+    mix(&[choice.number, 0x4e, input, extra])
 }
 
 /// What a human node asks.

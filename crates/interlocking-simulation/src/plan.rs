@@ -32,6 +32,10 @@ pub(crate) enum Cut {
     Journal(Fault),
     /// Somebody suspends the run.
     Suspended,
+    /// It may make only so many calls of agents more.
+    Calls(u32),
+    /// It puts up with only so many errors of the provider.
+    Patience(u32),
 }
 
 /// What surrounds all executors of a run.
@@ -45,6 +49,8 @@ pub(crate) struct Surroundings {
     pub(crate) by_name: bool,
     /// The most milliseconds that the journal takes for a record.
     pub(crate) slow: u64,
+    /// How many calls of agents there may be at one time.
+    pub(crate) concurrency: Option<u32>,
 }
 
 /// What is done to one executor.
@@ -67,7 +73,8 @@ impl Surroundings {
         let deadline = Duration::from_millis([200, 60_000][usize::from(dice.percent(80))]);
         let entry = dice.below(1 << 30) as u64;
         let slow = if is_foul && dice.percent(40) { 1 + dice.below(20) as u64 } else { 0 };
-        Self { entry, deadline, by_name: is_foul && dice.percent(40), slow }
+        let concurrency = dice.percent(20).then(|| 1 + dice.below(2) as u32);
+        Self { entry, deadline, by_name: is_foul && dice.percent(40), slow, concurrency }
     }
 }
 
@@ -93,6 +100,8 @@ impl Plan {
             Cut::Journal(Fault::EndsBefore),
             Cut::Journal(Fault::EndsAfter),
             Cut::Suspended,
+            Cut::Calls(dice.below(6) as u32),
+            Cut::Patience(dice.below(3) as u32),
         ];
         let is_cut = cut_off < CUT_OFF && dice.percent(80);
         plan.cut = is_cut.then(|| *dice.pick(&cuts));

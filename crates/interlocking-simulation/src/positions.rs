@@ -13,6 +13,7 @@ use interlocking_core::net::NodeIndex;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::advisory::AdvisoryNode;
 use interlocking_runtime::human::HumanNode;
+use interlocking_runtime::llm::LLMNode;
 use interlocking_runtime::map::MapNode;
 use interlocking_runtime::observer::{Observation, ObserverNode};
 use std::future::Future;
@@ -68,7 +69,8 @@ fn at<'run, const LEVEL: usize, const INDEX: NodeIndex>(
         NodeKind::Advisory => {
             Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&AdvisoryNode(body), input, entered).await })
         }
-        NodeKind::Llm | NodeKind::Logic | NodeKind::Fork | NodeKind::Observer => {
+        NodeKind::Llm => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&LLMNode(body), input, entered).await }),
+        NodeKind::Logic | NodeKind::Fork | NodeKind::Observer => {
             Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&LogicNode(body), input, entered).await })
         }
     }

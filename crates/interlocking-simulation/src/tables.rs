@@ -60,7 +60,8 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
     let shares = dice.percent(30);
     for row in &mut table.nodes {
         match row.kind {
-            NodeKind::Llm => row.kind = NodeKind::Logic,
+            NodeKind::Llm => *row = row.clone().llm("Asking", "Said"),
+            NodeKind::Event if dice.percent(40) => *row = row.clone().llm("Asking", "Said"),
             NodeKind::Map => {
                 *row = row.clone().map("Child").depth(2);
                 if dice.percent(50) {
@@ -70,6 +71,9 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
             NodeKind::Human => *row = row.clone().asks("u64", "u64"),
             NodeKind::Advisory => {
                 row.report = dice.percent(80).then(|| "u64".to_owned());
+                if dice.percent(50) {
+                    *row = row.clone().llm("Asking", "Said");
+                }
                 row.visits = dice.percent(30).then(|| Visits::AtMost(1 + dice.below(2) as u32));
             }
             NodeKind::Observer => {

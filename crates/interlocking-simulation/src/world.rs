@@ -1,7 +1,12 @@
 //! What surrounds the runs of one seed, and the log of what they do.
 
+use crate::agent::Minds;
+use crate::asking::{Asking, Turned};
 use crate::body::EVENT;
+use crate::calls::{Call, Returned};
 use crate::choice::{Choice, Temper, choice};
+use crate::dialogue::nudges;
+use interlocking_agents::{Nudges, SessionId, SessionOp};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
@@ -20,6 +25,7 @@ pub(crate) struct World {
     pub(crate) temper: Temper,
     pub(crate) nets: [&'static Net; 2],
     moving: Mutex<Moving>,
+    minds: Mutex<Minds>,
 }
 
 struct Moving {
@@ -52,6 +58,22 @@ pub(crate) enum What {
     Gathered { run: RunId, by: By, children: Vec<Gathered> },
     /// A record is in the journal.
     Kept { run: RunId, sequence: u64 },
+    /// A node says which session it asks the agent in.
+    Asks { run: RunId, by: By, session: SessionOp },
+    /// The agent is called.
+    Called(Call),
+    /// The agent says which session it is in.
+    Opened { run: RunId, by: By, session: SessionId },
+    /// A call has ended by itself.
+    Returned(Returned),
+    /// A node is told what its turn came to.
+    Turned(Turned),
+    /// A node has failed, after so many milliseconds.
+    Failed { run: RunId, by: By, took: u64 },
+    /// A node is stopped.
+    Cancelled { run: RunId, by: By },
+    /// The failure of who works beside the graph is recorded.
+    Reported { run: RunId, by: By },
     /// The journal has acknowledged a record.
     Acknowledged { run: RunId, sequence: u64 },
     /// The executor says that it has started a node.
@@ -73,7 +95,7 @@ pub(crate) struct Gathered {
 impl World {
     pub(crate) fn new(seed: u64, nets: [&'static Net; 2]) -> Self {
         let moving = Moving { executor: 0, epoch: Instant::now(), effects: 0, log: Vec::new() };
-        Self { seed, temper: Temper::of(seed), nets, moving: Mutex::new(moving) }
+        Self { seed, temper: Temper::of(seed), nets, moving: Mutex::new(moving), minds: Mutex::default() }
     }
 
     /// A new executor takes over. Must be called inside its runtime.
@@ -97,6 +119,23 @@ impl World {
     /// What an execution of a run at `level` does.
     pub(crate) fn choice(&self, level: usize, run: &RunId, execution: Execution) -> Choice {
         choice(self.seed, self.temper, self.nets[level], run, execution)
+    }
+
+    /// What whoever asks the agent does.
+    pub(crate) fn choice_of(&self, asking: &Asking) -> Choice {
+        let Asking { level, run, by, .. } = asking;
+        let node = self.nets[*level].node_named(&by.node).expect("the node that asks is there");
+        self.choice(*level, run, Execution { node, visit: by.visit, attempt: by.attempt })
+    }
+
+    /// When agents are reminded.
+    pub(crate) fn nudges(&self) -> Nudges {
+        nudges(self.seed)
+    }
+
+    /// What the agent remembers.
+    pub(crate) fn minds(&self) -> MutexGuard<'_, Minds> {
+        self.minds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a line to the log; panics if it has become too long.
@@ -151,6 +190,18 @@ impl EventSink for Ears {
                 let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
                 What::Started { run, by }
             }
+            EventKind::NodeFailed { node, took, .. } => {
+                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
+                What::Failed { run, by, took: took.as_millis() }
+            }
+            EventKind::NodeCancelled(node) => {
+                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
+                What::Cancelled { run, by }
+            }
+            EventKind::Reported { node, failure: Some(_), .. } => {
+                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
+                What::Reported { run, by }
+            }
             other => What::Event { run, text: format!("{other:?}") },
         });
     }
@@ -164,6 +215,14 @@ impl fmt::Debug for Logged {
             What::Effect { run, by, value } => write!(f, "{run}: {by} has an effect, {value}"),
             What::Got { run, by, value } => write!(f, "{run}: {by} got its effect's result, {value}"),
             What::Gathered { run, by, children } => write!(f, "{run}: {by} gathers {children:?}"),
+            What::Asks { run, by, session } => write!(f, "{run}: {by} asks, {session:?}"),
+            What::Called(call) => write!(f, "{call:?}"),
+            What::Opened { run, by, session } => write!(f, "{run}: the agent of {by} is in {session}"),
+            What::Returned(returned) => write!(f, "{returned:?}"),
+            What::Turned(turned) => write!(f, "{turned:?}"),
+            What::Failed { run, by, took } => write!(f, "{run}: {by} has failed after {took} ms"),
+            What::Cancelled { run, by } => write!(f, "{run}: {by} is stopped"),
+            What::Reported { run, by } => write!(f, "{run}: {by} has failed beside the graph"),
             What::Kept { run, sequence } => write!(f, "{run}: record {sequence} is kept"),
             What::Acknowledged { run, sequence } => write!(f, "{run}: record {sequence} is acknowledged"),
             What::Started { run, by } => write!(f, "{run}: {by} is started"),

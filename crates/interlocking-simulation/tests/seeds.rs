@@ -17,7 +17,7 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 29] = [
+const HAPPENED: [(&str, usize); 47] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("compared", 300),
@@ -47,6 +47,24 @@ const HAPPENED: [(&str, usize); 29] = [
     ("timed out", 4),
     ("was cancelled", 5),
     ("runs", 2_000),
+    ("calls", 4_000),
+    ("corrections", 800),
+    ("reminders", 500),
+    ("interrupted", 100),
+    ("provider errors", 600),
+    ("agent errors", 80),
+    ("failed by its agent", 10),
+    ("fresh", 1_500),
+    ("continue", 80),
+    ("fork", 60),
+    ("sessions", 1_500),
+    ("sessions resumed", 300),
+    ("sessions lost", 15),
+    ("spent", 100),
+    ("held up", 3),
+    ("calls used up", 20),
+    ("patience used up", 10),
+    ("called beside", 80),
 ];
 
 fn number(name: &str) -> Option<u64> {

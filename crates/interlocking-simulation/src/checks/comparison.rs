@@ -17,6 +17,8 @@ pub(crate) struct Compared {
     raced: bool,
     /// Whether any run has got a message.
     received: bool,
+    /// Whether any execution took too long for others' sake.
+    held_up: bool,
 }
 
 impl Compared {
@@ -35,6 +37,7 @@ impl Compared {
             outcomes: outcomes.collect(),
             raced: received || sent || runs().any(|oracle| oracle.raced.is_some()),
             received,
+            held_up: runs().any(|oracle| oracle.held_up),
         }
     }
 }
@@ -42,7 +45,7 @@ impl Compared {
 /// Where nothing depended on which of two things came first, an undisturbed run and one that was cut off came to the same.
 /// False if they need not.
 pub(crate) fn compare(fair: &Compared, foul: &Compared) -> Result<bool, String> {
-    if fair.raced || foul.received || matches!(foul.outcome, Outcome::Cancelled) {
+    if fair.raced || foul.received || fair.held_up || foul.held_up || matches!(foul.outcome, Outcome::Cancelled) {
         return Ok(false);
     }
     let number = |outcome: &Outcome<Output>| match outcome {

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What the journal holds, by when it came to hold it: the line of the log.
 #[derive(Default)]
-struct Kept<'a> {
-    records: BTreeMap<(&'a RunId, u64), usize>,
+pub(super) struct Kept<'a> {
+    pub(super) records: BTreeMap<(&'a RunId, u64), usize>,
     /// Executions that have come to their end.
-    done: BTreeMap<(&'a RunId, By), usize>,
+    pub(super) done: BTreeMap<(&'a RunId, By), usize>,
     /// Side effects, by node and visit, with their result.
     effects: BTreeMap<(&'a RunId, &'a str, u32), (usize, String)>,
 }
@@ -50,7 +50,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    fn kept(&self) -> Result<Kept<'_>, String> {
+    pub(super) fn kept(&self) -> Result<Kept<'_>, String> {
         let mut kept = Kept::default();
         for (nth, line) in self.account.log.iter().enumerate() {
             if let What::Kept { run, sequence } = &line.what {

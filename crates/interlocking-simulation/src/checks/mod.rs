@@ -3,6 +3,7 @@
 //! - `endings`: a run ends as its records say; taken up again, it says the same.
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
 //! - `children`: maps are given what their children came to.
+//! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
 //! - `comparison`: cut off again and again, a run comes to what it comes to undisturbed.
 
 mod endings;
@@ -10,6 +11,9 @@ mod starts;
 mod effects;
 mod children;
 mod comparison;
+mod agents;
+mod turn;
+mod bills;
 
 pub(crate) use comparison::{Compared, compare};
 
@@ -59,11 +63,14 @@ impl<'e> Account<'e> {
     /// The first thing that does not hold.
     pub(crate) fn check(&self) -> Result<Followed<'_>, String> {
         let gathered = gathered(&self.log);
+        let (opened, held_up) = (agents::opened(&self.log), self.held_up());
         let mut runs = BTreeMap::new();
         for (run, records) in &self.records {
             let mut oracle = Oracle::new(&self.ended.history.world, self.level(run), run.clone());
             let letters = self.letters.get(run).map(Vec::as_slice).unwrap_or_default();
-            oracle.follow(records, self.entry(records)?, &Facts { letters, gathered: &gathered })?;
+            let bounded = self.ended.history.bounded;
+            let facts = Facts { letters, gathered: &gathered, opened: &opened, bounded, held_up: &held_up };
+            oracle.follow(records, self.entry(records)?, &facts)?;
             runs.insert(run.clone(), oracle);
         }
         let followed = Followed { account: self, gathered, runs };
@@ -72,6 +79,8 @@ impl<'e> Account<'e> {
         followed.starts()?;
         followed.effects()?;
         followed.messages()?;
+        followed.turns()?;
+        followed.bills()?;
         followed.recalled()?;
         followed.listed()?;
         Ok(followed)

@@ -1,13 +1,14 @@
 //! Who works beside the graph: advisory nodes and what they report, observers and what they see.
 
-use super::{Oracle, key, number, same};
+use super::{Facts, Oracle, key, number, same};
+use crate::asking::heard;
 use crate::choice::{Choice, Fate};
 use crate::numbers::{observed, report, spawned};
 use crate::tables::TIMEOUT_MS;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::table::NodeKind;
-use interlocking_runtime::journal::{NodeOutcome, Payload};
+use interlocking_runtime::journal::{By, NodeOutcome, Payload};
 use interlocking_runtime::observer::Observation;
 
 impl Oracle<'_> {
@@ -36,9 +37,11 @@ impl Oracle<'_> {
 
     pub(super) fn report(
         &mut self,
+        by: &By,
         execution: Execution,
         told: Option<&Payload>,
         failure: Option<&Failure>,
+        facts: &Facts<'_>,
     ) -> Result<(), String> {
         if self.net.row(execution.node).kind == NodeKind::Observer {
             return Ok(());
@@ -61,7 +64,10 @@ impl Oracle<'_> {
         self.beside.remove(&key(execution));
         let choice = self.choice(execution);
         let expected = match choice.fate {
-            Fate::Well => Ok(report(&choice, input)),
+            _ if told.as_ref().is_err_and(|kind| self.is_held_up(by, kind, facts)) => told.clone(),
+            // Who is refused a call beside the graph has failed, as it may.
+            _ if failure.is_some_and(|failure| self.is_refused(&failure.message, facts)) => told.clone(),
+            Fate::Well => Ok(report(&choice, input, heard(self.world, &choice, &[input]))),
             fate => Err(fate.failure()),
         };
         same("the report", &told, &expected)?;

@@ -1,7 +1,7 @@
 //! How a run may end.
 
 use super::step::past;
-use super::{Oracle, same};
+use super::{Facts, Oracle, same};
 use crate::choice::Fate;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
@@ -9,19 +9,19 @@ use interlocking_core::table::{NodeKind, Visits};
 use interlocking_runtime::journal::By;
 
 impl Oracle<'_> {
-    pub(super) fn end(&mut self, failure: Option<&Failure>, cancelled: bool) -> Result<(), String> {
+    pub(super) fn end(&mut self, failure: Option<&Failure>, cancelled: bool, facts: &Facts<'_>) -> Result<(), String> {
         match (failure, cancelled) {
             (None, true) => self.raced = Some("it was cancelled".to_owned()),
             (None, false) if self.exit.is_some() => {}
             (None, false) => return Err("the run finishes, and nothing has come to its exit".to_owned()),
-            (Some(failure), _) => self.failed(failure)?,
+            (Some(failure), _) => self.failed(failure, facts)?,
         }
         self.ended = Some((failure.cloned(), cancelled));
         Ok(())
     }
 
     /// Whether the run may fail so.
-    fn failed(&mut self, failure: &Failure) -> Result<(), String> {
+    fn failed(&mut self, failure: &Failure, facts: &Facts<'_>) -> Result<(), String> {
         let by = By { node: failure.node.clone(), visit: failure.visit, attempt: failure.attempt };
         if let Some((execution, limit)) = self.doomed {
             let found = (self.execution(&by)?, &failure.kind);
@@ -45,6 +45,10 @@ impl Oracle<'_> {
             let past = past(taken);
             self.runs(&by)?;
             self.races(&past, Some(execution), "a failure ended the run");
+        }
+        if self.is_held_up(&by, &failure.kind, facts) {
+            self.held_up = true;
+            return Ok(());
         }
         match self.choice(execution).fate {
             Fate::Well => Err(format!("{by} was not to fail: {failure}")),

@@ -5,7 +5,7 @@
 //!
 //! - `record`: one record; `letters`: what came from outside.
 //! - `step`: how tokens move; `outcome`, `effects`: what an execution does to them, and beside them.
-//! - `advisory`: who works beside the graph; `end`: how a run may end.
+//! - `agents`: who asks one; `advisory`: who works beside the graph; `end`: how a run may end.
 
 mod record;
 mod letters;
@@ -14,10 +14,12 @@ mod outcome;
 mod effects;
 mod advisory;
 mod end;
+mod agents;
 
 use crate::brute::{Budgets, Rules, Starts, State};
 use crate::choice::Choice;
 use crate::world::{Gathered, World};
+use interlocking_agents::SessionId;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::{Net, NodeIndex};
@@ -68,6 +70,8 @@ pub(crate) struct Oracle<'w> {
     pub(crate) outcomes: BTreeMap<ExecutionKey, Vec<TokenRecord>>,
     /// Whether which of two things came first decided what came then.
     pub(crate) raced: Option<String>,
+    /// Whether an execution took too long for others' sake: an agent's provider had it wait.
+    pub(crate) held_up: bool,
     /// What each record starts: its executions.
     pub(crate) starts: Vec<(u64, Execution)>,
     pub(crate) seen: Seen,
@@ -107,6 +111,8 @@ pub(crate) struct Seen {
     pub(crate) sent: usize,
     pub(crate) memories: usize,
     pub(crate) resumed: usize,
+    pub(crate) sessions: usize,
+    pub(crate) spent: usize,
 }
 
 /// What an oracle is told beside the records.
@@ -114,6 +120,12 @@ pub(crate) struct Facts<'f> {
     pub(crate) letters: &'f [Posted],
     /// By execution: what its handler was given for its children, each time.
     pub(crate) gathered: &'f BTreeMap<(RunId, By), Vec<Vec<Gathered>>>,
+    /// The sessions that the agent has begun, or gone on with, for each execution.
+    pub(crate) opened: &'f BTreeSet<(RunId, By, SessionId)>,
+    /// Whether any executor might make only so many calls.
+    pub(crate) bounded: bool,
+    /// The executions that took too long, and that had to wait for the provider or for their turn.
+    pub(crate) held_up: &'f BTreeSet<(RunId, By)>,
 }
 
 impl<'w> Oracle<'w> {
@@ -148,6 +160,7 @@ impl<'w> Oracle<'w> {
             executions: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             raced: None,
+            held_up: false,
             starts: Vec::new(),
             seen: Seen::default(),
         }

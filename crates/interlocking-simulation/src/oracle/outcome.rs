@@ -2,6 +2,7 @@
 
 use super::step::{Going, past};
 use super::{ExecutionKey, Facts, Oracle, key, number, same};
+use crate::asking::heard;
 use crate::brute::{EXIT, Move, Outcome as Came};
 use crate::choice::{Choice, Fate};
 use crate::numbers::{exhausted, gathered, items, sent};
@@ -89,7 +90,7 @@ impl Oracle<'_> {
         had: &Had,
         facts: &Facts<'_>,
     ) -> Result<Vec<(String, u64)>, String> {
-        let extra = self.extra(by, execution, choice, facts)?;
+        let extra = self.extra(by, execution, choice, &had.input, facts)?;
         if had.beyond {
             let way = self.rules.nodes[usize::from(execution.node)].exhausted.as_ref();
             let way = way.ok_or("a bound without a route ended the run")?;
@@ -103,7 +104,14 @@ impl Oracle<'_> {
     }
 
     /// What the numbers of an execution's tokens depend on beside its input.
-    fn extra(&self, by: &By, execution: Execution, choice: &Choice, facts: &Facts<'_>) -> Result<u64, String> {
+    fn extra(
+        &self,
+        by: &By,
+        execution: Execution,
+        choice: &Choice,
+        input: &[u64],
+        facts: &Facts<'_>,
+    ) -> Result<u64, String> {
         match self.net.row(execution.node).kind {
             NodeKind::Human => match self.asked.get(by) {
                 Some(Some(answer)) => Ok(*answer),
@@ -116,7 +124,7 @@ impl Oracle<'_> {
                 same("the children's items", last.iter().map(|child| child.item).collect::<Vec<_>>(), expected)?;
                 Ok(gathered(last))
             }
-            _ => Ok(0),
+            _ => Ok(heard(self.world, choice, input)),
         }
     }
 

@@ -29,7 +29,8 @@ impl Oracle<'_> {
                 self.begin_again(record.sequence);
                 Ok(())
             }
-            Entry::Session { .. } | Entry::Spent { .. } => Err("nobody has an agent".to_owned()),
+            Entry::Session { by, agent, session } => self.session(by, agent, session, facts),
+            Entry::Spent { by, calls } => self.spent(by, calls),
             Entry::Once { by, name, .. } => self.effect(by, name),
             Entry::Asked { by, question, .. } => self.ask(by, question),
             Entry::Answered { by, letter, answer } => self.answered(by, *letter, answer, facts),
@@ -37,15 +38,17 @@ impl Oracle<'_> {
             Entry::Outcome(outcome) => self.outcome(record.sequence, outcome, facts),
             Entry::Report { by, report, failure, .. } => {
                 let execution = self.execution(by)?;
-                self.report(execution, report.as_ref(), failure.as_ref())
+                self.report(by, execution, report.as_ref(), failure.as_ref(), facts)
             }
-            Entry::Ended { failure, cancelled, .. } => self.end(failure.as_ref(), *cancelled),
+            Entry::Ended { failure, cancelled, .. } => self.end(failure.as_ref(), *cancelled, facts),
         }
     }
 
     /// Whether this may come after the end: advisory nodes that are late go on.
     fn is_addendum(&self, entry: &Entry) -> bool {
-        let (Entry::Report { by, .. } | Entry::Once { by, .. }) = entry else { return false };
+        let (Entry::Report { by, .. } | Entry::Once { by, .. } | Entry::Session { by, .. }) = entry else {
+            return false;
+        };
         self.execution(by).is_ok_and(|execution| self.beside.contains_key(&key(execution)))
     }
 

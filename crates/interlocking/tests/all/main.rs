@@ -22,6 +22,7 @@ mod event;
 mod failure;
 mod family;
 mod flow;
+mod held_back;
 mod human;
 mod join;
 mod journal;

@@ -1,0 +1,169 @@
+//! How nodes ask the agent: the prompt, the output, the handlers' part.
+
+use crate::body::Body;
+use crate::choice::Choice;
+use crate::dialogue::sort_of;
+use crate::markers::At;
+use crate::numbers::{mix, mix_text};
+use crate::token::Token;
+use crate::world::{What, World};
+use interlocking_agents::{AgentError, SessionOp, SessionOpKind, Slug, Usage};
+use interlocking_core::context::Cx;
+use interlocking_core::failure::NodeError;
+use interlocking_core::net::NodeIndex;
+use interlocking_core::route::Route;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::RunContext;
+use interlocking_runtime::journal::By;
+use interlocking_runtime::llm::{Ask, LLM, LLMHandler, Prompt, Reply};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The prompt of every node: who asks, and what it was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Asking {
+    pub(crate) level: usize,
+    pub(crate) run: RunId,
+    pub(crate) by: By,
+    pub(crate) input: Vec<u64>,
+}
+
+/// The output of every agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Said {
+    pub(crate) number: u64,
+}
+
+impl Prompt for Asking {
+    fn render(&self) -> Result<String, NodeError> {
+        Ok(serde_json::to_string(self)?)
+    }
+}
+
+impl<const LEVEL: usize, const INDEX: NodeIndex> LLM for At<LEVEL, INDEX> {
+    type Prompt<'a> = Asking;
+    type Output = Said;
+}
+
+/// What a turn came to, for the node that asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turned {
+    pub(crate) run: RunId,
+    pub(crate) by: By,
+    pub(crate) usage: Usage,
+    /// Correction rounds and reminders, where there was an answer.
+    pub(crate) rounds: Option<(u32, u32)>,
+}
+
+/// The number that an agent answers.
+pub(crate) fn said(choice: &Choice, input: &[u64]) -> u64 {
+    mix(&[choice.number, 0x5a, mix(input)])
+}
+
+/// What the numbers of a node's tokens depend on beside its input: what the agent said, or how it failed.
+pub(crate) fn heard(world: &World, choice: &Choice, input: &[u64]) -> u64 {
+    let Some(dialogue) = &choice.dialogue else { return 0 };
+    match dialogue.failure(&world.nudges()) {
+        None => said(choice, input),
+        Some(kind) => mix_text(&sort_of(&kind)),
+    }
+}
+
+impl Body {
+    /// The prompt and the session of an execution.
+    fn ask<const LEVEL: usize, const INDEX: NodeIndex>(
+        &self,
+        choice: &Choice,
+        input: &[u64],
+        cx: &Cx<'_, At<LEVEL, INDEX>>,
+    ) -> Result<(Asking, SessionOp), NodeError> {
+        let (run, by) = (cx.run_id().clone(), Self::by(cx));
+        let slug = Slug::new(by.node.clone())?;
+        let kind = choice.dialogue.as_ref().map_or(SessionOpKind::Fresh, |dialogue| dialogue.session);
+        let session = match (kind, self.0.minds().earlier(&run, &by)) {
+            (SessionOpKind::Continue, Some(session)) => SessionOp::ContinueFrom(session),
+            (SessionOpKind::Fork, Some(parent)) => SessionOp::ForkFrom { parent, slug },
+            _ => SessionOp::StartFresh(slug),
+        };
+        self.0.log(What::Asks { run: run.clone(), by: by.clone(), session: session.clone() });
+        Ok((Asking { level: LEVEL, run, by, input: input.to_vec() }, session))
+    }
+
+    /// Takes note of what a turn came to; gives the number of the answer.
+    fn answered<const LEVEL: usize, const INDEX: NodeIndex>(
+        &self,
+        reply: &Reply<Said>,
+        cx: &Cx<'_, At<LEVEL, INDEX>>,
+    ) -> u64 {
+        let rounds = Some((reply.corrections, reply.nudges));
+        let turned = Turned { run: cx.run_id().clone(), by: Self::by(cx), usage: reply.usage, rounds };
+        self.0.log(What::Turned(turned));
+        reply.output.number
+    }
+
+    /// The same where there is no answer; the error, unless the node goes on without.
+    fn unanswered<const LEVEL: usize, const INDEX: NodeIndex>(
+        &self,
+        choice: &Choice,
+        error: AgentError,
+        cx: &Cx<'_, At<LEVEL, INDEX>>,
+    ) -> Result<u64, NodeError> {
+        let turned = Turned { run: cx.run_id().clone(), by: Self::by(cx), usage: error.usage, rounds: None };
+        self.0.log(What::Turned(turned));
+        match choice.dialogue.as_ref().is_some_and(|dialogue| dialogue.takes_over) {
+            true => Ok(mix_text(&sort_of(&error.kind))),
+            false => Err(error.into()),
+        }
+    }
+
+    /// Asks the agent, where the node has one; what its tokens depend on beside the input.
+    pub(crate) async fn converse<const LEVEL: usize, const INDEX: NodeIndex>(
+        &self,
+        choice: &Choice,
+        input: &[u64],
+        cx: &mut Cx<'_, At<LEVEL, INDEX>>,
+    ) -> Result<u64, NodeError> {
+        if choice.dialogue.is_none() {
+            return Ok(0);
+        }
+        let (prompt, session) = self.ask(choice, input, cx)?;
+        match cx.converse(prompt, session).await {
+            Ok(reply) => Ok(self.answered(&reply, cx)),
+            Err(error) => match error.downcast::<AgentError>() {
+                Ok(error) => self.unanswered(choice, *error, cx),
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
+impl<const LEVEL: usize, const INDEX: NodeIndex> LLMHandler<At<LEVEL, INDEX>> for Body {
+    async fn before<'a>(&'a self, input: &'a Token<LEVEL>, cx: &mut Cx<'_, At<LEVEL, INDEX>>) -> Ask<Asking> {
+        let choice = self.begin(cx);
+        self.ask(&choice, input.numbers(), cx)
+    }
+
+    async fn after(
+        &self,
+        input: Token<LEVEL>,
+        reply: Reply<Said>,
+        cx: &mut Cx<'_, At<LEVEL, INDEX>>,
+    ) -> Route<At<LEVEL, INDEX>> {
+        let choice = self.choice(cx);
+        let number = self.answered(&reply, cx);
+        self.work(&choice, cx).await?;
+        Self::leave(&choice, input.numbers(), number, cx)
+    }
+
+    async fn unanswered(
+        &self,
+        input: Token<LEVEL>,
+        error: AgentError,
+        cx: &mut Cx<'_, At<LEVEL, INDEX>>,
+    ) -> Route<At<LEVEL, INDEX>> {
+        let choice = self.choice(cx);
+        let number = self.unanswered(&choice, error, cx)?;
+        self.work(&choice, cx).await?;
+        Self::leave(&choice, input.numbers(), number, cx)
+    }
+}
