@@ -23,7 +23,7 @@ pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Gra
 
 /// Runs a graph from its beginning to its end. Boxed, so that whoever spawns it moves next to nothing.
 pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
-    if settings.is_recorded() || settings.is_timed() {
+    if !Lone::<G>::may_be(&settings) {
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
     match Lone::new(graph, settings, entry) {

@@ -40,6 +40,11 @@ enum Rest<G: Graph> {
 }
 
 impl<G: Graph> Lone<G> {
+    /// Whether a run may be one: nothing is to be written, watched or listened for while its nodes run.
+    pub(crate) fn may_be(settings: &Settings) -> bool {
+        !settings.is_recorded() && !settings.is_timed() && !G::net().features().maps
+    }
+
     /// A run before its entry.
     ///
     /// # Errors
@@ -77,8 +82,8 @@ impl<G: Graph> Lone<G> {
 
     /// Whether a chain may begin with the entry.
     fn may_chain(&self) -> bool {
-        let Features { maps, observes, read_only, .. } = G::net().features();
-        !maps && !observes && !read_only && !is_watched(&self.shared.services, self.first)
+        let Features { observes, read_only, .. } = G::net().features();
+        !observes && !read_only && !is_watched(&self.shared.services, self.first)
     }
 
     /// The end of a run that was a chain up to its exit, and that nobody else is to be asked about.
