@@ -1,0 +1,206 @@
+//! Landlock for files, TCP, signals and abstract sockets; seccomp beside it.
+//!
+//! Both bind the thread that asks for it and whatever that starts from then on; nothing takes them off again.
+
+use std::collections::BTreeSet;
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
+};
+
+use super::system_calls::SystemCalls;
+use crate::{
+    grant::{Access, Grant},
+    protection::{Protection, Support},
+    sandbox::{EnterError, Network, PrepareError},
+};
+
+/// The newest interface whose rights are used. That of later ones, sockets by path, is what [`SystemCalls`] does.
+const INTERFACE: ABI = ABI::V7;
+
+pub(crate) struct Enforcement {
+    /// None if the caller accepted to go on without.
+    rules: Option<RulesetCreated>,
+    system_calls: Option<SystemCalls>,
+}
+
+/// Tries what the kernel knows, and then whether it really takes rules: it may be forbidden where this runs.
+pub(crate) fn probe() -> Support {
+    let mut known = BTreeSet::new();
+    let new = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let candidates = [
+        (Protection::Files, new().handle_access(AccessFs::from_all(ABI::V1)).is_ok()),
+        (Protection::Truncation, new().handle_access(AccessFs::Truncate).is_ok()),
+        (Protection::Devices, new().handle_access(AccessFs::IoctlDev).is_ok()),
+        (Protection::Tcp, new().handle_access(AccessNet::from_all(ABI::V4)).is_ok()),
+        (Protection::AbstractSockets, new().scope(Scope::AbstractUnixSocket).is_ok()),
+        (Protection::Signals, new().scope(Scope::Signal).is_ok()),
+    ];
+    known.extend(candidates.iter().filter(|(_, is_known)| *is_known).map(|(protection, _)| *protection));
+    let mut explanations = Vec::new();
+    if known.is_empty() {
+        explanations.push("the kernel has no Landlock, or it is off".to_owned());
+    } else if let Some(cause) = try_out(|| {
+        let enforcement = Enforcement { rules: Some(rules_for(&[], &known)?), system_calls: None };
+        enforcement.confine_this_thread().map_err(|error| error.to_string())
+    }) {
+        explanations.push(format!("the kernel has Landlock, but does not take rules here: {cause}"));
+        known.clear();
+    } else {
+        explanations.push("the kernel has Landlock".to_owned());
+    }
+    match try_out(|| SystemCalls::new(Network::Cut, false)?.forbid_on_this_thread()) {
+        Some(cause) => explanations.push(format!("system calls cannot be filtered: {cause}")),
+        None => {
+            known.insert(Protection::SystemCalls);
+        }
+    }
+    let explanation = explanations.join("; ");
+    Support::of(known, explanation)
+}
+
+/// What fails on a thread of its own, if anything does.
+fn try_out(attempt: impl FnOnce() -> Result<(), String> + Send) -> Option<String> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("sandbox-probe".to_owned()).spawn_scoped(scope, attempt);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result.err(),
+            Ok(Err(_)) => Some("trying it ended in a panic".to_owned()),
+            Err(error) => Some(error.to_string()),
+        }
+    })
+}
+
+impl Enforcement {
+    pub(crate) fn new(
+        grants: &[Grant],
+        enforced: &BTreeSet<Protection>,
+        network: Network,
+        unix_sockets: bool,
+    ) -> Result<Self, PrepareError> {
+        let refused = |cause: String| PrepareError::Refused { cause };
+        let rules = if enforced.iter().any(|protection| *protection != Protection::SystemCalls) {
+            let mut opened = Vec::new();
+            if enforced.contains(&Protection::Files) {
+                for grant in grants {
+                    opened.extend(open(grant)?);
+                }
+            }
+            Some(rules_for(&opened, enforced).map_err(refused)?)
+        } else {
+            None
+        };
+        let system_calls = enforced
+            .contains(&Protection::SystemCalls)
+            .then(|| SystemCalls::new(network, unix_sockets))
+            .transpose()
+            .map_err(refused)?;
+        Ok(Self { rules, system_calls })
+    }
+
+    pub(crate) fn confine_this_thread(&self) -> Result<(), EnterError> {
+        let refused = |cause: String| EnterError::Refused { cause };
+        if let Some(rules) = &self.rules {
+            let status = rules.try_clone()?.restrict_self().map_err(|error| refused(causes(&error)))?;
+            if status.ruleset != RulesetStatus::FullyEnforced {
+                return Err(refused(format!("the rules were taken in part: {:?}", status.ruleset)));
+            }
+        }
+        // Last, for it forbids what the above needs on some systems.
+        if let Some(system_calls) = &self.system_calls {
+            system_calls.forbid_on_this_thread().map_err(refused)?;
+        }
+        Ok(())
+    }
+}
+
+struct Opened {
+    file: PathFd,
+    rights: BitFlags<AccessFs>,
+}
+
+fn open(grant: &Grant) -> Result<Option<Opened>, PrepareError> {
+    let failed = |cause: String| PrepareError::Path { path: grant.path.clone(), cause };
+    let metadata = match std::fs::metadata(&grant.path) {
+        Err(_) if grant.if_present => return Ok(None),
+        metadata => metadata.map_err(|error| failed(error.to_string()))?,
+    };
+    let file = PathFd::new(&grant.path).map_err(|error| failed(error.to_string()))?;
+    let rights = rights(grant.access);
+    let rights = if metadata.is_dir() { rights } else { rights & AccessFs::from_file(INTERFACE) };
+    Ok(Some(Opened { file, rights }))
+}
+
+fn rights(access: Access) -> BitFlags<AccessFs> {
+    let read = make_bitflags!(AccessFs::{ReadFile | ReadDir});
+    match access {
+        Access::Read => read,
+        Access::Execute => read | AccessFs::Execute,
+        // Whoever may make a device reads the disk through it, if the system user may.
+        Access::Write => AccessFs::from_all(INTERFACE) & !make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev}),
+        Access::Device => make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}),
+    }
+}
+
+/// Handles everything that is to be enforced, and allows what is granted.
+fn rules_for(grants: &[Opened], enforced: &BTreeSet<Protection>) -> Result<RulesetCreated, String> {
+    let build = || -> Result<RulesetCreated, RulesetError> {
+        // What is enforced was found to be known, so whatever is refused now is an error.
+        let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let mut handled = BitFlags::EMPTY;
+        if enforced.contains(&Protection::Files) {
+            handled |= AccessFs::from_all(ABI::V1);
+        }
+        if enforced.contains(&Protection::Truncation) {
+            handled |= AccessFs::Truncate;
+        }
+        if enforced.contains(&Protection::Devices) {
+            handled |= AccessFs::IoctlDev;
+        }
+        if !handled.is_empty() {
+            ruleset = ruleset.handle_access(handled)?;
+        }
+        if enforced.contains(&Protection::Files) {
+            // Moving between directories: where the kernel cannot allow it, it forbids it, which is stricter.
+            if Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::Refer).is_ok()
+            {
+                ruleset = ruleset.handle_access(AccessFs::Refer)?;
+                handled |= AccessFs::Refer;
+            }
+        }
+        if enforced.contains(&Protection::Tcp) {
+            ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
+        }
+        if enforced.contains(&Protection::AbstractSockets) {
+            ruleset = ruleset.scope(Scope::AbstractUnixSocket)?;
+        }
+        if enforced.contains(&Protection::Signals) {
+            ruleset = ruleset.scope(Scope::Signal)?;
+        }
+        let mut rules = ruleset.create()?;
+        for grant in grants {
+            let rights = grant.rights & handled;
+            if !rights.is_empty() {
+                rules = rules.add_rule(PathBeneath::new(&grant.file, rights))?;
+            }
+        }
+        Ok(rules)
+    };
+    build().map_err(|error| causes(&error))
+}
+
+/// An error with all its causes.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text.push_str(": ");
+            text.push_str(&next);
+        }
+        cause = error.source();
+    }
+    text
+}

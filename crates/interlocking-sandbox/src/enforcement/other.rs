@@ -1,0 +1,31 @@
+//! Systems without Landlock: nothing is enforced, and said so.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    grant::Grant,
+    protection::{Protection, Support},
+    sandbox::{EnterError, Network, PrepareError},
+};
+
+/// Nothing: the caller accepted that.
+pub(crate) struct Enforcement;
+
+pub(crate) fn probe() -> Support {
+    Support::of([], format!("programs are confined on Linux alone, and this is {}", std::env::consts::OS))
+}
+
+impl Enforcement {
+    pub(crate) fn new(
+        _grants: &[Grant],
+        _enforced: &BTreeSet<Protection>,
+        _network: Network,
+        _unix_sockets: bool,
+    ) -> Result<Self, PrepareError> {
+        Ok(Self)
+    }
+
+    pub(crate) fn confine_this_thread(&self) -> Result<(), EnterError> {
+        Ok(())
+    }
+}
