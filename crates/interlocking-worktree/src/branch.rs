@@ -240,7 +240,7 @@ impl Repository {
     }
 
     /// The working trees whose HEAD is on the branch. The caller holds the registration lock.
-    fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
+    pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
         let main = self.git_of_main_worktree()?;
         let mut found = Vec::new();

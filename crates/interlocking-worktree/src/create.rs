@@ -189,7 +189,7 @@ impl Repository {
     }
 
     /// The place must be free, and outside everything that belongs to the repository.
-    fn check_place(&self, git: &gix::Repository, place: &Path) -> Result<(), CreateError> {
+    pub(crate) fn check_place(&self, git: &gix::Repository, place: &Path) -> Result<(), CreateError> {
         let doing = || format!("looking at {}", place.display());
         let mut belongings = vec![self.common_directory().to_owned()];
         belongings.extend(self.working_tree().map(Path::to_owned));
@@ -221,7 +221,7 @@ impl Repository {
 }
 
 /// Whether a tree has so few files that one thread writes them the fastest. Of a large one, only the begin is read.
-fn has_few_files(git: &gix::Repository, tree: ObjectId) -> Result<bool, GitError> {
+pub(crate) fn has_few_files(git: &gix::Repository, tree: ObjectId) -> Result<bool, GitError> {
     let (mut trees, mut seen) = (vec![tree], 0);
     while let Some(tree) = trees.pop() {
         let doing = || format!("reading the tree {tree}");
@@ -288,7 +288,7 @@ fn create_branch(git: &gix::Repository, branch: &BranchName, from: CommitId) -> 
 }
 
 /// An absolute path without symbolic links in the part that exists.
-fn resolve(place: &Path) -> Result<PathBuf, CreateError> {
+pub(crate) fn resolve(place: &Path) -> Result<PathBuf, CreateError> {
     let bad = || CreateError::BadPlace { place: place.to_owned() };
     if place.components().any(|part| part == Component::ParentDir) {
         return Err(bad());
@@ -309,7 +309,7 @@ fn resolve(place: &Path) -> Result<PathBuf, CreateError> {
 }
 
 /// The parents of the place that do not exist, outermost first.
-fn missing_parents(place: &Path) -> Vec<PathBuf> {
+pub(crate) fn missing_parents(place: &Path) -> Vec<PathBuf> {
     let mut missing: Vec<PathBuf> =
         place.ancestors().skip(1).take_while(|parent| !parent.exists()).map(Path::to_owned).collect();
     missing.reverse();

@@ -104,13 +104,11 @@ impl Repository {
         }
         let doing = || format!("listing {}..{}", range.start, range.end);
         let git = self.git();
-        let walk = gix::traverse::commit::topo::Builder::from_iters(
-            &git.objects,
-            [range.end.git()],
-            Some([range.start.git()]),
-        )
-        .build()
-        .doing(doing)?;
+        let shallow = Shallow::of(&git).doing(doing)?;
+        let walk =
+            gix::traverse::commit::topo::Builder::from_iters(shallow, [range.end.git()], Some([range.start.git()]))
+                .build()
+                .doing(doing)?;
         let mut commits = Vec::new();
         for info in walk {
             commits.push(read(&git, CommitId::from_git(info.doing(doing)?.id))?);
@@ -152,6 +150,39 @@ impl Repository {
         let index = git.index_from_tree(&tree).doing(|| format!("listing the files of {commit}"))?;
         let paths = index.entries().iter().map(|entry| entry.path(&index));
         Ok(paths.map(RepositoryPath::from_git).collect())
+    }
+}
+
+/// The objects of a repository whose history may end in commits with parents that are not there.
+struct Shallow<'git> {
+    objects: &'git gix::OdbHandle,
+    last: Vec<gix::ObjectId>,
+}
+
+impl<'git> Shallow<'git> {
+    fn of(git: &'git gix::Repository) -> gix::Result<Self> {
+        let last = git.shallow_commits()?.map(|commits| commits.iter().copied().collect()).unwrap_or_default();
+        Ok(Self { objects: &git.objects, last })
+    }
+}
+
+impl gix::objs::Find for Shallow<'_> {
+    fn try_find<'a>(&self, id: &gix::oid, buffer: &'a mut Vec<u8>) -> gix::Result<Option<gix::objs::Data<'a>>> {
+        if !self.last.iter().any(|last| *last == id) {
+            return self.objects.try_find(id, buffer);
+        }
+        let mut whole = Vec::new();
+        let Some(found) = self.objects.try_find(id, &mut whole)? else { return Ok(None) };
+        let (kind, hash) = (found.kind, found.object_hash);
+        buffer.clear();
+        let mut is_header = true;
+        for line in found.data.split_inclusive(|byte| *byte == b'\n') {
+            is_header &= line != b"\n";
+            if !(is_header && line.starts_with(b"parent ")) {
+                buffer.extend_from_slice(line);
+            }
+        }
+        Ok(Some(gix::objs::Data { kind, object_hash: hash, data: buffer }))
     }
 }
 

@@ -106,16 +106,26 @@ mod branch;
 mod conflict;
 mod integrate;
 
+mod pack;
+mod clone_settings;
+mod clone_guard;
+mod clone;
+mod export;
+mod take_in;
+mod remove_clone;
+
 mod diff;
 mod history;
 mod unified;
 
 pub use branch::{ArchiveError, DeleteBranchError, FastForwardError};
 pub use change::{Change, ChangeKind};
+pub use clone::{CreateCloneError, OpenCloneError};
 pub use commit::{CommitError, MessageError};
 pub use conflict::{Conflict, ConflictKind};
 pub use create::CreateError;
 pub use diff::{FileChange, FileChangeKind};
+pub use export::{ClonedCommits, ExportError, FetchError};
 pub use git_error::GitError;
 pub use history::{CommitRecord, Person, ResolveError};
 pub use id::{BlobId, CommitId, ObjectIdError};
@@ -124,10 +134,12 @@ pub use list::{OpenWorktreeError, WorktreeEntry};
 pub use name::{ArchiveName, BranchName, NameError, NameRule};
 pub use path::{PathError, PathRule, RepositoryPath};
 pub use remove::{Discarded, Force, RemoveError};
+pub use remove_clone::RemoveCloneError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
 pub use reset::ResetError;
 pub use signature::{Signature, SignatureError};
 pub use switch::SwitchError;
+pub use take_in::TakeInError;
 pub use unlock::UnlockError;
 pub use worktree::{Worktree, WorktreeError};
 

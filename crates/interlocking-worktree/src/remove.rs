@@ -74,6 +74,14 @@ pub struct Discarded {
 }
 
 impl Discarded {
+    pub(crate) fn of(directory: PathBuf) -> Self {
+        Self { directories: vec![directory] }
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Self { directories: Vec::new() }
+    }
+
     /// Deletes the files now.
     ///
     /// # Errors
@@ -168,7 +176,7 @@ pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, 
 }
 
 /// A name in nobody else's use. The same directory or file system is the caller's business, so that a rename is enough.
-fn trash_name() -> String {
+pub(crate) fn trash_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     // A crashed process may have had the same number and left its trash behind; it had another time.

@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use gix::bstr::BString;
+
 use crate::{
+    clone_settings::{CloneSettings, is_not_its_own},
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
@@ -31,6 +34,8 @@ struct Inner {
     common_directory: PathBuf,
     registration: Registration,
     configuration: Configuration,
+    /// Of a clone, what counts instead of its own configuration.
+    settings: Option<CloneSettings>,
 }
 
 /// Which of git's configuration files count.
@@ -116,7 +121,7 @@ impl Repository {
             Err(error) => return Err(Err::<(), _>(error).doing(doing).expect_err("it is an error").into()),
         };
         let main = opened.to_thread_local().main_repo().doing(doing)?;
-        Ok(Self::around(main, configuration)?)
+        Ok(Self::around(main, configuration, None)?)
     }
 
     /// Opens the repository that `path` lies in, searching the directories above it.
@@ -152,7 +157,7 @@ impl Repository {
         )
         .doing(doing)?;
         let main = created.to_thread_local().main_repo().doing(doing)?;
-        Ok(Self::around(main, configuration)?)
+        Ok(Self::around(main, configuration, None)?)
     }
 
     /// The root of the main working tree; none if the repository is bare.
@@ -183,7 +188,21 @@ impl Repository {
         Ok(Some(Worktree::main(self.clone(), path, branch)))
     }
 
-    fn around(main: gix::Repository, configuration: Configuration) -> Result<Self, GitError> {
+    /// Opens a clone that was made of this repository, with this one's settings instead of what the clone says of
+    /// itself.
+    pub(crate) fn open_own(&self, root: &Path, settings: CloneSettings) -> Result<Self, GitError> {
+        let doing = || format!("opening the clone at {}", root.display());
+        let configuration = self.inner.configuration;
+        let options = options_for(configuration, Some(&settings)).open_path_as_is(true);
+        let main = gix::open_opts(root.join(".git"), options).doing(doing)?;
+        Self::around(main, configuration, Some(settings))
+    }
+
+    fn around(
+        main: gix::Repository,
+        configuration: Configuration,
+        settings: Option<CloneSettings>,
+    ) -> Result<Self, GitError> {
         let common_directory = main.common_dir();
         let common_directory =
             std::fs::canonicalize(common_directory).doing(|| format!("resolving {}", common_directory.display()))?;
@@ -194,6 +213,7 @@ impl Repository {
                 registration: Registration::of(&common_directory),
                 common_directory,
                 configuration,
+                settings,
             }),
         })
     }
@@ -219,7 +239,7 @@ impl Repository {
 
     /// The main worktree, read afresh.
     pub(crate) fn git_of_main_worktree(&self) -> Result<gix::Repository, GitError> {
-        let options = options(self.inner.configuration).open_path_as_is(true);
+        let options = options_for(self.inner.configuration, self.inner.settings.as_ref()).open_path_as_is(true);
         gix::open_opts(self.inner.main.git_dir(), options)
             .doing(|| format!("opening {}", self.inner.main.git_dir().display()))
     }
@@ -251,6 +271,13 @@ pub(crate) fn head_of(git: &gix::Repository) -> Result<Head, GitError> {
     let doing = || format!("reading HEAD of {}", git.git_dir().display());
     let head = git.head().doing(doing)?;
     Ok(Head { branch: head.referent_name().and_then(BranchName::from_git), commit: head.id().map(CommitId::from_git) })
+}
+
+fn options_for(configuration: Configuration, settings: Option<&CloneSettings>) -> gix::open::Options {
+    let options = options(configuration);
+    let Some(settings) = settings else { return options };
+    let overrides = OVERRIDES.into_iter().map(BString::from).chain(settings.overrides());
+    options.config_overrides(overrides).filter_config_section(is_not_its_own)
 }
 
 fn options(configuration: Configuration) -> gix::open::Options {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     change::Change,
+    clone_guard,
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
@@ -19,10 +20,20 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worktree {
     repository: Repository,
-    /// None: the main worktree.
-    name: Option<String>,
+    kind: Kind,
     path: PathBuf,
     branch: Option<BranchName>,
+}
+
+/// How a worktree is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// The repository's own working tree, the user's.
+    Main,
+    /// Under this name in git's list.
+    Linked(String),
+    /// The working tree of a repository that was made for it: see [`Repository::create_clone`].
+    Clone,
 }
 
 /// A worktree is not what it was when it was created or opened, or could not be read.
@@ -34,12 +45,12 @@ pub enum WorktreeError {
         /// Where it was.
         path: PathBuf,
     },
-    /// Its `.git` file was changed and names another repository.
-    #[error("the `.git` file in {} does not name this repository any more (it says {found:?}); nothing was touched", path.display())]
+    /// Its `.git` was changed: it names another repository, or leads out of a clone.
+    #[error("the `.git` in {} does not name this repository any more (it says {found:?}); nothing was touched", path.display())]
     Diverted {
         /// The worktree.
         path: PathBuf,
-        /// What the `.git` file says.
+        /// What the `.git` file says, or what is wrong with the clone's directory.
         found: String,
     },
     /// Its HEAD was moved to another branch, or detached.
@@ -71,14 +82,18 @@ pub enum WorktreeError {
 
 impl Worktree {
     pub(crate) fn main(repository: Repository, path: PathBuf, branch: Option<BranchName>) -> Self {
-        Self { repository, name: None, path, branch }
+        Self { repository, kind: Kind::Main, path, branch }
     }
 
     pub(crate) fn linked(repository: Repository, name: String, path: PathBuf, branch: Option<BranchName>) -> Self {
-        Self { repository, name: Some(name), path, branch }
+        Self { repository, kind: Kind::Linked(name), path, branch }
     }
 
-    /// The repository it belongs to.
+    pub(crate) fn clone_at(repository: Repository, path: PathBuf, branch: BranchName) -> Self {
+        Self { repository, kind: Kind::Clone, path, branch: Some(branch) }
+    }
+
+    /// The repository it belongs to; of a clone, its own.
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
@@ -96,16 +111,25 @@ impl Worktree {
         self.branch.as_ref()
     }
 
-    /// The name under which git lists it, from the last part of its path; none for the main worktree.
+    /// The name under which git lists it, from the last part of its path; none for the main worktree and for a clone.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        match &self.kind {
+            Kind::Linked(name) => Some(name),
+            Kind::Main | Kind::Clone => None,
+        }
     }
 
     /// Whether it is the repository's own working tree, the user's.
     #[must_use]
     pub fn is_main(&self) -> bool {
-        self.name.is_none()
+        self.kind == Kind::Main
+    }
+
+    /// Whether it is a repository of its own: see [`Repository::create_clone`].
+    #[must_use]
+    pub fn is_clone(&self) -> bool {
+        self.kind == Kind::Clone
     }
 
     /// The commit it is at.
@@ -127,9 +151,10 @@ impl Worktree {
 
     /// Opens it afresh, for agents and git change files behind our back, and checks that it is what it was.
     pub(crate) fn open(&self) -> Result<(gix::Repository, Head), WorktreeError> {
-        let git = match &self.name {
-            None => self.repository.git_of_main_worktree()?,
-            Some(name) => self.open_linked(name)?,
+        let git = match &self.kind {
+            Kind::Main => self.repository.git_of_main_worktree()?,
+            Kind::Linked(name) => self.open_linked(name)?,
+            Kind::Clone => self.open_clone()?,
         };
         let head = head_of(&git)?;
         if head.branch != self.branch {
@@ -148,6 +173,17 @@ impl Worktree {
             Some(commit) => Ok((git, commit)),
             None => Err(WorktreeError::NoCommitYet { path: self.path.clone() }),
         }
+    }
+
+    /// Without believing what the clone says of itself: whom it was made for may write there.
+    fn open_clone(&self) -> Result<gix::Repository, WorktreeError> {
+        clone_guard::check(&self.path)?;
+        let git = self.repository.git_of_main_worktree()?;
+        if git.workdir() != Some(&self.path) {
+            let found = git.workdir().map_or_else(|| "no files".to_owned(), |found| found.display().to_string());
+            return Err(WorktreeError::Diverted { path: self.path.clone(), found });
+        }
+        Ok(git)
     }
 
     /// By its registration, which agents have no business with, not by the `.git` file in its root, which they can

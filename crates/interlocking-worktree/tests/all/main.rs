@@ -7,6 +7,7 @@ mod judge;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 
+mod clones;
 mod commits;
 mod concurrency;
 mod create_and_list;

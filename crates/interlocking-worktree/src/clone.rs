@@ -1,0 +1,276 @@
+//! Clones: places that are repositories of their own, with nothing in them but one commit.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use gix::{ObjectId, objs::Kind};
+
+use crate::{
+    clone_guard,
+    clone_settings::CloneSettings,
+    create::{CreateError, has_few_files, missing_parents, resolve},
+    files::problem_in,
+    git_error::{Doing as _, GitError},
+    id::CommitId,
+    name::BranchName,
+    pack::PackWriter,
+    registration::private_directory,
+    repository::Repository,
+    reset::tree_of,
+    worktree::{Worktree, WorktreeError},
+};
+
+/// A clone could not be created. Nothing is left behind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateCloneError {
+    /// There is no such commit here.
+    #[error("{commit} is not a commit of this repository")]
+    NoSuchCommit {
+        /// The commit asked for.
+        commit: CommitId,
+    },
+    /// The place cannot be one: it is occupied, or inside the repository or one of its worktrees.
+    #[error(transparent)]
+    Place(CreateError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A clone could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenCloneError {
+    /// What is there was not made by [`Repository::create_clone`].
+    #[error("{} is not a clone that was made here", path.display())]
+    NotAClone {
+        /// The place.
+        path: PathBuf,
+    },
+    /// It is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// Something could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Tells a clone made here from any other repository.
+const MARK: &str = "clone";
+
+impl Repository {
+    /// Creates a repository of its own at `place`, on a new branch there, at `base`.
+    ///
+    /// It holds the objects of `base` and its files, copied, and nothing else of this repository: no other commit, no
+    /// reference, no remote, no way to find this one. `base` has the id that it has here and no parent there (it is
+    /// shallow), so that what is committed on top can come back: [`Repository::fetch_from_clone`]. Of this
+    /// repository's own configuration it has what says how files are written, and filters; its ignore rules too.
+    ///
+    /// Who works there can read what the system user can read, this repository included, unless kept from it by other
+    /// means. The branch is not created here, and git does not list the place as a worktree.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateCloneError`]; nothing is left behind.
+    pub fn create_clone(
+        &self,
+        place: impl AsRef<Path>,
+        branch: &BranchName,
+        base: CommitId,
+    ) -> Result<Worktree, CreateCloneError> {
+        let git = self.git();
+        if git.find_commit(base.git()).is_err() {
+            return Err(CreateCloneError::NoSuchCommit { commit: base });
+        }
+        let place = resolve(place.as_ref()).map_err(place_error)?;
+        {
+            let _registration = self.lock_registration()?;
+            self.check_place(&git, &place).map_err(place_error)?;
+        }
+        let missing_parents = missing_parents(&place);
+        let made = self.make_clone(&git, &place, branch, base);
+        if made.is_err() {
+            for parent in missing_parents.iter().rev() {
+                // Only what is empty goes.
+                let _ = std::fs::remove_dir(parent);
+            }
+        }
+        made
+    }
+
+    /// Opens a clone that [`Repository::create_clone`] of this repository made at `place`, on the branch it should be
+    /// on: for a process that goes on after another's end.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenCloneError`].
+    pub fn open_clone(&self, place: impl AsRef<Path>, branch: &BranchName) -> Result<Worktree, OpenCloneError> {
+        let path = place.as_ref();
+        let doing = || format!("opening the clone at {}", path.display());
+        if !private_directory(&path.join(".git")).join(MARK).is_file() {
+            return Err(OpenCloneError::NotAClone { path: path.to_owned() });
+        }
+        let path = std::fs::canonicalize(path).doing(doing)?;
+        clone_guard::check(&path)?;
+        let repository = self.open_own(&path, CloneSettings::of(&self.git_of_main_worktree()?))?;
+        let worktree = Worktree::clone_at(repository, path, branch.clone());
+        worktree.open()?;
+        Ok(worktree)
+    }
+
+    /// Everything is made beside the place and renamed to it at the end: a crash leaves no half of a clone.
+    fn make_clone(
+        &self,
+        git: &gix::Repository,
+        place: &Path,
+        branch: &BranchName,
+        base: CommitId,
+    ) -> Result<Worktree, CreateCloneError> {
+        let doing = || format!("creating a clone at {}", place.display());
+        let parent = place.parent().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
+        std::fs::create_dir_all(parent).doing(doing)?;
+        let making = parent.join(name_for_making());
+        std::fs::create_dir(&making).doing(doing)?;
+        // Read afresh, as a linked worktree reads it.
+        let settings = CloneSettings::of(&self.git_of_main_worktree()?);
+        let made = fill(git, self.common_directory(), &making, branch, base, &settings)
+            .and_then(|()| check_out(&self.open_own(&making, settings.clone())?.git(), &making, base))
+            .and_then(|()| put_in_place(&making, place).doing(doing));
+        if let Err(error) = made {
+            let _ = std::fs::remove_dir_all(&making);
+            return Err(error.into());
+        }
+        Ok(Worktree::clone_at(self.open_own(place, settings)?, place.to_owned(), branch.clone()))
+    }
+}
+
+fn place_error(error: CreateError) -> CreateCloneError {
+    match error {
+        CreateError::Git(error) => error.into(),
+        error => CreateCloneError::Place(error),
+    }
+}
+
+/// Writes the git directory.
+fn fill(
+    git: &gix::Repository,
+    common_directory: &Path,
+    root: &Path,
+    branch: &BranchName,
+    base: CommitId,
+    settings: &CloneSettings,
+) -> Result<(), GitError> {
+    let own = root.join(".git");
+    let doing = || format!("writing {}", own.display());
+    for directory in ["objects/pack", "objects/info", "refs/heads", "refs/tags", "info"] {
+        std::fs::create_dir_all(own.join(directory)).doing(doing)?;
+    }
+    let has_parents = copy_objects(git, base, &own.join("objects/pack"))?;
+    if has_parents {
+        std::fs::write(own.join("shallow"), format!("{base}\n")).doing(doing)?;
+    }
+    // Ignore rules and attributes that are not in the tree.
+    for name in ["info/exclude", "info/attributes"] {
+        match std::fs::read(common_directory.join(name)) {
+            Ok(contents) => std::fs::write(own.join(name), contents).doing(doing)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).doing(doing),
+        }
+    }
+    std::fs::write(own.join("config"), settings.to_file()?).doing(doing)?;
+    let reference = own.join(branch.full_name());
+    if let Some(directory) = reference.parent() {
+        std::fs::create_dir_all(directory).doing(doing)?;
+    }
+    std::fs::write(reference, format!("{base}\n")).doing(doing)?;
+    std::fs::write(own.join("HEAD"), format!("ref: {}\n", branch.full_name())).doing(doing)?;
+    let private = private_directory(&own);
+    std::fs::create_dir(&private).doing(doing)?;
+    std::fs::write(private.join(MARK), format!("{base}\n")).doing(doing)
+}
+
+/// Copies a commit with its tree into one pack. Whether the commit has parents.
+fn copy_objects(git: &gix::Repository, base: CommitId, directory: &Path) -> Result<bool, GitError> {
+    let doing = || format!("copying the objects of {base}");
+    let (trees, blobs) = objects_of_tree(git, tree_of(git, base)?)?;
+    // Git names a pack by its contents; any name will do that no other pack there has.
+    let name = format!("pack-{base}");
+    let mut pack = PackWriter::create(&directory.join(format!("{name}.pack")), 1 + trees.len() + blobs.len())?;
+    let commit = git.find_commit(base.git()).doing(doing)?;
+    pack.add(base.git(), Kind::Commit, &commit.data)?;
+    let mut buffer = Vec::new();
+    for (kind, id) in trees.iter().map(|id| (Kind::Tree, id)).chain(blobs.iter().map(|id| (Kind::Blob, id))) {
+        use gix::prelude::Find as _;
+        let object = git.objects.try_find(id, &mut buffer).doing(doing)?;
+        match object {
+            Some(object) if object.kind == kind => pack.add(*id, kind, object.data)?,
+            _ => return Err(GitError::new(doing(), format!("the {kind} {id} is missing"))),
+        }
+    }
+    pack.finish(&directory.join(format!("{name}.idx")))?;
+    Ok(commit.parent_ids().next().is_some())
+}
+
+/// The trees and the files of a tree, itself included, each once and in the order they are met. What a submodule
+/// names is none of this repository's objects.
+pub(crate) fn objects_of_tree(
+    git: &gix::Repository,
+    root: ObjectId,
+) -> Result<(Vec<ObjectId>, Vec<ObjectId>), GitError> {
+    let (mut trees, mut blobs, mut seen) = (vec![root], Vec::new(), HashSet::from([root]));
+    let mut next = 0;
+    while let Some(&id) = trees.get(next) {
+        next += 1;
+        let doing = || format!("reading the tree {id}");
+        let tree = git.find_tree(id).doing(doing)?;
+        for entry in tree.iter() {
+            let entry = entry.doing(doing)?;
+            let id = entry.object_id();
+            if entry.mode().is_commit() || !seen.insert(id) {
+                continue;
+            }
+            if entry.mode().is_tree() { &mut trees } else { &mut blobs }.push(id);
+        }
+    }
+    Ok((trees, blobs))
+}
+
+/// Writes the files and the index.
+fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), GitError> {
+    let doing = || format!("checking out {base} at {}", root.display());
+    let tree = tree_of(git, base)?;
+    let mut index = git.index_from_tree(&tree).doing(doing)?;
+    let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
+    options.destination_is_initially_empty = true;
+    if has_few_files(git, tree)? {
+        options.thread_limit = Some(1);
+    }
+    let objects = git.objects.clone().into_arc().doing(doing)?;
+    let (files, bytes) = (gix::progress::Discard, gix::progress::Discard);
+    let outcome =
+        gix::worktree::state::checkout(&mut index, root, objects, &files, &bytes, &AtomicBool::new(false), options)
+            .doing(doing)?;
+    if let Some(problem) = problem_in(&outcome) {
+        return Err(GitError::new(doing(), problem));
+    }
+    index.set_path(git.index_path());
+    index.write(gix::index::write::Options::default()).doing(doing)
+}
+
+fn put_in_place(making: &Path, place: &Path) -> std::io::Result<()> {
+    // An empty directory may be there; not every system renames over one.
+    match std::fs::remove_dir(place) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    std::fs::rename(making, place)
+}
+
+fn name_for_making() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!(".interlocking-making-{}-{count}-{}", std::process::id(), now.as_nanos())
+}
