@@ -100,6 +100,9 @@ pub enum TakeInError {
     Git(#[from] GitError),
 }
 
+/// Files, programs, symbolic links, directories and submodules, as git writes them today.
+const MODES: [u16; 5] = [0o100_644, 0o100_755, 0o120_000, 0o40_000, 0o160_000];
+
 impl Repository {
     /// Checks every object of `commits`, writes them here, and sets `branch` to the newest commit: from `expected`, which
     /// must be behind it, or as a new branch if that is none. Gives that commit.
@@ -245,6 +248,9 @@ fn check_tree(data: &[u8]) -> Result<(), String> {
         };
         gix::validate::path::component(entry.filename, mode, rules)
             .map_err(|error| format!("{}: {error}", entry.filename.to_str_lossy()))?;
+        if !MODES.contains(&entry.mode.value()) {
+            return Err(format!("{} has the mode {:o}", entry.filename.to_str_lossy(), entry.mode.value()));
+        }
         if !names.insert(entry.filename) {
             return Err(format!("{} is in it twice", entry.filename.to_str_lossy()));
         }

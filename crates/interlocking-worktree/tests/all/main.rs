@@ -17,6 +17,7 @@ mod fast_forward;
 mod filters;
 mod history;
 mod hostile;
+mod hostile_clones;
 mod looks;
 mod merges;
 mod oracle;

@@ -1,0 +1,278 @@
+//! What an agent can do to the git directory of its clone, and to the commits it hands back.
+
+use std::{
+    io::Write as _,
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use interlocking_worktree::{CommitError, CommitId, FetchError, TakeInError, Worktree, WorktreeError};
+
+use crate::judge::{Place, author, branch, commit_with_git, git_in, run, text, write};
+
+fn with_clone() -> (Place, Worktree, CommitId) {
+    let place = Place::with_files(&[("a.txt", "a\n"), ("src/lib.rs", "lib\n")]);
+    commit_with_git(&place.project(), &[("b.txt", "b\n")], "second");
+    let base = place.main();
+    commit_with_git(&place.project(), &[("later.txt", "later\n")], "later");
+    let clone = place.repository.create_clone(place.path().join("run/one"), &branch("one"), base).unwrap();
+    (place, clone, base)
+}
+
+/// What git makes of an object given to it on the standard input.
+fn hash_object(root: &Path, kind: &str, contents: &[u8]) -> CommitId {
+    let mut child = Command::new("git")
+        .args(["hash-object", "--literally", "-t", kind, "-w", "--stdin"])
+        .current_dir(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(contents).unwrap();
+    text(&child.wait_with_output().unwrap().stdout).trim().parse().unwrap()
+}
+
+/// A commit object with this tree and these parents.
+fn commit(root: &Path, tree: &str, parents: &[String]) -> CommitId {
+    let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
+    let who = "Eve <eve@example.org> 1700000000 +0000";
+    hash_object(root, "commit", format!("tree {tree}\n{parents}author {who}\ncommitter {who}\n\nmade\n").as_bytes())
+}
+
+fn refused(place: &Place, clone: &Worktree, base: CommitId) -> FetchError {
+    let before = place.snapshot();
+    let refused = place.repository.fetch_from_clone(clone, base, None).unwrap_err();
+    assert_eq!(place.snapshot(), before);
+    refused
+}
+
+/// No program that the clone's own configuration names is run by us, where git itself runs it.
+#[test]
+fn the_configuration_of_a_clone_is_not_believed() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    let ran = place.path().join("ran");
+    let command = format!("touch {}; cat", ran.display());
+    for key in ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "merge.evil.driver", "diff.external"] {
+        git_in(root, &["config", key, &command]);
+    }
+    git_in(root, &["config", "filter.evil.required", "true"]);
+    write(&root.join(".git/hooks/pre-commit"), "#!/bin/sh\nfalse\n");
+    write(&root.join(".gitattributes"), "* filter=evil merge=evil\n");
+    write(&root.join("a.txt"), "changed\n");
+    git_in(root, &["add", "a.txt"]);
+    assert!(ran.exists(), "git runs the filter");
+    std::fs::remove_file(&ran).unwrap();
+    write(&root.join("a.txt"), "changed again\n");
+    assert!(!clone.is_clean().unwrap());
+    let head = clone.commit_all(&author(), "all").unwrap().unwrap();
+    clone.reset_to(base).unwrap();
+    clone.cherry_pick(base..head, &author()).unwrap();
+    place.repository.fetch_from_clone(&clone, base, None).unwrap();
+    assert!(!ran.exists());
+}
+
+/// The files are those of the clone, wherever its configuration says they are.
+#[test]
+fn a_clone_cannot_name_other_files_as_its_own() {
+    let (place, clone, _base) = with_clone();
+    git_in(clone.path(), &["config", "core.worktree", &place.project().display().to_string()]);
+    write(&clone.path().join("new.txt"), "new\n");
+    let head = clone.commit_all(&author(), "new").unwrap().unwrap();
+    assert_eq!(git_in(clone.path(), &["show", "--format=", "--name-only", &head.to_string()]), "new.txt");
+    git_in(clone.path(), &["config", "core.bare", "true"]);
+    assert!(matches!(clone.status(), Err(WorktreeError::Diverted { .. })));
+}
+
+/// Each of these would have us write, read or wait somewhere else.
+#[test]
+fn a_git_directory_that_leads_elsewhere_is_refused() {
+    let (place, clone, _base) = with_clone();
+    let own = clone.path().join(".git");
+    let victim = place.project().join(".git");
+    let diverted = |what: &str| {
+        let error = clone.commit_all(&author(), "x").unwrap_err();
+        assert!(matches!(error, CommitError::Worktree(WorktreeError::Diverted { .. })), "{what}: {error}");
+        assert!(place.repository.open_clone(clone.path(), &branch("one")).is_err(), "{what}");
+    };
+    write(&clone.path().join("new.txt"), "new\n");
+    let before = place.snapshot();
+    for name in ["objects", "refs", "refs/heads", "logs", "info"] {
+        let (path, aside) = (own.join(name), place.path().join("aside"));
+        std::fs::rename(&path, &aside).unwrap_or_default();
+        symlink(victim.join(name), &path).unwrap();
+        diverted(name);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(&aside, &path).unwrap_or_default();
+    }
+    std::fs::create_dir_all(own.join("logs")).unwrap();
+    symlink(place.path().join("profile"), own.join("logs/HEAD")).unwrap();
+    diverted("a log");
+    std::fs::remove_file(own.join("logs/HEAD")).unwrap();
+
+    for (name, contents) in [
+        ("commondir", victim.display().to_string()),
+        ("objects/info/alternates", victim.join("objects").display().to_string()),
+        ("config.worktree", "[core]\n".to_owned()),
+    ] {
+        write(&own.join(name), contents);
+        diverted(name);
+        std::fs::remove_file(own.join(name)).unwrap();
+    }
+    let config = std::fs::read(own.join("config")).unwrap();
+    write(&own.join("config"), [&config[..], b"[include]\npath = /dev/zero\n"].concat());
+    diverted("an include");
+    write(&own.join("config"), config);
+    assert!(Command::new("mkfifo").arg(own.join("packed-refs")).status().unwrap().success());
+    diverted("a pipe");
+    std::fs::remove_file(own.join("packed-refs")).unwrap();
+
+    std::fs::rename(&own, place.path().join("aside")).unwrap();
+    symlink(&victim, &own).unwrap();
+    diverted("the directory");
+    std::fs::remove_file(&own).unwrap();
+    write(&own, format!("gitdir: {}\n", victim.display()));
+    diverted("a file");
+    std::fs::remove_file(&own).unwrap();
+    std::fs::rename(place.path().join("aside"), &own).unwrap();
+    assert_eq!(place.snapshot(), before);
+    clone.commit_all(&author(), "in its own again").unwrap().unwrap();
+}
+
+#[test]
+fn commits_that_do_not_stand_on_the_base_are_refused() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    let tree = git_in(root, &["rev-parse", "HEAD^{tree}"]);
+    // A new root; and one that is merged in.
+    let orphan = commit(root, &tree, &[]);
+    git_in(root, &["update-ref", "refs/heads/one", &orphan.to_string()]);
+    let not_descending = |commit| FetchError::TakeIn(TakeInError::NotDescending { commit, base });
+    assert_eq!(refused(&place, &clone, base), not_descending(orphan));
+    let merge = commit(root, &tree, &[base.to_string(), orphan.to_string()]);
+    git_in(root, &["update-ref", "refs/heads/one", &merge.to_string()]);
+    assert_eq!(refused(&place, &clone, base), not_descending(orphan));
+    // One that the clone was not given, known by its id alone.
+    for outside in ["main", "main~2"] {
+        let outside = place.git(&["rev-parse", outside]);
+        let merge = commit(root, &tree, &[base.to_string(), outside]);
+        git_in(root, &["update-ref", "refs/heads/one", &merge.to_string()]);
+        assert!(matches!(refused(&place, &clone, base), FetchError::Export(_)));
+    }
+    // A branch that was set back has nothing new.
+    git_in(root, &["update-ref", "refs/heads/one", &base.to_string()]);
+    assert_eq!(place.repository.fetch_from_clone(&clone, base, None).unwrap(), base);
+}
+
+#[test]
+fn what_refers_to_objects_of_others_is_refused() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    // A file of a later commit, known by its id, under another name.
+    let blob = place.git(&["rev-parse", "main:later.txt"]);
+    let mut tree = b"100644 stolen\0".to_vec();
+    tree.extend((0..40).step_by(2).map(|at| u8::from_str_radix(&blob[at..at + 2], 16).unwrap()));
+    let tree = hash_object(root, "tree", &tree);
+    let tip = commit(root, &tree.to_string(), &[base.to_string()]);
+    git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
+    assert!(matches!(refused(&place, &clone, base), FetchError::Export(_)));
+}
+
+/// The clone lies about what is in its base, so that something is left out of what comes back.
+#[test]
+fn a_forged_object_is_found() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    let tip = commit_with_git(root, &[("new.txt", "honest\n")], "new");
+    let blob = git_in(root, &["rev-parse", "HEAD:new.txt"]);
+    let other = hash_object(root, "blob", b"forged\n").to_string();
+    let file = |id: &str| root.join(".git/objects").join(&id[..2]).join(&id[2..]);
+    std::fs::remove_file(file(&blob)).unwrap();
+    std::fs::copy(file(&other), file(&blob)).unwrap();
+    let found = refused(&place, &clone, base);
+    assert!(matches!(&found, FetchError::TakeIn(TakeInError::Forged { id, .. }) if *id == blob), "{found}");
+    assert!(!run(&place.project(), &["cat-file", "-e", &tip.to_string()]).status.success(), "nothing was written");
+    // By git's own means, too.
+    git_in(root, &["hash-object", "-w", "new.txt"]);
+    git_in(root, &["replace", &base.to_string(), &tip.to_string()]);
+    let found = refused(&place, &clone, base);
+    assert!(matches!(&found, FetchError::Export(_) | FetchError::TakeIn(_)), "{found}");
+}
+
+#[test]
+fn trees_that_git_would_not_make_are_refused() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    let blob = git_in(root, &["rev-parse", "HEAD:a.txt"]);
+    let blob: Vec<u8> = (0..40).step_by(2).map(|at| u8::from_str_radix(&blob[at..at + 2], 16).unwrap()).collect();
+    let entries = |names: &[&str]| -> Vec<u8> {
+        names.iter().flat_map(|name| [format!("100644 {name}\0").as_bytes(), &blob].concat()).collect()
+    };
+    for (what, tree) in [
+        ("git's directory", entries(&[".git"])),
+        ("git's directory in capitals", entries(&[".GIT"])),
+        ("the parent", entries(&[".."])),
+        ("a path", entries(&["a/b"])),
+        ("an absolute path", entries(&["/etc/passwd"])),
+        ("a name twice", entries(&["a", "a"])),
+        ("out of order", entries(&["b", "a"])),
+        ("no name", entries(&[""])),
+        ("a mode of its own", [&b"100666 a\0"[..], &blob].concat()),
+        ("cut short", entries(&["a"])[..20].to_vec()),
+    ] {
+        let tree = hash_object(root, "tree", &tree);
+        let tip = commit(root, &tree.to_string(), &[base.to_string()]);
+        git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
+        let found = refused(&place, &clone, base);
+        let is_malformed = matches!(&found, FetchError::TakeIn(TakeInError::Malformed { .. }) | FetchError::Export(_));
+        assert!(is_malformed, "{what}: {found}");
+    }
+    let tree = git_in(root, &["rev-parse", &format!("{base}^{{tree}}")]);
+    for contents in [
+        format!("tree {tree}\nparent {base}\n\nnobody made this\n"),
+        format!("tree {tree}\nparent {base}\nauthor a <b> x\ncommitter a <b> 1 +0000\n\nno time\n"),
+    ] {
+        let tip = hash_object(root, "commit", contents.as_bytes());
+        git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
+        let found = refused(&place, &clone, base);
+        assert!(matches!(&found, FetchError::TakeIn(TakeInError::Malformed { .. }) | FetchError::Export(_)), "{found}");
+    }
+    // And of all that, no object came here.
+    place.assert_sound();
+    let dangling = place.git(&["fsck", "--no-reflogs", "--unreachable"]);
+    assert_eq!(dangling, "");
+}
+
+/// The clone lies about its base, so that a file of somebody else's seems to be in it already. The user's repository has
+/// that file, but not in the base.
+#[test]
+fn a_forged_base_does_not_let_others_files_in() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    // Loose objects can be exchanged one by one.
+    let pack = std::fs::read_dir(root.join(".git/objects/pack")).unwrap();
+    for file in pack.map(|entry| entry.unwrap().path()) {
+        let moved = place.path().join(file.file_name().unwrap());
+        std::fs::rename(&file, &moved).unwrap();
+        if moved.extension().is_some_and(|extension| extension == "pack") {
+            let mut unpack = Command::new("git");
+            unpack.args(["unpack-objects", "-q"]).current_dir(root).stdin(std::fs::File::open(&moved).unwrap());
+            let unpacked = unpack.status().unwrap();
+            assert!(unpacked.success());
+        }
+    }
+    let file = |id: &str| root.join(".git/objects").join(&id[..2]).join(&id[2..]);
+    let stolen = place.git(&["rev-parse", "main:later.txt"]);
+    let mut tree = b"100644 stolen\0".to_vec();
+    tree.extend((0..40).step_by(2).map(|at| u8::from_str_radix(&stolen[at..at + 2], 16).unwrap()));
+    let tree = hash_object(root, "tree", &tree).to_string();
+    let tip = commit(root, &tree, &[base.to_string()]);
+    let base_tree = git_in(root, &["rev-parse", &format!("{base}^{{tree}}")]);
+    std::fs::remove_file(file(&base_tree)).unwrap();
+    std::fs::copy(file(&tree), file(&base_tree)).unwrap();
+    git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
+    let found = refused(&place, &clone, base);
+    // Its tree is not taken for new, since the forged base has it; the genuine base has not.
+    assert!(matches!(&found, FetchError::TakeIn(TakeInError::Missing { .. })), "{found}");
+}
