@@ -77,17 +77,23 @@ pub(crate) fn system() -> impl Iterator<Item = Grant> {
     programs.chain(settings).chain(devices)
 }
 
-/// The program, the links on the way to it and the directory that it really lies in. Its name is looked for in `PATH`
-/// unless it is a path.
+/// The program, and the directory that it really lies in if that holds nothing but programs or a package of node's. Its
+/// name is looked for in `PATH` unless it is a path.
 pub(crate) fn tool_chain_of(program: &OsStr, path: &OsStr) -> Vec<Grant> {
     let Some(found) = find(program, path) else { return Vec::new() };
     let Ok(real) = std::fs::canonicalize(&found) else { return Vec::new() };
-    let mut grants = vec![Grant::may(found, Access::Execute), Grant::may(real.clone(), Access::Execute)];
-    // A program often reads what lies beside it. A directory of unrelated programs shows no more than programs.
-    if let Some(directory) = real.parent().filter(|directory| directory.parent().is_some()) {
+    let mut grants = vec![Grant::may(real.clone(), Access::Execute)];
+    if let Some(directory) = real.parent().filter(|directory| holds_programs(directory)) {
         grants.push(Grant::may(directory, Access::Execute));
     }
     grants
+}
+
+/// A program may lie in a home directory or in `/tmp`, which must not be granted for it.
+fn holds_programs(directory: &Path) -> bool {
+    let is_named = |name: &OsStr| ["bin", "sbin", "libexec"].iter().any(|expected| name == *expected);
+    directory.file_name().is_some_and(is_named)
+        || directory.parent().is_some_and(|parent| parent.iter().any(|part| part == "node_modules"))
 }
 
 fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
@@ -113,4 +119,46 @@ pub(crate) fn git(home: &Path) -> Vec<Grant> {
         .iter()
         .map(|file| Grant::may(home.join(file), Access::Read))
         .collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn granted(program: &Path) -> Vec<PathBuf> {
+        tool_chain_of(program.as_os_str(), OsStr::new("")).into_iter().map(|grant| grant.path).collect()
+    }
+
+    #[test]
+    fn beside_a_program_only_programs_are_granted() {
+        let home = tempfile::tempdir().unwrap();
+        let home = std::fs::canonicalize(home.path()).unwrap();
+        let program = |path: &str| {
+            let file = home.join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "").unwrap();
+            file
+        };
+        let loose = program("agent");
+        assert_eq!(granted(&loose), [loose]);
+        let installed = program(".local/bin/agent");
+        assert_eq!(granted(&installed), [installed.clone(), home.join(".local/bin")]);
+        let script = program("lib/node_modules/agent/cli.js");
+        assert_eq!(granted(&script), [script.clone(), home.join("lib/node_modules/agent")]);
+        assert_eq!(granted(&home.join("absent")), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_program_is_found_in_the_path_and_behind_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = std::fs::canonicalize(directory.path()).unwrap();
+        std::fs::create_dir_all(directory.join("opt/bin")).unwrap();
+        std::fs::create_dir_all(directory.join("links")).unwrap();
+        std::fs::write(directory.join("opt/bin/tool"), "").unwrap();
+        std::os::unix::fs::symlink("../opt/bin/tool", directory.join("links/tool")).unwrap();
+        let path = std::env::join_paths([directory.join("empty"), directory.join("links")]).unwrap();
+        let grants = tool_chain_of(OsStr::new("tool"), &path);
+        assert_eq!(grants[0].path, directory.join("opt/bin/tool"));
+        assert_eq!(grants[1].path, directory.join("opt/bin"));
+    }
 }

@@ -224,10 +224,10 @@ impl Sandbox {
         &self.grants
     }
 
-    /// Whether something that is granted covers this path: another agent's place must not be.
+    /// Whether something that is granted covers this path, which need not exist yet: another agent's place must not be.
     #[must_use]
     pub fn reaches(&self, path: &Path) -> bool {
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = resolved(path);
         self.grants.iter().any(|grant| grant.covers(&path))
     }
 
@@ -319,6 +319,90 @@ impl fmt::Debug for Confinement {
     }
 }
 
+/// The path without symbolic links in the part of it that exists.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for existing in path.ancestors() {
+        if let (Ok(canonical), Ok(rest)) = (std::fs::canonicalize(existing), path.strip_prefix(existing)) {
+            return canonical.join(rest);
+        }
+    }
+    path
+}
+
 fn listed(protections: &[Protection]) -> String {
     protections.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sandbox() -> (tempfile::TempDir, Sandbox) {
+        let directory = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::for_place(directory.path());
+        (directory, sandbox)
+    }
+
+    #[test]
+    fn what_cannot_be_enforced_is_said_with_what_it_is() {
+        let (_directory, sandbox) = sandbox();
+        let old = Support::of([Protection::Files, Protection::Truncation, Protection::Tcp], "an old kernel");
+        let expected = [Protection::Devices, Protection::AbstractSockets, Protection::Signals, Protection::SystemCalls];
+        assert_eq!(sandbox.missing_on(&old), expected);
+        match sandbox.prepare_on(&old) {
+            Err(error @ PrepareError::CannotEnforce { .. }) => {
+                let text = error.to_string();
+                assert!(text.contains("signals to programs outside") && text.contains("an old kernel"), "{text}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_accepted_to_be_missing_does_not_stop_it() {
+        let (_directory, sandbox) = sandbox();
+        let none = Support::of([], "no kernel at all");
+        let accepting = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
+        assert!(accepting.missing_on(&none).is_empty());
+        let confinement = accepting.prepare_on(&none).unwrap();
+        assert!(confinement.enforced().is_empty());
+        assert_eq!(confinement.enter(|| 7).unwrap(), 7);
+    }
+
+    #[test]
+    fn tcp_is_wanted_only_where_the_network_is_cut() {
+        let (_directory, sandbox) = sandbox();
+        let without = Support::of(Protection::ALL.into_iter().filter(|one| *one != Protection::Tcp), "");
+        assert!(sandbox.missing_on(&without).is_empty());
+        assert_eq!(sandbox.network(Network::Cut).missing_on(&without), [Protection::Tcp]);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_no_grant() {
+        let (directory, sandbox) = sandbox();
+        let absent = directory.path().join("absent");
+        let accepting = Protection::ALL.into_iter().fold(sandbox.read(&absent), Sandbox::accept_without);
+        if let Err(error) = accepting.prepare() {
+            assert!(matches!(&error, PrepareError::Path { path, .. } if *path == absent), "{error}");
+        } else {
+            assert!(!cfg!(target_os = "linux"));
+        }
+    }
+
+    #[test]
+    fn a_path_that_does_not_exist_yet_is_reached_through_its_parent() {
+        let (directory, sandbox) = sandbox();
+        assert!(sandbox.reaches(&directory.path().join("later/deep")));
+        assert!(!sandbox.reaches(&directory.path().with_file_name("another")));
+    }
+
+    #[test]
+    fn a_panic_inside_goes_on_outside() {
+        let (_directory, sandbox) = sandbox();
+        let accepting = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
+        let confinement = accepting.prepare().unwrap();
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| confinement.enter(|| panic!("inside"))));
+        assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"inside"));
+    }
 }

@@ -41,7 +41,8 @@ impl CloneSettings {
             let name = section.header().name().to_str_lossy().to_ascii_lowercase();
             let subsection = section.header().subsection_name().map(ToOwned::to_owned);
             let is_core = name == "core" && subsection.is_none();
-            if !is_core && !(DRIVERS.contains(&name.as_str()) && subsection.is_some()) {
+            let is_driver = DRIVERS.contains(&name.as_str()) && subsection.is_some();
+            if !is_core && !is_driver {
                 continue;
             }
             for key in section.value_names() {

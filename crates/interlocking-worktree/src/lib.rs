@@ -48,6 +48,7 @@
 //! |---|---|
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
 //! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
+//! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`] and [`Repository::take_in`], [`Repository::remove_clone`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`] |
 //! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a process was killed, [`Worktree::unlock`] first |

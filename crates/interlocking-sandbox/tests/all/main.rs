@@ -6,4 +6,9 @@
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 
+mod attempts;
+mod scene;
+
 mod confinement;
+mod red_team;
+mod tools;
