@@ -47,13 +47,15 @@ mod presets;
 
 mod links;
 mod sandbox;
+mod confinement;
 
 mod enforcement;
 
+pub use confinement::{Confinement, EnterError};
 pub use grant::{Access, Grant};
 pub use links::links_leading_out;
 pub use protection::{Protection, Support};
-pub use sandbox::{Confinement, EnterError, Network, PrepareError, Sandbox};
+pub use sandbox::{Network, PrepareError, Sandbox};
 
 /// The examples in the README and in the documentation of isolation are compiled, and the former is run.
 #[cfg(doctest)]

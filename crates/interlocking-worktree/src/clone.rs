@@ -109,7 +109,7 @@ impl Repository {
     pub fn open_clone(&self, place: impl AsRef<Path>, branch: &BranchName) -> Result<Worktree, OpenCloneError> {
         let path = place.as_ref();
         let doing = || format!("opening the clone at {}", path.display());
-        if !private_directory(&path.join(".git")).join(MARK).is_file() {
+        if !is_clone(path) {
             return Err(OpenCloneError::NotAClone { path: path.to_owned() });
         }
         let path = std::fs::canonicalize(path).doing(doing)?;
@@ -144,6 +144,11 @@ impl Repository {
         }
         Ok(Worktree::clone_at(self.open_own(place, settings)?, place.to_owned(), branch.clone()))
     }
+}
+
+/// Whether there is a clone that was made by this crate.
+pub(crate) fn is_clone(root: &Path) -> bool {
+    private_directory(&root.join(".git")).join(MARK).is_file()
 }
 
 fn place_error(error: CreateError) -> CreateCloneError {

@@ -9,6 +9,7 @@ use std::{
 use gix::{ObjectId, worktree::add::Head};
 
 use crate::{
+    clone::is_clone,
     files::{FEW_FILES_TO_WRITE, problem_in},
     git_error::{Doing as _, GitError},
     id::CommitId,
@@ -203,6 +204,8 @@ impl Repository {
             }
             belongings.push(base);
         }
+        // Clones are in no list.
+        belongings.extend(place.ancestors().skip(1).find(|above| is_clone(above)).map(Path::to_owned));
         for inside in belongings {
             let inside = std::fs::canonicalize(&inside).unwrap_or(inside);
             if place.starts_with(&inside) {

@@ -11,9 +11,10 @@ use landlock::{
 
 use super::system_calls::SystemCalls;
 use crate::{
+    confinement::EnterError,
     grant::{Access, Grant},
     protection::{Protection, Support},
-    sandbox::{EnterError, Network, PrepareError},
+    sandbox::{Network, PrepareError},
 };
 
 /// The newest interface whose rights are used. That of later ones, sockets by path, is what [`SystemCalls`] does.

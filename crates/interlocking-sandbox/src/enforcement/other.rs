@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    confinement::EnterError,
     grant::Grant,
     protection::{Protection, Support},
-    sandbox::{EnterError, Network, PrepareError},
+    sandbox::{Network, PrepareError},
 };
 
 /// Nothing: the caller accepted that.

@@ -249,6 +249,12 @@ fn what_cannot_be_a_clones_place_is_refused_and_nothing_is_left() {
     for inside in [place.project().join("one"), place.path().join("run/sibling/one")] {
         assert!(matches!(create(&inside, base), CreateCloneError::Place(CreateError::PlaceInside { .. })));
     }
+    let clone = clone_at(&place, "other", base);
+    assert!(matches!(
+        create(&clone.path().join("one"), base),
+        CreateCloneError::Place(CreateError::PlaceInside { .. })
+    ));
+    place.repository.remove_clone(&clone, Force::No).unwrap().delete().unwrap();
     let occupied = place.path().join("run/sibling");
     assert!(matches!(create(&occupied, base), CreateCloneError::Place(CreateError::PlaceOccupied { .. })));
     // An object that is gone is found half-way.
@@ -304,4 +310,24 @@ fn a_bare_repository_has_clones_too() {
     let head = commit_with_git(clone.path(), &[("a", "a")], "a");
     repository.fetch_from_clone(&clone, base, None).unwrap();
     assert_eq!(git_in(&bare, &["rev-parse", "agent/one"]), head.to_string());
+}
+
+#[test]
+fn many_are_made_and_fetched_at_once() {
+    let (place, base) = with_history();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let place = &place;
+            scope.spawn(move || {
+                let name = format!("clone-{number}");
+                let clone = clone_at(place, &name, base);
+                write(&clone.path().join(&name), &name);
+                let head = clone.commit_all(&author(), &name).unwrap().unwrap();
+                assert_eq!(place.repository.fetch_from_clone(&clone, base, None).unwrap(), head);
+                place.repository.remove_clone(&clone, Force::No).unwrap().delete().unwrap();
+            });
+        }
+    });
+    assert_eq!(place.git(&["branch", "--list", "clone-*"]).lines().count(), 8);
+    place.assert_sound();
 }
