@@ -132,10 +132,13 @@ proptest! {
         let place = Place::with_files(&[(".gitignore", "*.log\nout/\n"), ("dir/x.rs", "x\n")]);
         let (ours, gits) = (place.worktree("ours"), place.worktree("gits"));
         let start = ours.head().unwrap();
+        let at = place.path().join("run/cloned");
+        let cloned = place.repository.create_clone(at, &crate::judge::branch("cloned"), start).unwrap();
         for edits in [first, second] {
             for edit in &edits {
                 apply(ours.path(), edit);
                 apply(gits.path(), edit);
+                apply(cloned.path(), edit);
             }
             let before = ours.head().unwrap();
             let touched = ours.diff_since(before).unwrap();
@@ -153,7 +156,10 @@ proptest! {
                 git_in(gits.path(), &["ls-files", "--stage"])
             );
             prop_assert_eq!(ours.status().unwrap(), []);
+            prop_assert_eq!(cloned.commit_all(&author(), "edit").unwrap(), commit);
+            prop_assert_eq!(git_in(cloned.path(), &["status", "--porcelain"]), "");
         }
+        prop_assert_eq!(place.repository.fetch_from_clone(&cloned, start, None).unwrap(), ours.head().unwrap());
         place.assert_git_agrees();
 
         // There and back again by switching, with untracked files in between.
