@@ -18,7 +18,8 @@ pub enum Protection {
     /// Connect or listen by TCP (Landlock, since Linux 6.7). Wanted only with [`crate::Network::Cut`].
     Tcp,
     /// Make sockets: of the unix kind, which reach the services of this machine, or of any kind with
-    /// [`crate::Network::Cut`]; and push keys into a terminal, or read the kernel's key rings (seccomp).
+    /// [`crate::Network::Cut`]; share memory and queues with other programs; push keys into a terminal; use the kernel's
+    /// key rings, its view of other programs and its modules (seccomp).
     SystemCalls,
 }
 
@@ -39,12 +40,12 @@ impl fmt::Display for Protection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Files => "files outside its place",
-            Self::Truncation => "the length of files outside",
+            Self::Truncation => "cutting files outside to length",
             Self::Devices => "commands to devices",
             Self::AbstractSockets => "abstract unix sockets",
             Self::Signals => "signals to programs outside",
             Self::Tcp => "TCP",
-            Self::SystemCalls => "the making of sockets",
+            Self::SystemCalls => "making sockets and sharing memory",
         })
     }
 }

@@ -2,7 +2,11 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(target_os = "linux")]
+// The machines that seccompiler has filters for.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+mod system_calls;
+#[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))))]
+#[path = "no_system_calls.rs"]
 mod system_calls;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Enforcement, probe};

@@ -104,6 +104,12 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     ),
     attempt("send a signal to its parent", Act, "kill -0 $PPID && echo done", BY_SANDBOX),
     attempt("end the sibling's program", Act, "kill -TERM $VICTIM && echo done", BY_SANDBOX),
+    attempt(
+        "read memory that the sibling's program shares",
+        Read,
+        "perl -e '$m = shmget($ENV{MEMORY}+0, 64, 0); shmread($m, $text, 0, 64); print $text'",
+        BY_SANDBOX,
+    ),
     // Programs that stay.
     attempt(
         "read from a background program (`setsid`) after its parent has ended",

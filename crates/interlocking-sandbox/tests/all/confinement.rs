@@ -46,6 +46,11 @@ fn calls_that_make_a_way_out_are_forbidden() {
     let mut calls = vec![("io_uring_setup", "syscall(425, 0, 0)"), ("TIOCSTI", "ioctl(STDIN, 0x5412, 0)")];
     if cfg!(target_arch = "x86_64") {
         calls.push(("keyctl", "syscall(250, 99, 0, 0, 0, 0)"));
+        calls.push(("perf_event_open", "syscall(298, 0, 0, 0, 0, 0)"));
+        calls.push(("open_by_handle_at", "syscall(304, -1, 0, 0)"));
+        calls.push(("bpf", "syscall(321, 999, 0, 0)"));
+        calls.push(("shmat", "syscall(30, -1, 0, 0)"));
+        calls.push(("mq_open", "syscall(240, 0, 0, 0, 0)"));
         // The other set of numbers for the same calls.
         calls.push(("socket", "syscall(0x40000029, 1, 1, 0)"));
         calls.push(("ioctl", "syscall(0x40000202, 0, 0x5412, 0)"));

@@ -21,6 +21,9 @@ use crate::attempts::{Aim, Attempt};
 
 pub(crate) const SECRET: &str = "the-secret-of-the-sibling";
 
+/// Makes shared memory with a secret in it; it stays until it is removed (`IPC_RMID`, 0).
+const SHARE: &str = "$m = shmget($ARGV[0]+0, 64, 01600); defined $m or die $!; shmwrite($m, $ARGV[1], 0, 64) or die $!";
+
 /// How the attacker's place is kept from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
@@ -86,6 +89,10 @@ impl Scene {
             ("BASE", base.to_string()),
         ];
         environment.extend(services(&at("socket")));
+        // A number that nobody else has while the victim lives.
+        let memory = 0x1000_0000 + victim.id();
+        environment.push(("MEMORY", memory.to_string()));
+        run(Command::new("perl").args(["-e", SHARE, &memory.to_string(), SECRET]));
         Self { directory, repository, base, place, level, victim, environment }
     }
 
@@ -187,6 +194,8 @@ impl Drop for Scene {
     fn drop(&mut self) {
         let _ = self.victim.kill();
         let _ = self.victim.wait();
+        let memory = (0x1000_0000 + self.victim.id()).to_string();
+        let _ = Command::new("perl").args(["-e", "shmctl(shmget($ARGV[0]+0, 0, 0), 0, 0)", &memory]).status();
     }
 }
 
