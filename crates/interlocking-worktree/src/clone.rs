@@ -3,13 +3,14 @@
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::AtomicBool,
 };
 
 use gix::{ObjectId, objs::Kind};
 
 use crate::{
     clone_guard,
+    clone_making::Making,
     clone_settings::CloneSettings,
     create::{CreateError, has_few_files, missing_parents, resolve},
     files::problem_in,
@@ -130,18 +131,12 @@ impl Repository {
     ) -> Result<Worktree, CreateCloneError> {
         let doing = || format!("creating a clone at {}", place.display());
         let parent = place.parent().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
-        std::fs::create_dir_all(parent).doing(doing)?;
-        let making = parent.join(name_for_making());
-        std::fs::create_dir(&making).doing(doing)?;
+        let making = Making::begin(parent)?;
         // Read afresh, as a linked worktree reads it.
         let settings = CloneSettings::of(&self.git_of_main_worktree()?);
-        let made = fill(git, self.common_directory(), &making, branch, base, &settings)
-            .and_then(|()| check_out(&self.open_own(&making, settings.clone())?.git(), &making, base))
-            .and_then(|()| put_in_place(&making, place).doing(doing));
-        if let Err(error) = made {
-            let _ = std::fs::remove_dir_all(&making);
-            return Err(error.into());
-        }
+        fill(git, self.common_directory(), making.root(), branch, base, &settings)?;
+        check_out(&self.open_own(making.root(), settings.clone())?.git(), making.root(), base)?;
+        making.put_in_place(place).doing(doing)?;
         Ok(Worktree::clone_at(self.open_own(place, settings)?, place.to_owned(), branch.clone()))
     }
 }
@@ -191,9 +186,7 @@ fn fill(
     }
     std::fs::write(reference, format!("{base}\n")).doing(doing)?;
     std::fs::write(own.join("HEAD"), format!("ref: {}\n", branch.full_name())).doing(doing)?;
-    let private = private_directory(&own);
-    std::fs::create_dir(&private).doing(doing)?;
-    std::fs::write(private.join(MARK), format!("{base}\n")).doing(doing)
+    std::fs::write(private_directory(&own).join(MARK), format!("{base}\n")).doing(doing)
 }
 
 /// Copies a commit with its tree into one pack. Whether the commit has parents.
@@ -262,20 +255,4 @@ fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), G
     }
     index.set_path(git.index_path());
     index.write(gix::index::write::Options::default()).doing(doing)
-}
-
-fn put_in_place(making: &Path, place: &Path) -> std::io::Result<()> {
-    // An empty directory may be there; not every system renames over one.
-    match std::fs::remove_dir(place) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    std::fs::rename(making, place)
-}
-
-fn name_for_making() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    format!(".interlocking-making-{}-{count}-{}", std::process::id(), now.as_nanos())
 }

@@ -110,6 +110,7 @@ mod integrate;
 mod pack;
 mod clone_settings;
 mod clone_guard;
+mod clone_making;
 mod clone;
 mod export;
 mod take_in;

@@ -1,0 +1,129 @@
+//! The directory in which a clone is made, beside its place: what a killed process left of one is deleted by the next.
+
+use std::{
+    fs::{File, TryLockError},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    registration::private_directory,
+};
+
+const PREFIX: &str = ".interlocking-making-";
+
+/// A clone that is being made. Dropped before it is put in its place, it is deleted.
+pub(crate) struct Making {
+    root: PathBuf,
+    /// Held as long as the process lives: who can take it has found a dead one's.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is held, and never read"))]
+    alive: File,
+    is_in_place: bool,
+}
+
+impl Making {
+    /// Deletes what dead processes left in `parent`, and begins another.
+    pub(crate) fn begin(parent: &Path) -> Result<Self, GitError> {
+        std::fs::create_dir_all(parent).doing(|| format!("creating {}", parent.display()))?;
+        sweep(parent);
+        let root = parent.join(name());
+        let doing = || format!("creating {}", root.display());
+        std::fs::create_dir(&root).doing(doing)?;
+        let lock = lock_file(&root);
+        let locked = private_parent(&lock).and_then(|()| File::create_new(&lock)).and_then(|file| {
+            file.lock()?;
+            Ok(file)
+        });
+        match locked {
+            Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(&root);
+                Err(error).doing(doing)
+            }
+        }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Renames it to its place, where an empty directory may be.
+    pub(crate) fn put_in_place(mut self, place: &Path) -> std::io::Result<()> {
+        // Not every system renames over one.
+        match std::fs::remove_dir(place) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        std::fs::rename(&self.root, place)?;
+        self.is_in_place = true;
+        Ok(())
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        if !self.is_in_place {
+            let _ = std::fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+fn sweep(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        // Without one it has only just been begun, by somebody alive.
+        let Ok(lock) = File::options().write(true).open(lock_file(&entry.path())) else { continue };
+        match lock.try_lock() {
+            Ok(()) => drop(std::fs::remove_dir_all(entry.path())),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+        }
+    }
+}
+
+fn lock_file(root: &Path) -> PathBuf {
+    private_directory(&root.join(".git")).join("making.lock")
+}
+
+fn private_parent(lock: &Path) -> std::io::Result<()> {
+    lock.parent().map_or(Ok(()), std::fs::create_dir_all)
+}
+
+fn name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{PREFIX}{}-{count}-{}", std::process::id(), now.as_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_dead_process_left_is_deleted_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let alive = Making::begin(parent.path()).unwrap();
+        let dead = Making::begin(parent.path()).unwrap();
+        let left = dead.root().to_owned();
+        std::fs::write(left.join("file"), "half").unwrap();
+        // The process ends: its locks are released, and nobody tidies up.
+        let dead = std::mem::ManuallyDrop::new(dead);
+        dead.alive.unlock().unwrap();
+        let other = parent.path().join(".interlocking-making-by-hand");
+        std::fs::create_dir(&other).unwrap();
+
+        let next = Making::begin(parent.path()).unwrap();
+        assert!(!left.exists());
+        assert!(alive.root().exists() && next.root().exists() && other.exists());
+        let (first, second) = (alive.root().to_owned(), next.root().to_owned());
+        alive.put_in_place(&parent.path().join("place")).unwrap();
+        drop(next);
+        assert!(!first.exists() && !second.exists() && parent.path().join("place/.git").exists());
+    }
+}
