@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The files below `roots` that have more names than are found there, one path of each, ordered.
 ///
 /// A confined program cannot make such a link itself. Build tools link within a place, which is no way out; package
-/// managers that link from a common store make many. Symbolic links are not followed.
+/// managers that link from a common store make many. Symbolic links below the roots are not followed.
 ///
 /// # Errors
 ///
@@ -20,7 +20,8 @@ pub fn links_leading_out(roots: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
         found: std::collections::BTreeSet<PathBuf>,
     }
     let mut linked: HashMap<(u64, u64), Linked> = HashMap::new();
-    let mut waiting: Vec<PathBuf> = roots.to_vec();
+    // A root may itself be given by a link.
+    let mut waiting = roots.iter().map(std::fs::canonicalize).collect::<std::io::Result<Vec<PathBuf>>>()?;
     while let Some(path) = waiting.pop() {
         let metadata = match std::fs::symlink_metadata(&path) {
             // Deleted since it was listed.
@@ -55,4 +56,33 @@ pub fn links_leading_out(_roots: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
 #[cfg(unix)]
 fn entries(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_outside_all_roots_count() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |path: &str| std::fs::canonicalize(directory.path()).unwrap().join(path);
+        for root in ["place/deep", "temporary", "outside"] {
+            std::fs::create_dir_all(at(root)).unwrap();
+        }
+        for (file, link) in [
+            ("place/built", "place/deep/built"),
+            ("place/shared", "temporary/shared"),
+            ("outside/secret", "place/deep/planted"),
+        ] {
+            std::fs::write(at(file), "x").unwrap();
+            std::fs::hard_link(at(file), at(link)).unwrap();
+        }
+        let found = |roots: &[&str]| links_leading_out(&roots.iter().map(|root| at(root)).collect::<Vec<_>>()).unwrap();
+        assert_eq!(found(&["place", "temporary"]), [at("place/deep/planted")]);
+        assert_eq!(found(&["place", "place/deep", "temporary"]), [at("place/deep/planted")]);
+        assert_eq!(found(&["place"]), [at("place/deep/planted"), at("place/shared")]);
+        std::os::unix::fs::symlink(at("place"), at("link")).unwrap();
+        assert_eq!(found(&["link", "temporary"]), [at("place/deep/planted")]);
+        assert!(links_leading_out(&[at("absent")]).is_err());
+    }
 }

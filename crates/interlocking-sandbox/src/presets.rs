@@ -14,13 +14,12 @@ const PROGRAMS: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
 /// Of `/etc` what libraries read, and not what services keep there.
-const SETTINGS: [&str; 33] = [
+const SETTINGS: [&str; 37] = [
     "/etc/alternatives",
     "/etc/bash.bashrc",
     "/etc/ca-certificates",
     "/etc/ca-certificates.conf",
     "/etc/debian_version",
-    "/etc/environment",
     "/etc/fonts",
     "/etc/gai.conf",
     "/etc/gitattributes",
@@ -40,12 +39,17 @@ const SETTINGS: [&str; 33] = [
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
-    "/etc/pki",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
     "/etc/profile",
     "/etc/protocols",
     "/etc/resolv.conf",
     "/etc/services",
-    "/etc/ssl",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
     "/etc/terminfo",
     "/etc/timezone",
 ];
@@ -113,7 +117,7 @@ pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> Vec<Grant> {
     grants
 }
 
-/// What git reads of the user's: name, ignore rules, filters. Not the credentials.
+/// What git reads of the user's: name, ignore rules, filters. Not the files that it keeps credentials in.
 pub(crate) fn git(home: &Path) -> Vec<Grant> {
     [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"]
         .iter()

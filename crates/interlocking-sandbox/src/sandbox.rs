@@ -151,7 +151,7 @@ impl Sandbox {
         self
     }
 
-    /// Reads the user's configuration of git, without which git refuses to work if there is one.
+    /// Reads the user's configuration of git, whatever stands in it: without it git refuses to work if there is one.
     #[must_use]
     pub fn git(mut self) -> Self {
         if let Some(home) = std::env::home_dir() {
@@ -240,6 +240,9 @@ impl Sandbox {
         if !missing.is_empty() {
             return Err(PrepareError::CannotEnforce { missing, explanation: support.explanation().to_owned() });
         }
+        let enforced: BTreeSet<_> =
+            self.wanted().into_iter().filter(|protection| support.enforces(*protection)).collect();
+        let enforcement = Enforcement::new(&self.grants, &enforced, self.network, self.unix_sockets)?;
         if !self.foreign_links {
             let writable: Vec<PathBuf> = self
                 .grants
@@ -253,9 +256,6 @@ impl Sandbox {
                 return Err(PrepareError::ForeignLinks { links });
             }
         }
-        let enforced: BTreeSet<_> =
-            self.wanted().into_iter().filter(|protection| support.enforces(*protection)).collect();
-        let enforcement = Enforcement::new(&self.grants, &enforced, self.network, self.unix_sockets)?;
         Ok(Confinement::new(enforcement, enforced))
     }
 }
@@ -324,9 +324,11 @@ mod tests {
     fn a_path_that_is_not_there_is_no_grant() {
         let (directory, sandbox) = sandbox();
         let absent = directory.path().join("absent");
-        match sandbox.read(&absent).prepare() {
-            Err(PrepareError::Path { path, .. }) => assert_eq!(path, absent),
-            other => panic!("{other:?}"),
+        for granted in [sandbox.clone().read(&absent), sandbox.write(&absent), Sandbox::for_place(&absent)] {
+            match granted.prepare() {
+                Err(PrepareError::Path { path, .. }) => assert_eq!(path, absent),
+                other => panic!("{other:?}"),
+            }
         }
     }
 
