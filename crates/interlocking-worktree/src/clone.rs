@@ -12,8 +12,8 @@ use crate::{
     clone_guard,
     clone_making::Making,
     clone_settings::CloneSettings,
-    create::{CreateError, has_few_files, missing_parents, resolve},
-    files::problem_in,
+    create::{CreateError, missing_parents, resolve},
+    files::{FEW_FILES_TO_WRITE, problem_in},
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
@@ -242,7 +242,7 @@ fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), G
     let mut index = git.index_from_tree(&tree).doing(doing)?;
     let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
     options.destination_is_initially_empty = true;
-    if has_few_files(git, tree)? {
+    if index.entries().len() <= FEW_FILES_TO_WRITE {
         options.thread_limit = Some(1);
     }
     let objects = git.objects.clone().into_arc().doing(doing)?;

@@ -224,7 +224,7 @@ impl Repository {
 }
 
 /// Whether a tree has so few files that one thread writes them the fastest. Of a large one, only the begin is read.
-pub(crate) fn has_few_files(git: &gix::Repository, tree: ObjectId) -> Result<bool, GitError> {
+fn has_few_files(git: &gix::Repository, tree: ObjectId) -> Result<bool, GitError> {
     let (mut trees, mut seen) = (vec![tree], 0);
     while let Some(tree) = trees.pop() {
         let doing = || format!("reading the tree {tree}");
