@@ -31,12 +31,7 @@ impl Making {
         let root = parent.join(name());
         let doing = || format!("creating {}", root.display());
         std::fs::create_dir(&root).doing(doing)?;
-        let lock = lock_file(&root);
-        let locked = private_parent(&lock).and_then(|()| File::create_new(&lock)).and_then(|file| {
-            file.lock()?;
-            Ok(file)
-        });
-        match locked {
+        match lock(&root) {
             Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
             Err(error) => {
                 let _ = std::fs::remove_dir_all(&root);
@@ -78,8 +73,8 @@ fn sweep(parent: &Path) {
             continue;
         }
         // Without one it has only just been begun, by somebody alive.
-        let Ok(lock) = File::options().write(true).open(lock_file(&entry.path())) else { continue };
-        match lock.try_lock() {
+        let Ok(found) = File::options().write(true).open(lock_file(&entry.path())) else { continue };
+        match found.try_lock() {
             Ok(()) => drop(std::fs::remove_dir_all(entry.path())),
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
         }
@@ -90,8 +85,15 @@ fn lock_file(root: &Path) -> PathBuf {
     private_directory(&root.join(".git")).join("making.lock")
 }
 
-fn private_parent(lock: &Path) -> std::io::Result<()> {
-    lock.parent().map_or(Ok(()), std::fs::create_dir_all)
+/// Locked before it has its name: nobody finds it unlocked while its maker lives.
+fn lock(root: &Path) -> std::io::Result<File> {
+    let lock = lock_file(root);
+    let draft = lock.with_extension("draft");
+    lock.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    let file = File::create_new(&draft)?;
+    file.lock()?;
+    std::fs::rename(draft, lock)?;
+    Ok(file)
 }
 
 fn name() -> String {
