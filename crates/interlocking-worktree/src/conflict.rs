@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, fmt};
 
 use gix::{
-    bstr::{BString, ByteSlice as _},
+    bstr::{BStr, BString, ByteSlice as _},
+    diff::tree_with_rewrites::Change,
     index::entry::{Mode, Stage},
     merge::tree::{Conflict as GitConflict, Outcome, TreatAsUnresolved, apply_index_entries::RemovalMode},
 };
@@ -14,21 +15,62 @@ use crate::{
     path::RepositoryPath,
 };
 
-/// A path that cannot be merged without a decision.
+/// A path that cannot be merged without a decision: what git would leave in three stages of the index.
+///
+/// It is data by itself, with the contents of all sides: the merge it comes from left nothing in the object database.
+/// [`Conflict::to_prompt`] writes it out for an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The path.
     pub path: RepositoryPath,
     /// What the sides did.
     pub kind: ConflictKind,
-    /// The contents both sides began with; none if the path was not there.
-    pub base: Option<BlobId>,
-    /// The contents in the worktree's commit; none if the path is not there.
-    pub ours: Option<BlobId>,
-    /// The contents in the commit that is picked or merged; none if the path is not there.
-    pub theirs: Option<BlobId>,
+    /// The rename that is involved, if there is one.
+    pub renamed: Option<Renamed>,
+    /// What both sides began with; none if the path was not there.
+    pub base: Option<ConflictSide>,
+    /// What is in the worktree's commit, or the one that is merged into; none if the path is not there.
+    pub ours: Option<ConflictSide>,
+    /// What is in the commit that is picked or merged; none if the path is not there.
+    pub theirs: Option<ConflictSide>,
     /// Both sides in one text with `<<<<<<<` markers, if git would write one. It is in no object database.
     pub marked: Option<Vec<u8>>,
+}
+
+/// What one side has at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConflictSide {
+    /// The identity of the contents. Of the base of two histories that were merged into each other before, it may be
+    /// in no object database. Of a submodule, its commit.
+    pub blob: BlobId,
+    /// What kind of file it is.
+    pub kind: FileKind,
+    /// The contents; of a symbolic link its target, of a submodule nothing.
+    pub contents: Vec<u8>,
+}
+
+/// What a path of a commit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A file.
+    File,
+    /// A file that may be executed.
+    Executable,
+    /// A symbolic link.
+    SymbolicLink,
+    /// Another repository, as the id of its commit.
+    Submodule,
+}
+
+/// A file that one side renamed, or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renamed {
+    /// The path both sides began with.
+    pub from: RepositoryPath,
+    /// Where it is in our commit, if it was renamed there.
+    pub ours: Option<RepositoryPath>,
+    /// Where it is in theirs, if it was renamed there.
+    pub theirs: Option<RepositoryPath>,
 }
 
 /// What two sides did to a path.
@@ -44,7 +86,8 @@ pub enum ConflictKind {
     DeletedByThem,
     /// One has a file, the other a symbolic link, a directory or a submodule.
     TypeMismatch,
-    /// A rename is involved: the path is there on one side alone.
+    /// A rename is involved, and the path is there on one side alone: both renamed a file differently, both gave a
+    /// file this name, or a directory is in the way of the new name. See [`Conflict::renamed`].
     Rename,
 }
 
@@ -57,6 +100,17 @@ impl fmt::Display for ConflictKind {
             Self::DeletedByThem => "changed by us, deleted by them",
             Self::TypeMismatch => "of different types",
             Self::Rename => "renamed",
+        })
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::File => "file",
+            Self::Executable => "executable file",
+            Self::SymbolicLink => "symbolic link",
+            Self::Submodule => "submodule",
         })
     }
 }
@@ -92,6 +146,7 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
         sides[side] = Some((entry.mode, entry.id));
     }
     let mut marked = BTreeMap::new();
+    let mut renames = BTreeMap::new();
     for conflict in outcome.conflicts.iter().filter(|conflict| conflict.is_unresolved(how)) {
         let path = conflict.ours.location().to_owned();
         // Some conflicts have no place of their own in the index.
@@ -102,21 +157,65 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
                 marked.insert(path, blob.data.clone());
             }
         }
-    }
-    Ok(by_path
-        .into_iter()
-        .map(|(path, sides)| {
-            let blob = |side: usize| sides[side].map(|(_, id)| BlobId::from_git(id));
-            Conflict {
-                kind: kind_of(&sides),
-                base: blob(0),
-                ours: blob(1),
-                theirs: blob(2),
-                marked: marked.remove(&path),
-                path: RepositoryPath::from_git(path.as_bstr()),
+        if let Some(renamed) = renamed_in(conflict) {
+            for path in [Some(&renamed.from), renamed.ours.as_ref(), renamed.theirs.as_ref()].into_iter().flatten() {
+                renames.entry(path.clone()).or_insert_with(|| renamed.clone());
             }
-        })
-        .collect())
+        }
+    }
+    let side = |side: Option<(Mode, gix::ObjectId)>| match side {
+        Some((mode, id)) => side_of(git, mode, id).map(Some),
+        None => Ok(None),
+    };
+    let mut conflicts = Vec::with_capacity(by_path.len());
+    for (path, sides) in by_path {
+        let marked = marked.remove(&path);
+        let path = RepositoryPath::from_git(path.as_bstr());
+        let [base, ours, theirs] = sides;
+        conflicts.push(Conflict {
+            kind: kind_of(&sides),
+            renamed: renames.remove(&path),
+            base: side(base)?,
+            ours: side(ours)?,
+            theirs: side(theirs)?,
+            marked,
+            path,
+        });
+    }
+    Ok(conflicts)
+}
+
+fn side_of(git: &gix::Repository, mode: Mode, id: gix::ObjectId) -> Result<ConflictSide, GitError> {
+    let kind = match mode {
+        Mode::COMMIT => FileKind::Submodule,
+        Mode::SYMLINK => FileKind::SymbolicLink,
+        Mode::FILE_EXECUTABLE => FileKind::Executable,
+        _ => FileKind::File,
+    };
+    let contents = if kind == FileKind::Submodule || mode.contains(Mode::DIR) {
+        Vec::new()
+    } else {
+        git.find_blob(id).doing(|| format!("reading {id}"))?.data.clone()
+    };
+    Ok(ConflictSide { blob: BlobId::from_git(id), kind, contents })
+}
+
+fn renamed_in(conflict: &GitConflict) -> Option<Renamed> {
+    /// Where a side moved a file from and to.
+    fn rename(change: &Change) -> Option<(&BStr, &BStr)> {
+        match change {
+            Change::Rewrite { source_location, location, copy: false, .. } => {
+                Some((source_location.as_bstr(), location.as_bstr()))
+            }
+            _ => None,
+        }
+    }
+    let (ours, theirs) = (rename(&conflict.ours), rename(&conflict.theirs));
+    let (from, _) = ours.or(theirs)?;
+    let to = |rename: Option<(&BStr, &BStr)>| {
+        rename.filter(|(source, _)| *source == from).map(|(_, to)| RepositoryPath::from_git(to))
+    };
+    Some(Renamed { from: RepositoryPath::from_git(from), ours: to(ours), theirs: to(theirs) })
 }
 
 fn sides_of(conflict: &GitConflict) -> Sides {

@@ -1,16 +1,15 @@
 //! Bringing other commits into a worktree: cherry-pick, merge, squash.
 //!
-//! All of it is computed in memory first. A conflict is found before an object, a file or a reference is written.
+//! All of it is computed in memory first ([`crate::compute`]). A conflict is found before an object, a file or a
+//! reference is written.
 
 use std::ops::Range;
 
-use gix::{ObjectId, merge::blob::builtin_driver::text::Labels, odb::memory::Storage};
-
 use crate::{
-    commit::{MessageError, tidy},
-    conflict::{Conflict, conflicts_of},
-    git_error::{Doing as _, GitError, Listed},
-    history::is_ancestor,
+    commit::MessageError,
+    compute::{self, Computed, InPlace, Keep},
+    conflict::Conflict,
+    git_error::{GitError, Listed},
     id::CommitId,
     reset::tree_of,
     signature::Signature,
@@ -97,39 +96,23 @@ impl Worktree {
     /// Applies the commits after `range.start` up to `range.end`, oldest first, each as a commit of its own with its
     /// author and message; then branch, files and index follow in one step. Returns the new commits.
     ///
-    /// A commit whose change is there already makes no new one. Signatures of commits are dropped, since they would
-    /// not hold. Untracked files that are not in the way stay.
+    /// A commit whose change is there already makes no new one; one that changed nothing from the start is kept, as by
+    /// `git cherry-pick --allow-empty --empty=drop`. Signatures of commits are dropped, since they would not hold.
+    /// Untracked files that are not in the way stay.
     ///
     /// # Errors
     ///
     /// See [`CherryPickError`]; on each of them everything is as it was, also if the third of five conflicts.
     pub fn cherry_pick(&self, range: Range<CommitId>, committer: &Signature) -> Result<Vec<CommitId>, CherryPickError> {
         let (git, head) = self.open_with_head()?;
-        let commits = line(&git, &range)?;
-        let Some(last) = commits.last() else {
-            return Ok(Vec::new());
-        };
-        let reason = format!("cherry-pick: {} commits up to {last}", commits.len());
+        let commits = compute::line(&git, &range)?;
         let git = git.with_object_memory();
-        let committer = committer.git();
-
-        let mut tip = head;
-        let mut tree = tree_of(&git, head)?;
-        let mut created = Vec::with_capacity(commits.len());
-        for commit in commits {
-            let picked = pick(&git, commit, tree)?;
-            if picked == tree {
-                continue;
-            }
-            tree = picked;
-            tip = rewrite(&git, commit, tree, tip, &committer)?;
-            created.push(tip);
+        let created = compute::replay(&git, head, &commits, committer, InPlace::IsMadeAgain)?;
+        if let Some(tip) = created.last() {
+            let reason = format!("cherry-pick: {} commits up to {}", commits.len(), range.end);
+            self.take_over(&git, head, *tip, &committer.git(), reason)?;
         }
-        if created.is_empty() {
-            return Ok(created);
-        }
-        self.take_over(&git, head, tip, tree, &committer, reason)?;
-        Ok(created)
+        Ok(created.iter().map(|made| made.commit).collect())
     }
 
     /// Writes what a pick of `commit` would give into the working tree and the index, with conflict markers where
@@ -147,15 +130,15 @@ impl Worktree {
         if git.find_commit(commit.git()).is_ok_and(|commit| commit.parent_ids().count() > 1) {
             return Err(CherryPickError::MergeCommit { commit });
         }
-        let (tree, conflicts) = apply(&git, commit, tree_of(&git, head)?)?;
-        self.take_over(&git, head, head, tree, &Signature::runtime(), String::new())?;
+        let (tree, conflicts) = compute::apply(&git, commit, tree_of(&git, head)?)?;
+        self.take_over(&git, head, Computed { commit: head, tree }, &Signature::runtime(), String::new())?;
         Ok(conflicts)
     }
 
     /// Merges `other` with a merge commit, even where a fast-forward would do. None if `other` is behind this
     /// worktree's commit already.
     pub fn merge(&self, other: CommitId, committer: &Signature, message: &str) -> Result<Option<CommitId>, MergeError> {
-        self.merge_with(other, committer, message, |head| vec![head.git(), other.git()])
+        self.merge_with(other, committer, message, Keep::History)
     }
 
     /// Merges `other` into one commit with one parent, which keeps the changes and drops the history. None if `other`
@@ -166,7 +149,7 @@ impl Worktree {
         committer: &Signature,
         message: &str,
     ) -> Result<Option<CommitId>, MergeError> {
-        self.merge_with(other, committer, message, |head| vec![head.git()])
+        self.merge_with(other, committer, message, Keep::Changes)
     }
 
     fn merge_with(
@@ -174,143 +157,28 @@ impl Worktree {
         other: CommitId,
         committer: &Signature,
         message: &str,
-        parents: impl Fn(CommitId) -> Vec<ObjectId>,
+        keep: Keep,
     ) -> Result<Option<CommitId>, MergeError> {
-        let message = tidy(message)?;
         let (git, head) = self.open_with_head()?;
         let git = git.with_object_memory();
-        let doing = || format!("merging {other} into {}", self.path().display());
-        if is_ancestor(&git, other, head)? {
+        let Some(merged) = compute::merge(&git, head, other, committer, message, keep)? else {
             return Ok(None);
-        }
-        let bases = git.merge_bases_many(head.git(), &[other.git()]).doing(doing)?;
-        if bases.is_empty() {
-            return Err(MergeError::Unrelated { ours: head, theirs: other });
-        }
-        let name = other.short();
-        let labels = Labels { ancestor: None, current: Some("HEAD".into()), other: Some(name.as_str().into()) };
-        let options = git.tree_merge_options().doing(doing)?;
-        let mut outcome = git.merge_commits(head.git(), other.git(), labels, options.into()).doing(doing)?.tree_merge;
-        let conflicts = conflicts_of(&git, &mut outcome)?;
-        if !conflicts.is_empty() {
-            return Err(MergeError::Conflict { commit: other, conflicts });
-        }
-        let tree = outcome.tree.write().doing(doing)?.detach();
-        let parents = parents(head);
-        if parents.len() == 1 && tree == tree_of(&git, head)? {
-            return Ok(None);
-        }
-        let committer = committer.git();
-        let commit = gix::objs::Commit {
-            tree,
-            parents: parents.into_iter().collect(),
-            author: committer.clone(),
-            committer: committer.clone(),
-            encoding: None,
-            message: message.as_str().into(),
-            extra_headers: Vec::new(),
         };
-        let commit = CommitId::from_git(git.write_object(&commit).doing(doing)?.detach());
-        self.take_over(&git, head, commit, tree, &committer, format!("merge {other}"))?;
-        Ok(Some(commit))
+        self.take_over(&git, head, merged, &committer.git(), format!("merge {other}"))?;
+        Ok(Some(merged.commit))
     }
 
     /// Checks the working tree, writes the objects that are in memory, and moves the worktree to them.
-    fn take_over(
+    pub(crate) fn take_over(
         &self,
         git: &gix::Repository,
         head: CommitId,
-        tip: CommitId,
-        tree: ObjectId,
+        to: Computed,
         by: &gix::actor::Signature,
         reason: String,
     ) -> Result<(), SwitchError> {
-        let switch = Switch::prepare(git, !self.is_main(), tree, Uncommitted::Refuse)?;
-        if let Some(objects) = git.objects.reset_object_memory() {
-            self.write(&objects)?;
-        }
-        switch.run(head, tip, by, reason)
+        let switch = Switch::prepare(git, !self.is_main(), to.tree, Uncommitted::Refuse)?;
+        compute::write_objects(git, &self.repository().git())?;
+        switch.run(head, to.commit, by, reason)
     }
-
-    fn write(&self, objects: &Storage) -> Result<(), GitError> {
-        use gix::objs::Write as _;
-        let on_disk = self.repository().git();
-        for (id, (kind, data)) in objects.iter() {
-            let written = on_disk.objects.write_buf(*kind, data);
-            written.doing(|| format!("writing the object {id}"))?;
-        }
-        Ok(())
-    }
-}
-
-/// The commits of a range along first parents, oldest first.
-fn line(git: &gix::Repository, range: &Range<CommitId>) -> Result<Vec<CommitId>, CherryPickError> {
-    let mut commits = Vec::new();
-    let mut current = range.end;
-    while current != range.start {
-        let doing = || format!("reading the commit {current}");
-        let commit = git.find_commit(current.git()).doing(doing)?;
-        let mut parents = commit.parent_ids();
-        let Some(parent) = parents.next() else {
-            return Err(CherryPickError::NotARange { base: range.start, tip: range.end });
-        };
-        if parents.next().is_some() {
-            return Err(CherryPickError::MergeCommit { commit: current });
-        }
-        commits.push(current);
-        current = CommitId::from_git(parent.detach());
-    }
-    commits.reverse();
-    Ok(commits)
-}
-
-/// The tree that results from picking a commit, if it is without conflicts.
-fn pick(git: &gix::Repository, commit: CommitId, ours: ObjectId) -> Result<ObjectId, CherryPickError> {
-    let (tree, conflicts) = apply(git, commit, ours)?;
-    if conflicts.is_empty() { Ok(tree) } else { Err(CherryPickError::Conflict { commit, conflicts }) }
-}
-
-/// The tree that results from applying a commit's change to `ours`, with markers where there are conflicts.
-fn apply(git: &gix::Repository, commit: CommitId, ours: ObjectId) -> Result<(ObjectId, Vec<Conflict>), GitError> {
-    let doing = || format!("picking {commit}");
-    let picked = git.find_commit(commit.git()).doing(doing)?;
-    let parent = picked.parent_ids().next().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
-    let base = tree_of(git, CommitId::from_git(parent.detach()))?;
-    let theirs = picked.tree_id().doing(doing)?.detach();
-    let subject = picked.message().doing(doing)?.summary().to_string();
-    let other = format!("{} ({subject})", commit.short());
-    let ancestor = format!("parent of {other}");
-    let labels = Labels {
-        ancestor: Some(ancestor.as_str().into()),
-        current: Some("HEAD".into()),
-        other: Some(other.as_str().into()),
-    };
-    let options = git.tree_merge_options().doing(doing)?;
-    let mut outcome = git.merge_trees(base, ours, theirs, labels, options).doing(doing)?;
-    let conflicts = conflicts_of(git, &mut outcome)?;
-    Ok((outcome.tree.write().doing(doing)?.detach(), conflicts))
-}
-
-/// The same author, message and encoding with another tree and parent.
-fn rewrite(
-    git: &gix::Repository,
-    commit: CommitId,
-    tree: ObjectId,
-    parent: CommitId,
-    committer: &gix::actor::Signature,
-) -> Result<CommitId, GitError> {
-    let doing = || format!("picking {commit}");
-    let picked = git.find_commit(commit.git()).doing(doing)?;
-    let picked = picked.decode().doing(doing)?;
-    let author = picked.author().doing(doing)?.to_owned().doing(doing)?;
-    let new = gix::objs::Commit {
-        tree,
-        parents: [parent.git()].into_iter().collect(),
-        author,
-        committer: committer.clone(),
-        encoding: picked.encoding.map(ToOwned::to_owned),
-        message: picked.message.to_owned(),
-        extra_headers: Vec::new(),
-    };
-    Ok(CommitId::from_git(git.write_object(&new).doing(doing)?.detach()))
 }

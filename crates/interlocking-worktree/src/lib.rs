@@ -105,7 +105,11 @@ mod unlock;
 mod branch;
 
 mod conflict;
+mod prompt;
+mod compute;
 mod integrate;
+mod rebase;
+mod onto;
 
 mod pack;
 mod clone_settings;
@@ -124,7 +128,7 @@ pub use branch::{ArchiveError, DeleteBranchError, FastForwardError};
 pub use change::{Change, ChangeKind};
 pub use clone::{CreateCloneError, OpenCloneError};
 pub use commit::{CommitError, MessageError};
-pub use conflict::{Conflict, ConflictKind};
+pub use conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renamed};
 pub use create::CreateError;
 pub use diff::{FileChange, FileChangeKind};
 pub use export::{ClonedCommits, ExportError, FetchError};
@@ -135,6 +139,7 @@ pub use integrate::{CherryPickError, MergeError};
 pub use list::{OpenWorktreeError, WorktreeEntry};
 pub use name::{ArchiveName, BranchName, NameError, NameRule};
 pub use path::{PathError, PathRule, RepositoryPath};
+pub use rebase::RebaseError;
 pub use remove::{Discarded, Force, RemoveError};
 pub use remove_clone::RemoveCloneError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};

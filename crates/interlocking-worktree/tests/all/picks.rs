@@ -1,4 +1,4 @@
-use interlocking_worktree::{CherryPickError, ConflictKind, SwitchError};
+use interlocking_worktree::{CherryPickError, ConflictKind, ConflictSide, FileKind, SwitchError};
 
 use crate::judge::{Place, author, commit_with_git, git_in, path, run, write};
 
@@ -133,12 +133,13 @@ fn a_conflict_leaves_no_trace() {
     ];
     assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
     let both = &conflicts[1];
-    let read = |blob: Option<_>| String::from_utf8(place.repository.read_blob(blob.unwrap()).unwrap()).unwrap();
-    assert_eq!(
-        (read(both.base), read(both.ours), read(both.theirs)),
-        ("one\ntwo\n".into(), "ours\ntwo\n".into(), "theirs\ntwo\n".into())
-    );
-    assert_eq!((conflicts[4].ours, conflicts[3].theirs, conflicts[2].base), (None, None, None));
+    let texts = [&both.base, &both.ours, &both.theirs].map(|side| side.as_ref().unwrap().text());
+    assert_eq!(texts, [Some("one\ntwo\n"), Some("ours\ntwo\n"), Some("theirs\ntwo\n")]);
+    let read = |side: &Option<ConflictSide>| place.repository.read_blob(side.as_ref().unwrap().blob).unwrap();
+    assert_eq!(read(&both.ours), b"ours\ntwo\n");
+    assert_eq!((&conflicts[4].ours, &conflicts[3].theirs, &conflicts[2].base), (&None, &None, &None));
+    let binary = conflicts[0].ours.as_ref().unwrap();
+    assert_eq!((binary.text(), binary.contents.as_slice(), binary.kind), (None, &b"\0o"[..], FileKind::File));
 
     // The same text, and the same sides, as git leaves.
     git_in(target.path(), &["-c", "advice.mergeConflict=false", "cherry-pick", &format!("{tip}~1")]);
@@ -151,9 +152,9 @@ fn a_conflict_leaves_no_trace() {
     let unmerged: Vec<String> = git_in(target.path(), &["ls-files", "--unmerged"]).lines().map(str::to_owned).collect();
     let mut ours = Vec::new();
     for conflict in &conflicts {
-        for (stage, blob) in [conflict.base, conflict.ours, conflict.theirs].iter().enumerate() {
-            if let Some(blob) = blob {
-                ours.push(format!("100644 {blob} {}\t{}", stage + 1, conflict.path));
+        for (stage, side) in [&conflict.base, &conflict.ours, &conflict.theirs].into_iter().enumerate() {
+            if let Some(side) = side {
+                ours.push(format!("100644 {} {}\t{}", side.blob, stage + 1, conflict.path));
             }
         }
     }
