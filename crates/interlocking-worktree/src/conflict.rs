@@ -6,7 +6,9 @@ use gix::{
     bstr::{BStr, BString, ByteSlice as _},
     diff::tree_with_rewrites::Change,
     index::entry::{Mode, Stage},
-    merge::tree::{Conflict as GitConflict, Outcome, TreatAsUnresolved, apply_index_entries::RemovalMode},
+    merge::tree::{
+        Conflict as GitConflict, Outcome, ResolutionFailure, TreatAsUnresolved, apply_index_entries::RemovalMode,
+    },
 };
 
 use crate::{
@@ -25,6 +27,9 @@ pub struct Conflict {
     pub path: RepositoryPath,
     /// What the sides did.
     pub kind: ConflictKind,
+    /// Where the file belongs, if git put it aside under a name of its own making (`path`, with `~` and the name of a
+    /// side at its end), because something else is in its place.
+    pub place: Option<RepositoryPath>,
     /// The rename that is involved, if there is one.
     pub renamed: Option<Renamed>,
     /// What both sides began with; none if the path was not there.
@@ -147,10 +152,17 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
     }
     let mut marked = BTreeMap::new();
     let mut renames = BTreeMap::new();
+    let mut places = BTreeMap::new();
     for conflict in outcome.conflicts.iter().filter(|conflict| conflict.is_unresolved(how)) {
         let path = conflict.ours.location().to_owned();
-        // Some conflicts have no place of their own in the index.
-        by_path.entry(path.clone()).or_insert_with(|| sides_of(conflict));
+        // Some conflicts have no place of their own in the index, and some another one.
+        let sides = sides_of(conflict);
+        if !by_path.values().any(|known| shares_a_side(known, &sides)) {
+            by_path.insert(path.clone(), sides);
+        }
+        if let Some(aside) = put_aside(conflict) {
+            places.insert(aside.to_owned(), RepositoryPath::from_git(path.as_bstr()));
+        }
         if let Some(merge) = conflict.content_merge() {
             let blob = git.find_blob(merge.merged_blob_id).doing(doing)?;
             if blob.data.contains_str("<<<<<<<") {
@@ -169,11 +181,12 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
     };
     let mut conflicts = Vec::with_capacity(by_path.len());
     for (path, sides) in by_path {
-        let marked = marked.remove(&path);
+        let (marked, place) = (marked.remove(&path), places.remove(&path));
         let path = RepositoryPath::from_git(path.as_bstr());
         let [base, ours, theirs] = sides;
         conflicts.push(Conflict {
             kind: kind_of(&sides),
+            place,
             renamed: renames.remove(&path),
             base: side(base)?,
             ours: side(ours)?,
@@ -198,6 +211,26 @@ fn side_of(git: &gix::Repository, mode: Mode, id: gix::ObjectId) -> Result<Confl
         git.find_blob(id).doing(|| format!("reading {id}"))?.data.clone()
     };
     Ok(ConflictSide { blob: BlobId::from_git(id), kind, contents })
+}
+
+fn shares_a_side(one: &Sides, other: &Sides) -> bool {
+    one.iter().zip(other).any(|(one, other)| one.is_some() && one == other)
+}
+
+/// The name that was made up for a file whose place is taken.
+fn put_aside(conflict: &GitConflict) -> Option<&BStr> {
+    match &conflict.resolution {
+        Err(ResolutionFailure::OursModifiedTheirsDirectoryThenOursRenamed {
+            renamed_unique_path_to_modified_blob: aside,
+        })
+        | Err(ResolutionFailure::OursDirectoryTheirsNonDirectoryTheirsRenamed {
+            renamed_unique_path_of_theirs: aside,
+        })
+        | Err(ResolutionFailure::OursAddedTheirsAddedTypeMismatch { their_unique_location: aside }) => {
+            Some(aside.as_bstr())
+        }
+        _ => None,
+    }
 }
 
 fn renamed_in(conflict: &GitConflict) -> Option<Renamed> {

@@ -14,9 +14,10 @@ use crate::{
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
-    references::{self, Move, MoveError, full_name},
+    new_branch::{CreateBranchError, create_branch},
+    references::{self, full_name},
     remove::take_away,
-    repository::Repository,
+    repository::{Repository, head_of},
     reset::tree_of,
     signature::Signature,
     worktree::Worktree,
@@ -40,6 +41,21 @@ pub enum CreateError {
         branch: BranchName,
         /// The branch that is there.
         existing: BranchName,
+    },
+    /// There is no branch of this name to attach.
+    #[error("there is no branch {branch} to create a worktree on: create it, or choose a new one")]
+    NoSuchBranch {
+        /// The branch asked for.
+        branch: BranchName,
+    },
+    /// A worktree is on the branch already, the main one or another, with its directory there or not. Two on one branch
+    /// would move it under each other's feet.
+    #[error("{branch} is checked out in {} already: one worktree a branch", place.display())]
+    BranchInUse {
+        /// The branch asked for.
+        branch: BranchName,
+        /// The worktree that is on it.
+        place: PathBuf,
     },
     /// There is no such commit here.
     #[error("{commit} is not a commit of this repository")]
@@ -80,8 +96,22 @@ pub enum CreateError {
 
 /// What the new worktree's HEAD is.
 enum NewHead {
+    /// A branch that is created with it.
     Branch(BranchName),
+    /// A branch that is there.
+    Existing(BranchName),
     Detached,
+}
+
+impl From<CreateBranchError> for CreateError {
+    fn from(error: CreateBranchError) -> Self {
+        match error {
+            CreateBranchError::Exists { branch, at } => Self::BranchExists { branch, at },
+            CreateBranchError::Clash { branch, existing } => Self::BranchClash { branch, existing },
+            CreateBranchError::NoSuchCommit { commit } => Self::NoSuchCommit { commit },
+            CreateBranchError::Git(error) => Self::Git(error),
+        }
+    }
 }
 
 impl Repository {
@@ -105,6 +135,20 @@ impl Repository {
     /// Creates a worktree at `place` with a detached HEAD at `from`: a checkout to look at and run things in.
     pub fn create_detached_worktree(&self, place: impl AsRef<Path>, from: CommitId) -> Result<Worktree, CreateError> {
         self.create(place.as_ref(), NewHead::Detached, from)
+    }
+
+    /// Creates a worktree at `place` on a branch that is there already, at the commit it is at.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::BranchInUse`] if a worktree is on it already: the check and the registration are one step for
+    /// all threads and processes that use this crate. The git program refuses too, but takes no lock, and two of it at
+    /// the same moment can both succeed. Otherwise as [`Repository::create_worktree`].
+    pub fn create_worktree_on(&self, place: impl AsRef<Path>, branch: BranchName) -> Result<Worktree, CreateError> {
+        let Some(from) = self.branch_head(&branch)? else {
+            return Err(CreateError::NoSuchBranch { branch });
+        };
+        self.create(place.as_ref(), NewHead::Existing(branch), from)
     }
 
     fn create(&self, place: &Path, head: NewHead, from: CommitId) -> Result<Worktree, CreateError> {
@@ -138,6 +182,16 @@ impl Repository {
         let git_head = match head {
             NewHead::Branch(branch) => {
                 create_branch(git, branch, from)?;
+                Head::Attached(full_name(&branch.full_name())?)
+            }
+            NewHead::Existing(branch) => {
+                if let Some(place) = self.place_on(branch)? {
+                    return Err(CreateError::BranchInUse { branch: branch.clone(), place });
+                }
+                // It was there a moment ago, when nobody held the lock.
+                if self.branch_head(branch)?.is_none() {
+                    return Err(CreateError::NoSuchBranch { branch: branch.clone() });
+                }
                 Head::Attached(full_name(&branch.full_name())?)
             }
             NewHead::Detached => Head::Detached(from.git()),
@@ -183,10 +237,22 @@ impl Repository {
             .map(|name| name.to_string_lossy().into_owned())
             .ok_or_else(|| GitError::new(doing(), "it has no name"))?;
         let branch = match head {
-            NewHead::Branch(branch) => Some(branch.clone()),
+            NewHead::Branch(branch) | NewHead::Existing(branch) => Some(branch.clone()),
             NewHead::Detached => None,
         };
         Ok(Worktree::linked(self.clone(), name, place.to_owned(), branch))
+    }
+
+    /// Where a worktree is on the branch, its directory there or not. The caller holds the registration lock.
+    pub(crate) fn place_on(&self, branch: &BranchName) -> Result<Option<PathBuf>, GitError> {
+        let main = self.git_of_main_worktree()?;
+        if let Some(place) = main.workdir()
+            && head_of(&main)?.branch.as_ref() == Some(branch)
+        {
+            return Ok(Some(place.to_owned()));
+        }
+        let linked = self.list()?.into_iter().find(|entry| entry.branch.as_ref() == Some(branch));
+        Ok(linked.map(|entry| entry.path))
     }
 
     /// The place must be free, and outside everything that belongs to the repository.
@@ -262,32 +328,6 @@ fn register(
             result => return result,
         }
     }
-}
-
-fn create_branch(git: &gix::Repository, branch: &BranchName, from: CommitId) -> Result<(), CreateError> {
-    let doing = || format!("reading the branches beside {branch}");
-    let references = git.references().doing(doing)?;
-    for existing in references.local_branches().doing(doing)? {
-        let existing = existing.map_err(|error| GitError::new(doing(), error.to_string()))?;
-        let Some(existing) = BranchName::from_git(existing.name()) else {
-            continue;
-        };
-        let is_below = |lower: &BranchName, upper: &BranchName| {
-            lower.as_str().strip_prefix(upper.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        };
-        // Git notices only while reflogs are kept.
-        if is_below(&existing, branch) || is_below(branch, &existing) {
-            return Err(CreateError::BranchClash { branch: branch.clone(), existing });
-        }
-    }
-    let name = branch.full_name();
-    let new = Move { name: &name, expected: None, to: from.git(), reason: format!("branch: Created from {from}") };
-    new.create(git, &Signature::runtime()).map_err(|error| match error {
-        MoveError::Moved { found } => {
-            CreateError::BranchExists { branch: branch.clone(), at: found.map_or(from, CommitId::from_git) }
-        }
-        MoveError::Git(error) => error.into(),
-    })
 }
 
 /// An absolute path without symbolic links in the part that exists.

@@ -139,8 +139,10 @@ fn between(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Result<Vec<Di
     let doing = || format!("comparing the trees {from} and {to}");
     let from_tree = git.find_tree(from).doing(doing)?;
     let to_tree = git.find_tree(to).doing(doing)?;
-    // Git's own thresholds, whatever the user's configuration says about showing renames.
-    let options = gix::diff::Options::default().with_rewrites(Some(gix::diff::Rewrites::default()));
+    // Git's own thresholds, whatever the user's configuration says about showing renames. An empty file can be renamed
+    // too, for a diff; not for a merge.
+    let rewrites = gix::diff::Rewrites { track_empty: true, ..gix::diff::Rewrites::default() };
+    let options = gix::diff::Options::default().with_rewrites(Some(rewrites));
     let changes = git.diff_tree_to_tree(&from_tree, &to_tree, options).doing(doing)?;
     let mut differences: Vec<Difference> = changes.into_iter().filter_map(difference).collect();
     differences.sort_by(|one, other| one.path.cmp(&other.path));

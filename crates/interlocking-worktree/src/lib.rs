@@ -86,9 +86,13 @@ mod registration;
 mod repository;
 mod worktree;
 
+mod new_branch;
 mod create;
 mod list;
+mod lock;
 mod remove;
+mod prune;
+mod repair;
 
 mod change;
 mod index;
@@ -96,6 +100,7 @@ mod survey;
 mod examine;
 mod snapshot;
 mod commit;
+mod message;
 
 mod references;
 mod files;
@@ -106,6 +111,7 @@ mod branch;
 
 mod conflict;
 mod prompt;
+mod modes;
 mod compute;
 mod integrate;
 mod rebase;
@@ -137,11 +143,16 @@ pub use history::{CommitRecord, Person, ResolveError};
 pub use id::{BlobId, CommitId, ObjectIdError};
 pub use integrate::{CherryPickError, MergeError};
 pub use list::{OpenWorktreeError, WorktreeEntry};
+pub use lock::LockError;
+pub use message::{Message, TrailerError};
 pub use name::{ArchiveName, BranchName, NameError, NameRule};
+pub use new_branch::{CreateBranchError, MoveBranchError};
 pub use path::{PathError, PathRule, RepositoryPath};
+pub use prune::{PruneError, Pruned};
 pub use rebase::RebaseError;
 pub use remove::{Discarded, Force, RemoveError};
 pub use remove_clone::RemoveCloneError;
+pub use repair::{RepairError, Repaired, WrongLink};
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
 pub use reset::ResetError;
 pub use signature::{Signature, SignatureError};

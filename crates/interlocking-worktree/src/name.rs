@@ -4,8 +4,9 @@ use std::{fmt, str::FromStr};
 
 /// The name of a local branch without `refs/heads/`, such as `tests-r7`.
 ///
-/// What git accepts and no more: no leading dash, `..`, control characters, spaces or names that git or this
-/// crate gives a meaning of its own. A flat name is best: `agent` and `agent/one` cannot exist together.
+/// What git accepts and less: no leading dash, `..`, control characters, spaces, or names that git, a file system or
+/// this crate gives a meaning of its own; see [`NameRule`]. A flat name is best: `agent` and `agent/one` cannot exist
+/// together. A branch that is there already may have any name that git allows, and is read with it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BranchName(String);
 
@@ -54,6 +55,10 @@ pub enum NameRule {
     /// It has a meaning of its own: `HEAD`, `refs/…`, forty hexadecimal digits, and the like.
     #[error("git reads it as something else")]
     Reserved,
+    /// A part is a device on Windows: `con`, `nul`, `com1` and the like, with an extension or without. References are
+    /// files, so a branch of that name can never be fetched there.
+    #[error("a part of it is a device's name on Windows")]
+    Device,
 }
 
 impl NameRule {
@@ -166,8 +171,12 @@ fn broken_rule(name: &str) -> Option<NameRule> {
         if part.starts_with('-') {
             return Some(NameRule::LeadingDash);
         }
-        if part.starts_with('.') || part.ends_with('.') || part.ends_with(".lock") {
+        let is_lock = part.len() > 4 && part.to_ascii_lowercase().ends_with(".lock");
+        if part.starts_with('.') || part.ends_with('.') || is_lock {
             return Some(NameRule::Dots);
+        }
+        if gix::validate::path::component_is_windows_device(part.into()) {
+            return Some(NameRule::Device);
         }
     }
     if is_reserved(name) || gix::validate::reference::branch_name(format!("{BRANCHES}{name}").as_str().into()).is_err()
@@ -184,8 +193,9 @@ fn is_forbidden(character: char) -> bool {
 
 fn is_reserved(name: &str) -> bool {
     let is_object_id = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // `HEAD`, `FETCH_HEAD`, `ORIG_HEAD`, `MERGE_HEAD`, `CHERRY_PICK_HEAD`, ...
-    let is_pseudo_reference = name == "HEAD"
+    // `HEAD`, `FETCH_HEAD`, `ORIG_HEAD`, `MERGE_HEAD`, `CHERRY_PICK_HEAD`, ... `head` is the same file on systems that
+    // take upper and lower case for one.
+    let is_pseudo_reference = name.eq_ignore_ascii_case("HEAD")
         || (name.ends_with("_HEAD") && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'));
     is_object_id || is_pseudo_reference || name.starts_with("refs/")
 }
@@ -196,7 +206,7 @@ mod tests {
 
     #[test]
     fn names_in_use_are_taken() {
-        for name in ["main", "tests-r7", "feature/one", "v1.2", "übung", "a_HEAD"] {
+        for name in ["main", "tests-r7", "feature/one", "v1.2", "übung", "a_HEAD", "console", "git"] {
             assert_eq!(BranchName::new(name).unwrap().as_str(), name);
         }
         assert_eq!(ArchiveName::new("r7/1").unwrap().reference(), "refs/interlocking/archive/r7/1");
@@ -220,6 +230,12 @@ mod tests {
             (".hidden", NameRule::Dots),
             ("a/.b", NameRule::Dots),
             ("a.lock", NameRule::Dots),
+            ("a.LOCK", NameRule::Dots),
+            (".git", NameRule::Dots),
+            ("a/.GIT/b", NameRule::Dots),
+            ("nul", NameRule::Device),
+            ("run/COM1.txt", NameRule::Device),
+            ("Head", NameRule::Reserved),
             ("a b", NameRule::Character(' ')),
             ("a\nb", NameRule::Character('\n')),
             ("a\u{7f}", NameRule::Character('\u{7f}')),

@@ -6,12 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gix::bstr::{BStr, BString, ByteSlice};
+use gix::{
+    bstr::{BStr, BString, ByteSlice},
+    validate::path::{component, component::Options},
+};
 
 /// A path of a file or directory relative to the root of the working tree, with `/` between its parts.
 ///
-/// It never leaves the tree: no `..`, no leading `/`, no `.git`. It may hold bytes that are not UTF-8, since git's
-/// paths may.
+/// It never leaves the tree: no `..`, no leading `/`, no `.git`, also as the file systems of Windows and macOS spell it.
+/// It may hold bytes that are not UTF-8, since git's paths may, and a part may be a device's name on Windows, since
+/// projects have an `aux.rs`; such a project cannot be checked out there. What git itself reports (a diff, a conflict) is
+/// taken as it is.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepositoryPath(BString);
 
@@ -37,23 +42,29 @@ pub enum PathRule {
     /// A part is empty, `.` or `..`.
     #[error("it has an empty, `.` or `..` part")]
     NotPlain,
-    /// A part is `.git`, which belongs to git.
+    /// A part is `.git`, which belongs to git: in any case, and in any way that a file system takes for it, such as
+    /// `git~1`, `.git.` or with invisible characters in between.
     #[error("`.git` belongs to git")]
     DotGit,
     /// It contains a backslash, which some systems read as a slash.
     #[error("it contains a backslash")]
     Backslash,
+    /// It begins with a dash, so that a command line would read an option.
+    #[error("it begins with a dash, which a command line reads as an option")]
+    LeadingDash,
     /// It contains a control character.
     #[error("it contains a control character")]
     ControlCharacter,
-    /// It has more than [`PathRule::LONGEST`] bytes.
-    #[error("it is longer than 4096 bytes")]
+    /// It has more than [`PathRule::LONGEST`] bytes, or a part more than [`PathRule::LONGEST_PART`].
+    #[error("it is longer than 4096 bytes, or a part of it than 255")]
     TooLong,
 }
 
 impl PathRule {
     /// The most bytes a path may have.
     pub const LONGEST: usize = 4096;
+    /// The most bytes a part between two slashes may have: no common file system takes longer names.
+    pub const LONGEST_PART: usize = 255;
 }
 
 impl RepositoryPath {
@@ -141,6 +152,9 @@ fn broken_rule(path: &[u8]) -> Option<PathRule> {
     if path[0] == b'/' || has_drive || path.to_path().is_ok_and(Path::is_absolute) {
         return Some(PathRule::Absolute);
     }
+    if path[0] == b'-' {
+        return Some(PathRule::LeadingDash);
+    }
     if path.contains(&b'\\') {
         return Some(PathRule::Backslash);
     }
@@ -151,7 +165,12 @@ fn broken_rule(path: &[u8]) -> Option<PathRule> {
         if part.is_empty() || part == b"." || part == b".." {
             return Some(PathRule::NotPlain);
         }
-        if part.eq_ignore_ascii_case(b".git") {
+        if part.len() > PathRule::LONGEST_PART {
+            return Some(PathRule::TooLong);
+        }
+        // The rule by which `git fsck` finds a tree unfit.
+        let options = Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
+        if component(part.as_bstr(), None, options).is_err() {
             return Some(PathRule::DotGit);
         }
     }
@@ -169,15 +188,22 @@ mod tests {
             ("", PathRule::Empty),
             ("/etc/passwd", PathRule::Absolute),
             ("C:/x", PathRule::Absolute),
+            ("-rf", PathRule::LeadingDash),
             ("../x", PathRule::NotPlain),
             ("a/../../x", PathRule::NotPlain),
             ("a//b", PathRule::NotPlain),
             ("./a", PathRule::NotPlain),
             (".git/config", PathRule::DotGit),
             ("a/.GIT/hooks", PathRule::DotGit),
+            ("git~1/config", PathRule::DotGit),
+            (".git./config", PathRule::DotGit),
+            (".git /config", PathRule::DotGit),
+            (".git::$INDEX_ALLOCATION/config", PathRule::DotGit),
+            (".g\u{200c}it/config", PathRule::DotGit),
             ("a\\..\\b", PathRule::Backslash),
             ("a\nb", PathRule::ControlCharacter),
             (long.as_str(), PathRule::TooLong),
+            (&long[..256], PathRule::TooLong),
         ];
         for (path, reason) in cases {
             assert_eq!(RepositoryPath::new(path).unwrap_err().reason, reason, "{path:?}");

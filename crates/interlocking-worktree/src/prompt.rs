@@ -21,6 +21,9 @@ impl Conflict {
     #[must_use]
     pub fn to_prompt(&self) -> String {
         let mut text = format!("{}: {}\n", self.path, self.kind);
+        if let Some(place) = &self.place {
+            text += &format!("It belongs at {place}, where something else is.\n");
+        }
         if let Some(renamed) = &self.renamed {
             text += &format!("It began as {}", renamed.from);
             for (who, to) in [("we", &renamed.ours), ("they", &renamed.theirs)] {
@@ -80,6 +83,7 @@ mod tests {
         let conflict = Conflict {
             path: path("a.md"),
             kind: ConflictKind::Content,
+            place: None,
             renamed: Some(Renamed { from: path("old.md"), ours: Some(path("a.md")), theirs: None }),
             base: side(b"one"),
             ours: side(b"```\ncode\n```\n"),

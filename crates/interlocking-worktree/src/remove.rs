@@ -43,7 +43,7 @@ pub enum RemoveError {
         changes: Vec<Change>,
     },
     /// Somebody locked it.
-    #[error("{} is locked ({reason}): unlock it with `git worktree unlock`", path.display())]
+    #[error("{} is locked ({reason}): unlock it with `unlock_worktree` or `git worktree unlock`", path.display())]
     Locked {
         /// The worktree.
         path: PathBuf,

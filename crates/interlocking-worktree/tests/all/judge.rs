@@ -174,6 +174,31 @@ pub(crate) fn git_in(root: &Path, arguments: &[&str]) -> String {
 }
 
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Output {
+    git_command(root, arguments).output().unwrap()
+}
+
+/// With standard input, which it reads as slowly as it likes.
+pub(crate) fn feed(root: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    feed_with(root, arguments, input, &[])
+}
+
+/// [`feed`] with variables in the environment.
+pub(crate) fn feed_with(root: &Path, arguments: &[&str], input: &[u8], variables: &[(&str, &Path)]) -> Output {
+    use std::{io::Write as _, process::Stdio};
+    let mut command = git_command(root, arguments);
+    command.envs(variables.iter().copied());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // It may write before it has read everything, and end before that too.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// Hermetic, and with fixed names and times.
+pub(crate) fn git_command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GIT_")) {
         command.env_remove(name);
@@ -185,9 +210,8 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Output {
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
         .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.org")])
         .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.org")])
-        .envs([("GIT_AUTHOR_DATE", "1700000000 +0000"), ("GIT_COMMITTER_DATE", "1700000000 +0000")])
-        .output()
-        .unwrap()
+        .envs([("GIT_AUTHOR_DATE", "1700000000 +0000"), ("GIT_COMMITTER_DATE", "1700000000 +0000")]);
+    command
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
