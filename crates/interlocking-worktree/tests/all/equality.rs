@@ -328,7 +328,15 @@ impl Histories {
     }
 
     fn assert_same_files(&self) {
-        assert_eq!(files_of(self.ours.path()), files_of(&self.gits));
+        let (ours, gits) = (files_of(self.ours.path()), files_of(&self.gits));
+        let differ = |path: &&PathBuf| ours.get(*path) != gits.get(*path);
+        let other: BTreeMap<_, _> = ours
+            .keys()
+            .chain(gits.keys())
+            .filter(differ)
+            .map(|path| (path, (ours.get(path), gits.get(path))))
+            .collect();
+        assert!(other.is_empty(), "ours and git's differ: {other:?}");
     }
 
     fn tree(&self, commit: impl std::fmt::Display) -> String {
@@ -386,6 +394,10 @@ fn write_files(root: &Path, from: &Files, to: &Files) {
     for (path, entry) in from {
         if to.get(path) != Some(entry) && !matches!(entry, Entry::Submodule(_)) {
             std::fs::remove_file(at(path)).unwrap();
+            // Empty directories stay when a worktree is reset, as with git.
+            for parent in at(path).ancestors().skip(1).take_while(|parent| *parent != root) {
+                let _ = std::fs::remove_dir(parent);
+            }
         }
     }
     for (path, entry) in to {
@@ -411,7 +423,7 @@ fn write_files(root: &Path, from: &Files, to: &Files) {
 }
 
 /// Everything below a root but `.git`: the mode, and the contents or target.
-fn files_of(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+fn files_of(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     let mut found = BTreeMap::new();
     let mut directories = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
@@ -429,7 +441,8 @@ fn files_of(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
             } else {
                 std::fs::read(&path).unwrap()
             };
-            found.insert(path.strip_prefix(root).unwrap().to_owned(), (metadata.permissions().mode(), contents));
+            let found_there = (metadata.permissions().mode(), contents.escape_ascii().to_string());
+            found.insert(path.strip_prefix(root).unwrap().to_owned(), found_there);
         }
     }
     found

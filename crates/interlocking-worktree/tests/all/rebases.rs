@@ -1,0 +1,105 @@
+use interlocking_worktree::{RebaseError, SwitchError};
+
+use crate::judge::{Place, author, commit_with_git, git_in, write};
+
+/// HY-61. The task began on somebody's unfinished work: its own commits move, and not that work.
+#[test]
+fn exactly_the_tasks_commits_move() {
+    let place = Place::new();
+    let unfinished = place.worktree("unfinished");
+    let start = commit_with_git(unfinished.path(), &[("draft.txt", "draft\n")], "unfinished work");
+    let (ours, gits) = (place.worktree_from("ours", start), place.worktree_from("gits", start));
+    for root in [ours.path(), gits.path()] {
+        commit_with_git(root, &[("src/lib.rs", "ONE\ntwo\nthree\nfour\nfive\n")], "task: one\n\nNode: hImpl");
+        git_in(root, &["commit", "--quiet", "--allow-empty", "--message", "task: a word"]);
+        write(&root.join("task.txt"), "task\n");
+        git_in(root, &["add", "--all"]);
+        let by = ["commit", "--quiet", "--author", "Bob <bob@example.org>", "--date", "1600000000 +0200"];
+        git_in(root, &[&by[..], &["--message", "task: two"]].concat());
+        write(&root.join("untracked.txt"), "not in the way\n");
+    }
+    let onto = commit_with_git(place.worktree("main-moved").path(), &[("other.txt", "other\n")], "main went on");
+    let moved = ours.rebase(start, onto, &author()).unwrap();
+    git_in(gits.path(), &["rebase", "--quiet", "--onto", &onto.to_string(), &start.to_string()]);
+    assert_eq!(moved.len(), 3);
+    assert_eq!(moved[2].to_string(), git_in(gits.path(), &["rev-parse", "HEAD"]), "git's very commits");
+    assert_eq!(ours.head().unwrap(), moved[2]);
+    assert!(!ours.path().join("draft.txt").exists() && ours.path().join("other.txt").exists());
+    assert_eq!(place.repository.commit(moved[2]).unwrap().author.name, "Bob");
+    assert_eq!(unfinished.head().unwrap(), start);
+    for root in [ours.path(), gits.path()] {
+        std::fs::remove_file(root.join("untracked.txt")).unwrap();
+    }
+    place.assert_git_agrees();
+
+    // Again it changes nothing: the commits stand where they belong, and keep their ids.
+    assert_eq!(ours.rebase(onto, onto, &author()).unwrap(), moved);
+    assert_eq!(ours.head().unwrap(), moved[2]);
+}
+
+#[test]
+fn what_is_there_already_is_dropped() {
+    let place = Place::new();
+    let start = place.main();
+    let worktree = place.worktree("task");
+    commit_with_git(worktree.path(), &[("a.txt", "a\n")], "a");
+    commit_with_git(worktree.path(), &[("b.txt", "b\n")], "b");
+    let onto = commit_with_git(place.worktree("other").path(), &[("a.txt", "a\n")], "the same");
+    let moved = worktree.rebase(start, onto, &author()).unwrap();
+    assert_eq!(moved.len(), 1);
+    assert_eq!(place.repository.commit(moved[0]).unwrap().subject(), "b");
+    assert_eq!(place.repository.commit(moved[0]).unwrap().parents, [onto]);
+
+    // All of it: the branch is where it was moved to.
+    let all = commit_with_git(place.worktree("all").path(), &[("a.txt", "a\n"), ("b.txt", "b\n")], "both");
+    assert_eq!(worktree.rebase(onto, all, &author()).unwrap(), []);
+    assert_eq!(worktree.head().unwrap(), all);
+    place.assert_git_agrees();
+}
+
+/// HY-61: to abort is to have done nothing.
+#[test]
+fn a_rebase_that_conflicts_or_is_refused_never_began() {
+    let place = Place::new();
+    let start = place.main();
+    let worktree = place.worktree("task");
+    commit_with_git(worktree.path(), &[("fits.txt", "fits\n")], "fits");
+    let head = commit_with_git(worktree.path(), &[("README.md", "ours\n")], "conflicts");
+    let onto = commit_with_git(place.worktree("other").path(), &[("README.md", "theirs\n")], "theirs");
+    let objects = place.git(&["count-objects", "-v"]);
+    let before = place.snapshot();
+    let error = worktree.rebase(start, onto, &author()).unwrap_err();
+    let RebaseError::Conflict { commit, conflicts } = error else { panic!("{error}") };
+    assert_eq!((commit, conflicts.len()), (head, 1));
+    // On whose top it is put counts as ours, as with git.
+    assert_eq!(conflicts[0].ours.as_ref().unwrap().text(), Some("theirs\n"));
+    let error = worktree.rebase(onto, start, &author()).unwrap_err();
+    assert_eq!(error, RebaseError::NotBehind { start: onto, head });
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.git(&["count-objects", "-v"]), objects, "not even an object is written");
+
+    write(&worktree.path().join("README.md"), "uncommitted\n");
+    let before = place.snapshot();
+    let fitting = commit_with_git(place.worktree("third").path(), &[("third.txt", "third\n")], "third");
+    let error = worktree.rebase(start, fitting, &author()).unwrap_err();
+    assert!(matches!(error, RebaseError::Switch(SwitchError::Dirty { .. })), "{error}");
+    place
+        .repository
+        .remove_worktree(
+            &place.repository.open_worktree(place.path().join("run/third")).unwrap(),
+            interlocking_worktree::Force::No,
+        )
+        .unwrap()
+        .delete()
+        .unwrap();
+    place.repository.delete_branch(&crate::judge::branch("third"), fitting).unwrap();
+    assert_eq!(place.snapshot(), before);
+    git_in(worktree.path(), &["checkout", "--quiet", "README.md"]);
+
+    git_in(worktree.path(), &["merge", "--quiet", "--no-ff", "--message", "merged", &fitting.to_string()]);
+    let merged = worktree.head().unwrap();
+    let error = worktree.rebase(start, onto, &author()).unwrap_err();
+    assert_eq!(error, RebaseError::MergeCommit { commit: merged });
+    assert!(worktree.is_clean().unwrap());
+    place.assert_git_agrees();
+}
