@@ -15,8 +15,8 @@ use crate::{
     history::is_ancestor,
     id::CommitId,
     integrate::{CherryPickError, MergeError},
-    modes::keep_bits_off,
     reset::tree_of,
+    settle::settle,
     signature::Signature,
 };
 
@@ -67,7 +67,7 @@ pub(crate) fn merge(
     let labels = Labels { ancestor: None, current: Some("HEAD".into()), other: Some(name.as_str().into()) };
     let options = git.tree_merge_options().doing(doing)?;
     let mut outcome = git.merge_commits(onto.git(), other.git(), labels, options.into()).doing(doing)?.tree_merge;
-    keep_bits_off(git, &mut outcome)?;
+    settle(git, &mut outcome)?;
     let conflicts = conflicts_of(git, &mut outcome)?;
     if !conflicts.is_empty() {
         return Err(MergeError::Conflict { commit: other, conflicts });
@@ -167,7 +167,7 @@ pub(crate) fn apply(
     };
     let options = git.tree_merge_options().doing(doing)?;
     let mut outcome = git.merge_trees(base, ours, theirs, labels, options).doing(doing)?;
-    keep_bits_off(git, &mut outcome)?;
+    settle(git, &mut outcome)?;
     let conflicts = conflicts_of(git, &mut outcome)?;
     Ok((outcome.tree.write().doing(doing)?.detach(), conflicts))
 }

@@ -111,7 +111,7 @@ mod branch;
 
 mod conflict;
 mod prompt;
-mod modes;
+mod settle;
 mod compute;
 mod integrate;
 mod rebase;

@@ -169,7 +169,7 @@ fn a_base_that_is_itself_a_merge_is_read_all_the_same() {
     assert_eq!(conflicts[0].base.as_ref().unwrap().text(), Some(lines("A", "B").as_str()));
 }
 
-/// gix would bring the bit back: see `modes.rs`.
+/// gix would bring the bit back: see `settle.rs`.
 #[test]
 fn an_executable_bit_that_was_taken_away_stays_away() {
     let text: String = (0..20).map(|line| format!("line {line}\n")).collect();
@@ -196,5 +196,20 @@ fn an_executable_bit_that_was_taken_away_stays_away() {
             assert_eq!(place.git(&["rev-parse", &format!("{merged}^{{tree}}")]), gits);
             assert!(place.git(&["ls-tree", &gits, name]).starts_with("100644"));
         }
+    }
+}
+
+/// gix would find a conflict: see `settle.rs`.
+#[test]
+fn a_mode_and_the_contents_of_a_binary_file_are_both_taken() {
+    let place = Place::with_files(&[("data", "\0one")]);
+    let (one, two) = (place.worktree("one"), place.worktree("two"));
+    let theirs = commit_with_git(two.path(), &[("data", "\0two")], "contents");
+    std::fs::set_permissions(one.path().join("data"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let ours = commit_with_git(one.path(), &[], "mode");
+    for (ours, theirs) in [(ours, theirs), (theirs, ours)] {
+        let merged = place.repository.squash_onto(ours, theirs, &author(), "m").unwrap().unwrap();
+        let gits = place.git(&["merge-tree", "--write-tree", &ours.to_string(), &theirs.to_string()]);
+        assert_eq!(place.git(&["rev-parse", &format!("{merged}^{{tree}}")]), gits);
     }
 }

@@ -77,12 +77,12 @@ proptest! {
         prop_assert!(path.to_path().components().all(|part| matches!(part, std::path::Component::Normal(_))));
         prop_assert!(!text.starts_with('-') && !text.chars().any(char::is_control));
         // The check that `git add` makes, with the protections of every system.
-        let place = tempfile::tempdir().unwrap();
-        git_in(place.path(), &["init", "--quiet"]);
+        static PLACE: std::sync::LazyLock<Place> = std::sync::LazyLock::new(Place::empty);
         let arguments = ["-c", "core.protectNTFS=true", "-c", "core.protectHFS=true", "update-index", "--add",
             "--index-info"];
         let line = format!("100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391 0\t{text}\n");
-        let output = feed(place.path(), &arguments, line.as_bytes());
+        git_in(&PLACE.project(), &["read-tree", "--empty"]);
+        let output = feed(&PLACE.project(), &arguments, line.as_bytes());
         prop_assert!(output.status.success(), "{text:?}: {}", crate::judge::text(&output.stderr));
     }
 }

@@ -91,20 +91,25 @@ pub(crate) fn history(seed: u64) -> History {
 /// Whether a directory is emptied by one side while the other puts something new into it: git may take it for renamed, and
 /// move the new file after the others. gix does the same only where the whole of it went to a place that is new, and the
 /// new file is not one of the directory's own with another name.
+///
+/// Commits that are picked meet states that no commit had: what counts is whether any of the states lacks a file.
 fn has_unclear_directory(history: &History) -> bool {
     let states: Vec<&Files> = [&history.base].into_iter().chain(&history.ours).chain(&history.theirs).collect();
-    let known: Vec<_> = states.iter().map(|files| directories(files)).collect();
-    (0..states.len()).any(|base| {
-        (0..states.len()).any(|one| {
-            let is_moved = states[one].keys().any(|path| path.starts_with(b"moved/"));
-            known[base].difference(&known[one]).any(|gone| {
-                states.iter().any(|other| {
-                    let lacks = |one: &Files, other: &Files| {
-                        one.keys().any(|path| path.starts_with(gone) && !other.contains_key(path))
-                    };
-                    lacks(other, states[base]) && (!is_moved || lacks(states[base], other))
-                })
-            })
+    let lacks = |one: &Files, other: &Files, directory: &[u8]| {
+        other.keys().any(|path| path.starts_with(directory) && !one.contains_key(path))
+    };
+    states.iter().any(|base| {
+        directories(base).iter().any(|directory| {
+            let mut files = base.keys().filter(|path| path.starts_with(directory));
+            let may_be_emptied = files.all(|path| states.iter().any(|state| !state.contains_key(path)));
+            let is_moved = states.iter().any(|state| {
+                let is_gone = !state.keys().any(|path| path.starts_with(directory));
+                is_gone && state.keys().any(|path| path.starts_with(b"moved/"))
+            });
+            may_be_emptied
+                && states
+                    .iter()
+                    .any(|other| lacks(base, other, directory) && (!is_moved || lacks(other, base, directory)))
         })
     })
 }

@@ -1,18 +1,58 @@
-//! Executable bits that a merge must not bring back.
+//! What gix decides otherwise than git in a merge, and what git decides and gix leaves open.
 //!
-//! gix merges the modes of a file that one side renamed by preferring the executable one. Git takes the side that changed
-//! the bit, so a bit that was taken away stays away.
+//! - The executable bit of a file that one side renamed and the other took the bit from: gix prefers the bit; git takes
+//!   the side that changed it, so a bit that was taken away stays away.
+//! - A binary file of which one side changed the mode and the other the contents: gix finds a conflict; git takes both.
 
 use gix::{
     diff::tree_with_rewrites::Change,
-    merge::tree::{Outcome, Resolution},
+    merge::tree::{Outcome, Resolution, TreatAsUnresolved},
     objs::tree::{EntryKind, EntryMode},
 };
 
 use crate::git_error::{Doing as _, GitError};
 
+/// Decides as git does.
+pub(crate) fn settle(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
+    keep_bits_off(git, outcome)?;
+    take_both(outcome)
+}
+
+/// Takes the contents of the one side that changed them, and the mode of the other.
+fn take_both(outcome: &mut Outcome<'_>) -> Result<(), GitError> {
+    let doing = || "merging modes and contents".to_owned();
+    let mut settled = Vec::new();
+    for (position, conflict) in outcome.conflicts.iter().enumerate() {
+        let (
+            Change::Modification {
+                location,
+                previous_entry_mode: before,
+                previous_id: base,
+                entry_mode: our_mode,
+                id: ours,
+            },
+            Change::Modification { entry_mode: their_mode, id: theirs, .. },
+        ) = (&conflict.ours, &conflict.theirs)
+        else {
+            continue;
+        };
+        let are_files = [before, our_mode, their_mode].into_iter().all(|mode| mode.is_blob());
+        if !are_files || !conflict.is_unresolved(TreatAsUnresolved::git()) || (ours != base && theirs != base) {
+            continue;
+        }
+        let contents = if ours == base { theirs } else { ours };
+        let mode = if our_mode == before { their_mode } else { our_mode };
+        outcome.tree.upsert(location, mode.kind(), *contents).doing(doing)?;
+        settled.push(position);
+    }
+    for position in settled.into_iter().rev() {
+        outcome.conflicts.remove(position);
+    }
+    Ok(())
+}
+
 /// Takes the executable bit off renamed files from which one side took it.
-pub(crate) fn keep_bits_off(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
+fn keep_bits_off(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     let doing = || "merging modes".to_owned();
     let paths: Vec<_> = outcome
         .conflicts
