@@ -1,4 +1,4 @@
-//! Isolated git worktrees for agents, on [gix](https://docs.rs/gix). It knows no graph and starts no program.
+//! Isolated git worktrees for agents, on [gix](https://docs.rs/gix). It knows no graph and needs no git program.
 //!
 //! An agent gets a [`Worktree`] of its own, on a branch of its own, outside the repository. The runtime commits what
 //! the agent did, checks which paths it touched, picks the commits together in another worktree and, when everything
@@ -47,13 +47,16 @@
 //! | what | where |
 //! |---|---|
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
-//! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
+//! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_worktree_on`] a branch that is there, [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
+//! | keep the list in order | [`Repository::lock_worktree`], [`Repository::unlock_worktree`], [`Repository::prune_worktrees`], [`Repository::repair_worktrees`], [`Repository::repair_moved_worktree`] |
 //! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`] and [`Repository::take_in`], [`Repository::remove_clone`] |
-//! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`] |
-//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`] |
+//! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
+//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; trailers with [`Message`] |
 //! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a process was killed, [`Worktree::unlock`] first |
-//! | bring together | [`Worktree::cherry_pick`], [`Worktree::pick_for_resolution`], [`Worktree::merge`], [`Worktree::squash_merge`] |
-//! | advance a branch | [`Repository::fast_forward`] |
+//! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
+//! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
+//! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
+//! | move a branch from where it was seen | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::delete_branch`] |
 //! | read | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
 //!
 //! # What holds for every operation
@@ -69,12 +72,41 @@
 //!   Two operations on the *same* worktree at once are kept apart by git's `index.lock`.
 //! - **Synchronous.** Call it on a blocking thread.
 //!
+//! # Programs and hooks
+//!
+//! **No operation needs the git program**, and none starts it: what gix lacks (an update of a working tree from one commit
+//! to another, rebase, prune, repair, patches that `git apply` takes) is written here, on gix. So there is no boundary to
+//! cross and no version to check; the tests do everything where no program can be found.
+//!
+//! What does start programs is the user's own git configuration: clean, smudge and long-running filters
+//! (`filter.<name>.…`, git-lfs for one) when files are read or written, and merge drivers (`merge.<name>.driver`) in merges,
+//! picks and rebases, each where attributes say so. [`Configuration::RepositoryOnly`] leaves those of the repository alone.
+//!
+//! **Hooks never run**, whatever the operation, `core.hooksPath` and `core.fsmonitor` included; so a project's hook cannot
+//! keep a run from committing, and an agent that writes one gains nothing by it. Who wants a check has it as a node.
+//! Commits are not signed, whatever `commit.gpgSign` says, and signatures of commits that are picked or rebased are dropped.
+//!
+//! # Where git would do otherwise
+//!
+//! Hundreds of random histories are compared with git's results, tree for tree. These differences of gix 0.90 are known. In
+//! none that was found does a merge drop contents that git keeps: it has them at another path, or is a conflict.
+//!
+//! - **Directories that were renamed.** Where one side moved all of a directory to a place that is new, what the other side
+//!   adds to it follows: as with git's `merge.directoryRenames=true`, which is not its default (it asks). Where the place was
+//!   there before, a new file stays in the old directory, while git moves it or asks. A rename within a directory that the
+//!   other side moved is a conflict for both, with other paths.
+//! - **Binary files** that were renamed and changed at once count as deleted and added; so do files whose line ends alone
+//!   changed on the way.
+//! - **Empty files** that appear in a new directory may count as renamed from one that went.
+//! - **Files and submodules at one path**, and other things of different kinds, are one conflict at that path
+//!   ([`ConflictKind::TypeMismatch`]) where git may put both aside.
+//! - Attributes about merging are read from the index, not from the working tree.
+//!
 //! # What it does not do
 //!
-//! Hooks of the user's never run, and commits are never signed. Filters such as git-lfs and merge drivers do run, as
-//! configured: that is the one way in which other programs come in; see [`Configuration::RepositoryOnly`]. Nothing is flushed to disk
-//! explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and their files are not
-//! looked at. Not supported, because gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
+//! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and
+//! their files are not looked at. Not supported, because gix does not: partial clones, the reftable format, sparse indexes,
+//! SHA-256.
 
 mod git_error;
 mod id;

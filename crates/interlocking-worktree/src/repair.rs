@@ -103,7 +103,6 @@ impl Repository {
     /// See [`RepairError`]; nothing was changed.
     pub fn repair_moved_worktree(&self, path: impl AsRef<Path>) -> Result<Option<Repaired>, RepairError> {
         let path = path.as_ref();
-        let doing = || format!("repairing the worktree at {}", path.display());
         let not_a_worktree = || RepairError::NotAWorktree { path: path.to_owned() };
         let root = std::fs::canonicalize(path).map_err(|_| not_a_worktree())?;
         let link = root.join(".git");
@@ -129,8 +128,7 @@ impl Repository {
                 return Err(RepairError::Copied { path: path.to_owned(), registered });
             }
         }
-        write(&registration.join("gitdir"), &format!("{}\n", text_of(&link)?))
-            .map_err(|error| GitError::new(doing(), error.cause()))?;
+        write(&registration.join("gitdir"), &format!("{}\n", text_of(&link)?))?;
         if !is_same(&named, &registration) {
             write(&link, &format!("gitdir: {}\n", text_of(&registration)?))?;
         }

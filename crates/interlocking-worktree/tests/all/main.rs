@@ -27,6 +27,7 @@ mod in_the_database;
 mod looks;
 mod merges;
 mod names;
+mod on_disk;
 mod oracle;
 mod picks;
 mod random_history;

@@ -66,3 +66,40 @@ fn strangers_are_not_merged() {
     assert_eq!(error, MergeError::Unrelated { ours: place.main(), theirs });
     assert_eq!(place.snapshot(), before);
 }
+
+/// Attributes and a configured driver decide how a file is merged, as with git.
+#[test]
+fn files_are_merged_as_their_attributes_say() {
+    let attributes = "*.union merge=union\n*.ours merge=keep\n*.never -merge\n";
+    let place = Place::with_files(&[
+        (".gitattributes", attributes),
+        ("a.union", "start\n"),
+        ("a.ours", "start\n"),
+        ("a.never", "one\ntwo\nthree\n"),
+    ]);
+    place.git(&["config", "merge.keep.driver", "true"]);
+    let source = place.worktree("source");
+    let other = commit_with_git(source.path(), &[("a.union", "start\ntheirs\n"), ("a.ours", "theirs\n")], "theirs");
+    let (ours, gits) = (place.worktree("ours"), place.worktree("gits"));
+    for root in [ours.path(), gits.path()] {
+        commit_with_git(
+            root,
+            &[("a.union", "start\nours\n"), ("a.ours", "ours\n"), ("a.never", "1\ntwo\nthree\n")],
+            "ours",
+        );
+    }
+    let start = ours.head().unwrap();
+    let made = ours.merge(other, &author(), "merged").unwrap().unwrap();
+    git_in(gits.path(), &["merge", "--quiet", "--no-ff", "--message", "merged", &other.to_string()]);
+    assert_eq!(made.to_string(), git_in(gits.path(), &["rev-parse", "HEAD"]));
+    assert_eq!(std::fs::read_to_string(ours.path().join("a.union")).unwrap(), "start\nours\ntheirs\n");
+    assert_eq!(std::fs::read_to_string(ours.path().join("a.ours")).unwrap(), "ours\n");
+    // Where there is no working tree, those of the main one count, which has the same.
+    assert_eq!(place.repository.merge_onto(start, other, &author(), "merged").unwrap(), Some(made));
+
+    let never = commit_with_git(source.path(), &[("a.never", "one\ntwo\n3\n")], "would fit, were it text");
+    let Err(MergeError::Conflict { conflicts, .. }) = ours.merge(never, &author(), "m") else { panic!("it merged") };
+    assert_eq!(conflicts.len(), 1);
+    assert_eq!((conflicts[0].path.to_string(), conflicts[0].kind), ("a.never".to_owned(), ConflictKind::Content));
+    place.assert_git_agrees();
+}
