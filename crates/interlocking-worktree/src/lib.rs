@@ -100,7 +100,8 @@
 //! - **Empty files** that appear in a new directory may count as renamed from one that went.
 //! - **Files and submodules at one path**, and other things of different kinds, are one conflict at that path
 //!   ([`ConflictKind::TypeMismatch`]) where git may put both aside.
-//! - Attributes about merging are read from the index, not from the working tree.
+//! - Attributes about merging are read from the index, not from the working tree. A merge driver that ends with a failure,
+//!   by which git learns of a conflict, fails the operation as a whole, with a [`GitError`].
 //!
 //! # What it does not do
 //!

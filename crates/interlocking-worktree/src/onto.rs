@@ -86,7 +86,8 @@ impl Repository {
         message: &str,
         keep: Keep,
     ) -> Result<Option<CommitId>, MergeError> {
-        let git = self.git().with_object_memory();
+        // Afresh, for its index and configuration say how files are merged.
+        let git = self.git_of_main_worktree()?.with_object_memory();
         let merged = compute::merge(&git, onto, other, committer, message, keep)?;
         compute::write_objects(&git, &self.git())?;
         Ok(merged.map(|merged| merged.commit))
@@ -99,7 +100,7 @@ impl Repository {
         committer: &Signature,
         in_place: InPlace,
     ) -> Result<Vec<CommitId>, CherryPickError> {
-        let git = self.git().with_object_memory();
+        let git = self.git_of_main_worktree()?.with_object_memory();
         let commits = compute::line(&git, &range)?;
         let created = compute::replay(&git, onto, &commits, committer, in_place)?;
         compute::write_objects(&git, &self.git())?;

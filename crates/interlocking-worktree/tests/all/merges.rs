@@ -102,4 +102,17 @@ fn files_are_merged_as_their_attributes_say() {
     assert_eq!(conflicts.len(), 1);
     assert_eq!((conflicts[0].path.to_string(), conflicts[0].kind), ("a.never".to_owned(), ConflictKind::Content));
     place.assert_git_agrees();
+
+    // A driver that fails means a conflict for git. Here it is an error, and nothing has changed either.
+    place.git(&["config", "merge.keep.driver", "false"]);
+    let before = place.snapshot();
+    let failing = commit_with_git(place.worktree_from("failing", start).path(), &[("a.ours", "ours again\n")], "again");
+    let error = place.repository.merge_onto(failing, other, &author(), "m").unwrap_err();
+    assert!(matches!(&error, MergeError::Git(error) if error.cause().contains("merge driver failed")), "{error}");
+    let failing = place.repository.open_worktree(place.path().join("run/failing")).unwrap();
+    assert!(matches!(failing.merge(other, &author(), "m"), Err(MergeError::Git(_))));
+    let head = failing.head().unwrap();
+    place.repository.remove_worktree(&failing, interlocking_worktree::Force::No).unwrap().delete().unwrap();
+    place.repository.delete_branch(failing.branch().unwrap(), head).unwrap();
+    assert_eq!(place.snapshot(), before);
 }
