@@ -77,8 +77,9 @@ pub enum CreateError {
         /// What it lies inside.
         inside: PathBuf,
     },
-    /// The place has a `..`, or no last part to name the worktree after.
-    #[error("{} cannot be a place for a worktree: give a path without `..` that ends in a name", place.display())]
+    /// The place has a `..`, a control character (git writes places down as lines) or no last part to name the worktree
+    /// after, or that part begins with a dash or is `.git`.
+    #[error("{} cannot be a place for a worktree: give a path without `..` and control characters that ends in a name, which is not `.git` and has no leading dash", place.display())]
     BadPlace {
         /// The place.
         place: PathBuf,
@@ -337,6 +338,10 @@ pub(crate) fn resolve(place: &Path) -> Result<PathBuf, CreateError> {
         return Err(bad());
     }
     let name = place.file_name().ok_or_else(bad)?;
+    let plain = name.as_encoded_bytes();
+    if plain.starts_with(b"-") || plain.eq_ignore_ascii_case(b".git") {
+        return Err(bad());
+    }
     let absolute = std::path::absolute(place).doing(|| format!("resolving {}", place.display()))?;
     let parent = absolute.parent().ok_or_else(bad)?;
     // The last part is not resolved: a symbolic link there counts as occupied.
@@ -345,7 +350,9 @@ pub(crate) fn resolve(place: &Path) -> Result<PathBuf, CreateError> {
             let rest = parent.strip_prefix(existing).map_err(|_| bad())?;
             // Joining an empty path would append a separator.
             let parent = if rest.as_os_str().is_empty() { canonical } else { canonical.join(rest) };
-            return Ok(parent.join(name));
+            let place = parent.join(name);
+            let has_control = place.as_os_str().as_encoded_bytes().iter().any(u8::is_ascii_control);
+            return if has_control { Err(bad()) } else { Ok(place) };
         }
     }
     Err(bad())

@@ -194,6 +194,19 @@ fn a_place_inside_the_repository_is_refused() {
     assert_eq!(place.snapshot(), before);
 }
 
+/// Git writes places down as lines, and people give names to commands.
+#[test]
+fn a_place_with_a_name_that_means_something_else_is_refused() {
+    let place = Place::new();
+    let before = place.snapshot();
+    for at in ["run/two\nlines", "deep\u{1b}/two", "run/-two", "run/.git", "run/.Git", "run/../two"] {
+        let at = place.path().join(at);
+        let error = place.repository.create_worktree(&at, branch("two"), place.main()).unwrap_err();
+        assert_eq!(error, CreateError::BadPlace { place: at });
+    }
+    assert_eq!(place.snapshot(), before);
+}
+
 #[test]
 fn a_place_whose_directory_is_gone_is_still_taken() {
     let place = Place::new();
