@@ -3,6 +3,7 @@
 //! - The executable bit of a file that one side renamed and the other took the bit from: gix prefers the bit; git takes
 //!   the side that changed it, so a bit that was taken away stays away.
 //! - A binary file of which one side changed the mode and the other the contents: gix finds a conflict; git takes both.
+//!   The same where both made the same contents of a file, and one changed its mode too.
 
 use gix::{
     diff::tree_with_rewrites::Change,
@@ -18,7 +19,7 @@ pub(crate) fn settle(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result
     take_both(outcome)
 }
 
-/// Takes the contents of the one side that changed them, and the mode of the other.
+/// Takes the contents of the one side that changed them, or of both, and the mode of the one that changed that.
 fn take_both(outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     let doing = || "merging modes and contents".to_owned();
     let mut settled = Vec::new();
@@ -37,7 +38,8 @@ fn take_both(outcome: &mut Outcome<'_>) -> Result<(), GitError> {
             continue;
         };
         let are_files = [before, our_mode, their_mode].into_iter().all(|mode| mode.is_blob());
-        if !are_files || !conflict.is_unresolved(TreatAsUnresolved::git()) || (ours != base && theirs != base) {
+        let is_one = ours == base || theirs == base || ours == theirs;
+        if !are_files || !is_one || !conflict.is_unresolved(TreatAsUnresolved::git()) {
             continue;
         }
         let contents = if ours == base { theirs } else { ours };

@@ -202,14 +202,18 @@ fn an_executable_bit_that_was_taken_away_stays_away() {
 /// gix would find a conflict: see `settle.rs`.
 #[test]
 fn a_mode_and_the_contents_of_a_binary_file_are_both_taken() {
-    let place = Place::with_files(&[("data", "\0one")]);
-    let (one, two) = (place.worktree("one"), place.worktree("two"));
-    let theirs = commit_with_git(two.path(), &[("data", "\0two")], "contents");
-    std::fs::set_permissions(one.path().join("data"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let ours = commit_with_git(one.path(), &[], "mode");
-    for (ours, theirs) in [(ours, theirs), (theirs, ours)] {
-        let merged = place.repository.squash_onto(ours, theirs, &author(), "m").unwrap().unwrap();
-        let gits = place.git(&["merge-tree", "--write-tree", &ours.to_string(), &theirs.to_string()]);
-        assert_eq!(place.git(&["rev-parse", &format!("{merged}^{{tree}}")]), gits);
+    for [one_has, two_has] in [["\0one", "\0two"], ["\0two", "\0two"]] {
+        let place = Place::with_files(&[("data", "\0one")]);
+        let (one, two) = (place.worktree("one"), place.worktree("two"));
+        let theirs = commit_with_git(two.path(), &[("data", two_has)], "contents");
+        write(&one.path().join("data"), one_has);
+        std::fs::set_permissions(one.path().join("data"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let ours = commit_with_git(one.path(), &[], "mode");
+        for (ours, theirs) in [(ours, theirs), (theirs, ours)] {
+            let merged = place.repository.merge_onto(ours, theirs, &author(), "m").unwrap().unwrap();
+            let gits = place.git(&["merge-tree", "--write-tree", &ours.to_string(), &theirs.to_string()]);
+            assert_eq!(place.git(&["rev-parse", &format!("{merged}^{{tree}}")]), gits);
+            assert!(place.git(&["ls-tree", &gits, "data"]).starts_with("100755"));
+        }
     }
 }
