@@ -11,6 +11,7 @@ mod clones;
 mod commits;
 mod concurrency;
 mod create_and_list;
+mod differences;
 mod diffs;
 mod environment;
 mod equality;

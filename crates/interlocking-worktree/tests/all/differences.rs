@@ -1,0 +1,83 @@
+//! Where git does otherwise: what the crate's documentation lists, so that it stays true when gix changes.
+
+use interlocking_worktree::{CommitId, FileChangeKind, MergeError};
+
+use crate::judge::{Place, author, commit_with_git, git_in, run, text, write};
+
+fn lines(name: &str) -> String {
+    (0..20).map(|line| format!("{name} {line}\n")).collect()
+}
+
+/// One side moves all of `old/` to `new/`, the other adds a file to it. Some files are there before.
+fn moved_and_added(before: &[(&str, &str)]) -> (Place, CommitId, CommitId) {
+    let (a, b) = (lines("a"), lines("b"));
+    let place = Place::with_files(&[&[("old/a.txt", a.as_str()), ("old/b.txt", b.as_str())], before].concat());
+    let (one, two) = (place.worktree("one"), place.worktree("two"));
+    std::fs::create_dir_all(one.path().join("new")).unwrap();
+    git_in(one.path(), &["mv", "old/a.txt", "old/b.txt", "new"]);
+    let ours = commit_with_git(one.path(), &[], "moved");
+    let theirs = commit_with_git(two.path(), &[("old/added.txt", "added\n")], "added");
+    (place, ours, theirs)
+}
+
+fn files(place: &Place, tree: &str) -> String {
+    place.git(&["ls-tree", "-r", "--name-only", tree])
+}
+
+fn gits(place: &Place, setting: &str, ours: CommitId, theirs: CommitId) -> (bool, String) {
+    let setting = format!("merge.directoryRenames={setting}");
+    let arguments =
+        ["-c", &setting, "merge-tree", "--write-tree", "--no-messages", &ours.to_string(), &theirs.to_string()];
+    let output = run(&place.project(), &arguments);
+    (output.status.success(), text(&output.stdout).lines().next().unwrap().to_owned())
+}
+
+#[test]
+fn a_new_file_follows_its_directory_to_a_new_place() {
+    let (place, ours, theirs) = moved_and_added(&[]);
+    let merged = place.repository.squash_onto(ours, theirs, &author(), "m").unwrap().unwrap();
+    assert_eq!(files(&place, &merged.to_string()), "new/a.txt\nnew/added.txt\nnew/b.txt");
+    assert_eq!(gits(&place, "true", ours, theirs), (true, place.git(&["rev-parse", &format!("{merged}^{{tree}}")])));
+    let (is_clean, _) = gits(&place, "conflict", ours, theirs);
+    assert!(!is_clean, "git asks, unless it is set otherwise");
+}
+
+#[test]
+fn a_new_file_stays_where_the_new_place_was_there_before() {
+    let (place, ours, theirs) = moved_and_added(&[("new/c.txt", "c\n")]);
+    let merged = place.repository.squash_onto(ours, theirs, &author(), "m").unwrap().unwrap();
+    assert_eq!(files(&place, &merged.to_string()), "new/a.txt\nnew/b.txt\nnew/c.txt\nold/added.txt");
+    assert_eq!(gits(&place, "false", ours, theirs), (true, place.git(&["rev-parse", &format!("{merged}^{{tree}}")])));
+    let (is_clean, tree) = gits(&place, "true", ours, theirs);
+    assert!(is_clean);
+    assert_eq!(files(&place, &tree), "new/a.txt\nnew/added.txt\nnew/b.txt\nnew/c.txt");
+}
+
+#[test]
+fn a_binary_file_that_was_renamed_and_changed_is_another_file() {
+    let data: String = (0..200).map(|byte| format!("\0{byte}")).collect();
+    let place = Place::with_files(&[("data", &data)]);
+    let from = place.main();
+    let worktree = place.worktree("one");
+    git_in(worktree.path(), &["mv", "data", "moved"]);
+    let to = commit_with_git(worktree.path(), &[("moved", &format!("{data}\0more"))], "moved");
+    let kinds: Vec<_> = place.repository.diff(from, to).unwrap().into_iter().map(|change| change.kind).collect();
+    assert_eq!(kinds, [FileChangeKind::Deleted, FileChangeKind::Added]);
+    let status = place.git(&["diff", "--name-status", "--find-renames", &from.to_string(), &to.to_string()]);
+    assert!(status.starts_with('R'), "{status}");
+}
+
+/// A conflict where git sees none: the safe way to be wrong.
+#[test]
+fn an_empty_file_in_a_new_directory_may_count_as_renamed() {
+    let place = Place::with_files(&[("old/empty", ""), ("other.txt", "other\n")]);
+    let (one, two) = (place.worktree("one"), place.worktree("two"));
+    git_in(one.path(), &["rm", "--quiet", "old/empty"]);
+    let ours = commit_with_git(one.path(), &[], "gone");
+    git_in(two.path(), &["rm", "--quiet", "old/empty"]);
+    write(&two.path().join("new/empty"), "");
+    let theirs = commit_with_git(two.path(), &[], "another");
+    let error = place.repository.squash_onto(ours, theirs, &author(), "m").unwrap_err();
+    assert!(matches!(error, MergeError::Conflict { .. }), "{error}");
+    assert!(gits(&place, "true", ours, theirs).0);
+}
