@@ -157,7 +157,7 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
         let path = conflict.ours.location().to_owned();
         // Some conflicts have no place of their own in the index, and some another one.
         let sides = sides_of(conflict);
-        if !by_path.values().any(|known| shares_a_side(known, &sides)) {
+        if !by_path.iter().any(|(known, of)| is_about(known.as_bstr(), conflict) && shares_a_side(of, &sides)) {
             by_path.insert(path.clone(), sides);
         }
         if let Some(aside) = put_aside(conflict) {
@@ -211,6 +211,16 @@ fn side_of(git: &gix::Repository, mode: Mode, id: gix::ObjectId) -> Result<Confl
         git.find_blob(id).doing(|| format!("reading {id}"))?.data.clone()
     };
     Ok(ConflictSide { blob: BlobId::from_git(id), kind, contents })
+}
+
+/// Whether a path of the index belongs to a conflict: it is one of its paths, or one that was made up from it.
+fn is_about(path: &BStr, conflict: &GitConflict) -> bool {
+    let sources = [&conflict.ours, &conflict.theirs].map(|change| match change {
+        Change::Rewrite { source_location, .. } => source_location.as_bstr(),
+        other => other.location(),
+    });
+    let mut all = [conflict.ours.location(), conflict.theirs.location()].into_iter().chain(sources);
+    all.any(|known| path.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"~")))
 }
 
 fn shares_a_side(one: &Sides, other: &Sides) -> bool {
