@@ -93,8 +93,8 @@
 //!
 //! - **Directories that were renamed.** Where one side moved all of a directory to a place that is new, what the other side
 //!   adds to it follows: as with git's `merge.directoryRenames=true`, which is not its default (it asks). Where the place was
-//!   there before, a new file stays in the old directory, while git moves it or asks. A rename within a directory that the
-//!   other side moved is a conflict for both, with other paths.
+//!   there before, a new file stays in the old directory, while git moves it or asks; it may stay too where files were changed
+//!   or deleted on the way. A rename within a directory that the other side moved is a conflict for both, with other paths.
 //! - **Binary files** that were renamed and changed at once count as deleted and added; so do files whose line ends alone
 //!   changed on the way.
 //! - **Empty files** that appear in a new directory may count as renamed from one that went.

@@ -89,8 +89,8 @@ pub(crate) fn history(seed: u64) -> History {
 }
 
 /// Whether a directory is emptied by one side while the other puts something new into it: git may take it for renamed, and
-/// move the new file after the others. gix does the same only where the whole of it went to a place that is new, and the
-/// new file is not one of the directory's own with another name.
+/// move the new file after the others. gix does the same only where the whole of it went unchanged to a place that is new,
+/// and the new file is not one of the directory's own with another name.
 ///
 /// Commits that are picked meet states that no commit had: what counts is whether any of the states lacks a file.
 fn has_unclear_directory(history: &History) -> bool {
@@ -102,9 +102,13 @@ fn has_unclear_directory(history: &History) -> bool {
         directories(base).iter().any(|directory| {
             let mut files = base.keys().filter(|path| path.starts_with(directory));
             let may_be_emptied = files.all(|path| states.iter().any(|state| !state.contains_key(path)));
+            // All of it, as it was, to the one place that is always new.
             let is_moved = states.iter().any(|state| {
                 let is_gone = !state.keys().any(|path| path.starts_with(directory));
-                is_gone && state.keys().any(|path| path.starts_with(b"moved/"))
+                let mut files = base.iter().filter(|(path, _)| path.starts_with(directory));
+                let is_there =
+                    |entry: &Entry| state.iter().any(|(path, other)| path.starts_with(b"moved/") && other == entry);
+                is_gone && files.all(|(_, entry)| is_there(entry))
             });
             may_be_emptied
                 && states
