@@ -80,7 +80,8 @@
 //!
 //! What does start programs is the user's own git configuration: clean, smudge and long-running filters
 //! (`filter.<name>.…`, git-lfs for one) when files are read or written, and merge drivers (`merge.<name>.driver`) in merges,
-//! picks and rebases, each where attributes say so. [`Configuration::RepositoryOnly`] leaves those of the repository alone.
+//! picks and rebases, each where attributes say so. With [`Configuration::RepositoryOnly`] those of the user's own
+//! configuration and the system's do not count.
 //!
 //! **Hooks never run**, whatever the operation, `core.hooksPath` and `core.fsmonitor` included; so a project's hook cannot
 //! keep a run from committing, and an agent that writes one gains nothing by it. Who wants a check has it as a node.

@@ -11,9 +11,9 @@ use crate::{
 /// A worktree could not be locked or unlocked; it is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
-    /// It is the main working tree, which is never removed anyway.
-    #[error("{} is the main working tree, which cannot be locked", path.display())]
-    Main {
+    /// It is the main working tree or a clone, neither of which is in git's list of worktrees.
+    #[error("{} is no linked worktree: there is nothing to keep from being pruned", path.display())]
+    NotLinked {
         /// The worktree.
         path: PathBuf,
     },
@@ -82,7 +82,7 @@ impl Repository {
     ) -> Result<(), LockError> {
         let path = worktree.path().to_owned();
         let Some(name) = worktree.name() else {
-            return Err(LockError::Main { path });
+            return Err(LockError::NotLinked { path });
         };
         if worktree.repository() != self {
             return Err(LockError::OtherRepository { path });

@@ -99,6 +99,19 @@ fn no_operation_runs_a_hook() {
     none_after("fast-forward with a working tree");
     repository.archive(&ArchiveName::new("r1/1").unwrap(), first).unwrap();
     none_after("archive");
+    let clone = repository.create_clone(place.path().join("run/clone"), &branch("clone"), base).unwrap();
+    for hook in HOOKS {
+        let own = clone.path().join(".git/hooks").join(hook);
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::copy(place.path().join("hooks").join(hook), own).unwrap();
+    }
+    write(&clone.path().join("cloned.txt"), "cloned\n");
+    clone.commit_all(&author(), "in a clone").unwrap().unwrap();
+    let fetched = repository.fetch_from_clone(&clone, base, None).unwrap();
+    clone.reset_to(base).unwrap();
+    clone.cherry_pick(base..fetched, &author()).unwrap();
+    repository.remove_clone(&clone, Force::DiscardChanges).unwrap().delete().unwrap();
+    none_after("a clone's life");
     repository.lock_worktree(&detached, "locked").unwrap();
     repository.unlock_worktree(&detached).unwrap();
     repository.repair_worktrees().unwrap();

@@ -32,7 +32,7 @@ fn a_lock_is_gits() {
 
     let user = place.user();
     let error = place.repository.lock_worktree(&user, "no").unwrap_err();
-    assert_eq!(error, LockError::Main { path: user.path().to_owned() });
+    assert_eq!(error, LockError::NotLinked { path: user.path().to_owned() });
     let error = Place::new().repository.lock_worktree(&worktree, "no").unwrap_err();
     assert_eq!(error, LockError::OtherRepository { path });
 }
