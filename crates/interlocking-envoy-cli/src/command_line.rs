@@ -1,0 +1,92 @@
+//! The command line, and which of its commands is asked for.
+
+use crate::commands::{cleanup, completions, gate, man, protocol, protocols};
+use crate::exit::Exit;
+use crate::surroundings::Surroundings;
+use crate::trouble::Trouble;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+
+#[derive(Debug, Parser)]
+#[command(name = "envoy", version, about = "Workflow protocols for coding agents", after_help = after_help())]
+struct Arguments {
+    /// Print the result as one JSON value, and errors too
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Asked,
+}
+
+#[derive(Debug, Subcommand)]
+enum Asked {
+    /// Print a protocol: its inputs, its outputs and its steps, in the order in which they are done
+    Protocol(protocol::Arguments),
+    /// List the protocols that there are
+    Protocols(protocols::Arguments),
+    /// What a protocol's steps ask for
+    #[command(subcommand)]
+    Plan(Plan),
+    /// Print a script that completes this command line in a shell
+    Completions(completions::Arguments),
+    /// Print the manual page, in roff
+    Man,
+}
+
+#[derive(Debug, Subcommand)]
+enum Plan {
+    /// Remove the debug logs under [DEBUG-TEMP] markers from the current worktree
+    CleanupDebugLogs(cleanup::Arguments),
+    /// Settle what becomes of a variant: main, alternative or discard
+    BlockPromptVariantsGate(gate::Arguments),
+}
+
+/// The command line: for completions, manual pages, documentation.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// Does what `words` say, the program's name first.
+pub fn execute(words: impl IntoIterator<Item = impl Into<OsString>>, surroundings: &mut Surroundings) -> Exit {
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    // Told from the words themselves, for they may be what is wrong.
+    let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    match follow(words, surroundings) {
+        Ok(exit) => exit,
+        Err(trouble) => {
+            match json {
+                true => surroundings.tell(&trouble.to_json().to_string()),
+                false => surroundings.tell(&format!("error: {trouble}")),
+            }
+            trouble.exit()
+        }
+    }
+}
+
+fn follow(words: Vec<OsString>, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+    let arguments = match Arguments::try_parse_from(words) {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => {
+            let shown = error.render().to_string();
+            return Err(Trouble::new(shown.trim_end().trim_start_matches("error: ")));
+        }
+        // Help, or the version.
+        Err(error) => {
+            surroundings.print(&error.render().to_string())?;
+            return Ok(Exit::Done);
+        }
+    };
+    let Arguments { json, command } = arguments;
+    match command {
+        Asked::Protocol(arguments) => protocol::protocol(&arguments, json, surroundings),
+        Asked::Protocols(arguments) => protocols::protocols(&arguments, json, surroundings),
+        Asked::Plan(Plan::CleanupDebugLogs(arguments)) => cleanup::cleanup(arguments, json, surroundings),
+        Asked::Plan(Plan::BlockPromptVariantsGate(arguments)) => gate::gate(arguments, json, surroundings),
+        Asked::Completions(arguments) => completions::completions(&arguments, surroundings),
+        Asked::Man => man::man(surroundings),
+    }
+}
+
+fn after_help() -> String {
+    format!("{}\n\nThe result goes to standard output, all else to standard error.", Exit::help())
+}

@@ -1,0 +1,21 @@
+//! `completions`: a script for a shell.
+
+use crate::exit::Exit;
+use crate::surroundings::Surroundings;
+use crate::trouble::Trouble;
+use clap::Args;
+use clap_complete::Shell;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(crate) fn completions(arguments: &Arguments, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut crate::command(), "envoy", &mut script);
+    surroundings.print(&String::from_utf8(script)?)?;
+    Ok(Exit::Done)
+}

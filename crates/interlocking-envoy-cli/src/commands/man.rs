@@ -1,0 +1,34 @@
+//! `man`: the manual page, with a section for each command.
+
+use crate::exit::Exit;
+use crate::surroundings::Surroundings;
+use crate::trouble::Trouble;
+use clap_mangen::Man;
+
+pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+    let mut command = crate::command().disable_help_subcommand(true);
+    command.build();
+    let mut page = Vec::new();
+    let man = Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    for below in leaves(&command) {
+        let man = Man::new(below);
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+    }
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
+    surroundings.print(&String::from_utf8(page)?)?;
+    Ok(Exit::Done)
+}
+
+/// The commands that have none below them.
+fn leaves(command: &clap::Command) -> Vec<clap::Command> {
+    let below = command.get_subcommands();
+    below.flat_map(|below| if below.has_subcommands() { leaves(below) } else { vec![below.clone()] }).collect()
+}

@@ -1,0 +1,51 @@
+//! `protocol`: prints a protocol.
+
+use super::ProjectArguments;
+use crate::exit::Exit;
+use crate::surroundings::Surroundings;
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_envoy::{ProtocolName, ReadError, ResolveError};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its name: implementation, debugging, discovery, bug-discovery, or that of a file of the project's
+    name: String,
+
+    #[command(flatten)]
+    project: ProjectArguments,
+}
+
+pub(crate) fn protocol(
+    arguments: &Arguments,
+    json: bool,
+    surroundings: &mut Surroundings,
+) -> Result<Exit, Trouble> {
+    // Not clap's to parse: an empty name would be told as a missing one.
+    let name: ProtocolName = arguments.name.parse()?;
+    let library = arguments.project.library(surroundings.directory());
+    let protocol = library.resolve(&name).map_err(told)?;
+    for warning in &protocol.warnings {
+        surroundings.tell(&format!("warning: {warning}"));
+    }
+    surroundings.result(json, &protocol, || protocol.to_string())?;
+    Ok(Exit::Done)
+}
+
+/// The error with what to do about it.
+fn told(error: ResolveError) -> Trouble {
+    let remedy = match &error {
+        ResolveError::Read(ReadError::Unknown { available, .. })
+        | ResolveError::Base { source: ReadError::Unknown { available, .. }, .. } => {
+            let available: Vec<_> = available.iter().map(ToString::to_string).collect();
+            Some(format!("write that file, or name one of {}", available.join(", ")))
+        }
+        ResolveError::Cycle { .. } => Some("let one of them extend none".to_owned()),
+        _ => None,
+    };
+    let trouble = Trouble::from(error);
+    match remedy {
+        Some(remedy) => trouble.remedy(remedy),
+        None => trouble,
+    }
+}

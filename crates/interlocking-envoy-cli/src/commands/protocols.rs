@@ -1,0 +1,30 @@
+//! `protocols`: lists the protocols that there are.
+
+use super::ProjectArguments;
+use crate::exit::Exit;
+use crate::surroundings::Surroundings;
+use crate::trouble::Trouble;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    project: ProjectArguments,
+}
+
+pub(crate) fn protocols(
+    arguments: &Arguments,
+    json: bool,
+    surroundings: &mut Surroundings,
+) -> Result<Exit, Trouble> {
+    let listed = arguments.project.library(surroundings.directory()).list()?;
+    surroundings.result(json, &listed, || {
+        let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| format!("{name} ({from})\n");
+        let lines = listed.iter().map(|listed| match &listed.file {
+            Some(file) => line(&listed.name, &file.display()),
+            None => line(&listed.name, &"comes with envoy"),
+        });
+        lines.collect()
+    })?;
+    Ok(Exit::Done)
+}

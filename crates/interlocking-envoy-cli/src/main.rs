@@ -1,0 +1,7 @@
+//! The command `envoy`: see `docs/envoy.md` in the repository.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    envoy::main()
+}

@@ -1,0 +1,88 @@
+//! What the program works on, reads and writes to.
+
+use crate::exit::Exit;
+use crate::trouble::Trouble;
+use serde::Serialize;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+/// What the program works on, reads and writes to.
+pub struct Surroundings {
+    directory: PathBuf,
+    input: Box<dyn BufRead>,
+    output: Box<dyn Write>,
+    messages: Box<dyn Write>,
+}
+
+impl Surroundings {
+    /// The process's own.
+    ///
+    /// # Errors
+    ///
+    /// Where the process has no current directory.
+    pub fn of_process() -> io::Result<Self> {
+        let input = io::BufReader::new(io::stdin());
+        Ok(Self::new(std::env::current_dir()?, input, io::stdout(), io::stderr()))
+    }
+
+    /// Others: a directory to start from, what is read, where results go and where all else goes.
+    pub fn new(
+        directory: impl Into<PathBuf>,
+        input: impl BufRead + 'static,
+        output: impl Write + 'static,
+        messages: impl Write + 'static,
+    ) -> Self {
+        Self {
+            directory: directory.into(),
+            input: Box::new(input),
+            output: Box::new(output),
+            messages: Box::new(messages),
+        }
+    }
+
+    /// The directory that the program was started in.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The next line that is read, without its end; none at the end.
+    pub(crate) fn line(&mut self) -> Result<Option<String>, Trouble> {
+        let mut line = String::new();
+        match self.input.read_line(&mut line)? {
+            0 => Ok(None),
+            _ => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
+        }
+    }
+
+    /// Prints the result.
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), Trouble> {
+        let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
+        written.map_err(|error| {
+            Trouble::new(format!("the result could not be written to standard output: {error}")).with_exit(Exit::Output)
+        })
+    }
+
+    /// Prints the result: as JSON, or as the text that it is for people.
+    pub(crate) fn result(
+        &mut self,
+        json: bool,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Trouble> {
+        let text = if json { serde_json::to_string_pretty(value)? + "\n" } else { text() };
+        self.print(&text)
+    }
+
+    /// Prints a line that is not the result.
+    pub(crate) fn tell(&mut self, text: &str) {
+        // Nobody to read it is no reason to stop.
+        let _ = writeln!(self.messages, "{text}");
+    }
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}

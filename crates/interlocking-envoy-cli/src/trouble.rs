@@ -1,0 +1,65 @@
+//! What keeps a command from being done: what, what to do about it, and what caused it.
+
+use crate::exit::Exit;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::fmt;
+
+/// What keeps a command from being done.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    what: String,
+    remedy: Option<String>,
+    causes: Vec<String>,
+    exit: Exit,
+}
+
+impl Trouble {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: None, causes: Vec::new(), exit: Exit::Refused }
+    }
+
+    #[must_use]
+    pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// As an object, what `--json` prints: `{"error": {"what", "remedy", "causes", "exit"}}`.
+    pub(crate) fn to_json(&self) -> Value {
+        let Self { what, remedy, causes, exit } = self;
+        json!({ "error": { "what": what, "remedy": remedy, "causes": causes, "exit": exit.code() } })
+    }
+}
+
+impl<E: Error> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        let mut trouble = Self::new(error.to_string());
+        let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
+        trouble.causes = causes.filter(|cause| *cause != trouble.what).collect();
+        trouble
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        for cause in &self.causes {
+            write!(f, "\n  caused by: {cause}")?;
+        }
+        match &self.remedy {
+            Some(remedy) => write!(f, "\n  to do: {remedy}"),
+            None => Ok(()),
+        }
+    }
+}

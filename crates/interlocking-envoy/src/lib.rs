@@ -1,0 +1,27 @@
+//! Workflow protocols for coding agents.
+
+mod place;
+mod name;
+mod key;
+mod schema;
+
+mod yaml;
+mod fields;
+mod file;
+
+mod embedded;
+mod library;
+mod reference;
+mod resolve;
+mod protocol;
+
+pub use embedded::EMBEDDED;
+pub use file::{FileError, FileProblem, ProtocolFile, StepText};
+pub use key::{Edit, KeyError, StepKey};
+pub use library::{DIRECTORY, Library, Listed, ReadError, project_root};
+pub use name::{NameError, ProtocolName};
+pub use place::Place;
+pub use protocol::{Excerpt, NoStep, Protocol, Step, Warning};
+pub use resolve::{ResolveError, StepProblem};
+pub use schema::{Input, InputType, Output};
+pub use yaml::YamlProblem;

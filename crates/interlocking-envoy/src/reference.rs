@@ -1,0 +1,170 @@
+//! References to steps in a step's text: "go to step 7", "steps 2 and 3", "steps 2–4".
+//!
+//! A text is written against keys and printed with numbers, so each reference is rewritten. What stands in code, between
+//! backticks or fences, is left as it is: it is not addressed to the reader.
+
+use crate::key::StepKey;
+
+/// A text with its references rewritten.
+pub(crate) struct Rewritten {
+    pub(crate) text: String,
+    /// The references to no step, each with the byte of the old text where its number begins.
+    pub(crate) unresolved: Vec<(usize, String)>,
+}
+
+/// Replaces each reference's key by the step's printed number.
+pub(crate) fn rewrite(text: &str, number_of: impl Fn(StepKey) -> Option<usize>) -> Rewritten {
+    let mut rewritten = Rewritten { text: String::with_capacity(text.len()), unresolved: Vec::new() };
+    let mut copied = 0;
+    for (start, end) in keys(text) {
+        let written = &text[start..end];
+        match written.parse().ok().and_then(&number_of) {
+            Some(number) => {
+                rewritten.text.push_str(&text[copied..start]);
+                rewritten.text.push_str(&number.to_string());
+                copied = end;
+            }
+            None => rewritten.unresolved.push((start, written.to_owned())),
+        }
+    }
+    rewritten.text.push_str(&text[copied..]);
+    rewritten
+}
+
+/// Where the keys of all references stand, in order.
+fn keys(text: &str) -> Vec<(usize, usize)> {
+    let mut keys = Vec::new();
+    let mut at = 0;
+    let mut begins_word = true;
+    while let Some(letter) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if letter == '`' {
+            at += code(rest);
+            begins_word = true;
+            continue;
+        }
+        if begins_word && let Some(word) = ["steps", "step"].into_iter().find(|word| starts_with_word(rest, word)) {
+            at += word.len();
+            at = references(text, at, word == "steps", &mut keys);
+            begins_word = false;
+            continue;
+        }
+        begins_word = !(letter.is_alphanumeric() || letter == '_');
+        at += letter.len_utf8();
+    }
+    keys
+}
+
+/// The length of the code that a text begins with, or of the backticks alone where nothing closes them.
+fn code(text: &str) -> usize {
+    let fence = text.len() - text.trim_start_matches('`').len();
+    let mut at = fence;
+    // A run of three or more reaches to the end of the text; inline code ends with its paragraph.
+    let paragraph = if fence >= 3 { None } else { text.find("\n\n") };
+    let end = paragraph.unwrap_or(text.len());
+    while let Some(next) = text[at..end].find('`') {
+        at += next;
+        let run = text[at..].len() - text[at..].trim_start_matches('`').len();
+        at += run;
+        if run == fence {
+            return at;
+        }
+    }
+    fence
+}
+
+fn starts_with_word(text: &str, word: &str) -> bool {
+    let ends = |rest: &str| rest.chars().next().is_some_and(char::is_whitespace);
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) && ends(&text[word.len()..])
+}
+
+/// The keys after the word `step` or `steps`, which ends at `at`; gives where they end.
+fn references(text: &str, mut at: usize, are_several: bool, keys: &mut Vec<(usize, usize)>) -> usize {
+    let Some(mut start) = after_blanks(text, at) else { return at };
+    while let Some(end) = key(text, start) {
+        keys.push((start, end));
+        at = end;
+        let next = if are_several { after_connective(text, end) } else { None };
+        let Some(next) = next else { break };
+        start = next;
+    }
+    at
+}
+
+/// Where a text goes on after blanks and at most one line end.
+fn after_blanks(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let blanks = rest.len() - rest.trim_start().len();
+    let is_one_line = rest[..blanks].matches('\n').count() <= 1;
+    (blanks > 0 && is_one_line).then_some(at + blanks)
+}
+
+/// The end of the key that begins at `start`: digits and dots, the last of which ends a sentence if nothing follows it.
+fn key(text: &str, start: usize) -> Option<usize> {
+    let rest = &text[start..];
+    let length = rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(rest.len());
+    let key = rest[..length].trim_end_matches('.');
+    let is_key = key.starts_with(|first: char| first.is_ascii_digit());
+    let is_whole = !rest[key.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    (is_key && is_whole).then_some(start + key.len())
+}
+
+/// Where the next key would begin after a comma, a dash or a word that joins keys.
+fn after_connective(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    for dash in ["-", "–", "—"] {
+        if let Some(after) = rest.strip_prefix(dash)
+            && after.starts_with(|next: char| next.is_ascii_digit())
+        {
+            return Some(at + dash.len());
+        }
+    }
+    const WORDS: [&str; 7] = [", and", ", or", ",", " and", " or", " to", " through"];
+    let joined = WORDS.into_iter().find(|word| rest.starts_with(word))?;
+    after_blanks(text, at + joined.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(text: &str) -> (String, Vec<String>) {
+        let keys: Vec<StepKey> = ["1", "6", "6.1", "6.10", "7"].iter().map(|key| key.parse().unwrap()).collect();
+        let number_of = |key| keys.iter().position(|known| *known == key).map(|index| index + 11);
+        let rewritten = rewrite(text, number_of);
+        let unresolved = rewritten.unresolved.into_iter().map(|(at, key)| {
+            assert!(text[at..].starts_with(&key));
+            key
+        });
+        (rewritten.text, unresolved.collect())
+    }
+
+    #[test]
+    fn references_become_numbers() {
+        for (text, wanted) in [
+            ("Go to step 7.", "Go to step 15."),
+            ("**Go to Step 6.10** (again)", "**Go to Step 14** (again)"),
+            ("from step 6.1.", "from step 13."),
+            ("STEP 1, 6 files", "STEP 11, 6 files"),
+            ("steps 1, 6 and 7", "steps 11, 12 and 15"),
+            ("steps 1, 6, or 6.1; 7", "steps 11, 12, or 13; 7"),
+            ("Steps 1-6 and 6.1–7", "Steps 11-12 and 13–15"),
+            ("steps 1 to 7 (step\n6)", "steps 11 to 15 (step\n12)"),
+            ("step\n\n7", "step\n\n7"),
+            ("footstep 7, step_7, step7, 7 steps, step 7th", "footstep 7, step_7, step7, 7 steps, step 7th"),
+            ("`step 7` and ``step ` 7`` but step 7", "`step 7` and ``step ` 7`` but step 15"),
+            ("```\nstep 7\n\nstep 6\n```\nstep 6", "```\nstep 7\n\nstep 6\n```\nstep 12"),
+            ("an open ` and step 7", "an open ` and step 15"),
+            ("Schritt 7 für step 7", "Schritt 7 für step 15"),
+        ] {
+            assert_eq!(rewritten(text), (wanted.to_owned(), Vec::new()), "{text}");
+        }
+    }
+
+    #[test]
+    fn references_to_nothing_stay() {
+        let (text, unresolved) = rewritten("steps 1, 99 and 6.1.2, then step 0 and step 6.3");
+        assert_eq!(text, "steps 11, 99 and 6.1.2, then step 0 and step 6.3");
+        assert_eq!(unresolved, ["99", "6.1.2", "0", "6.3"]);
+    }
+}

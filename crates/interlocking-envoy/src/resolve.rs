@@ -1,0 +1,194 @@
+//! Inheritance: a protocol's files, from its base on, made to one list of numbered steps.
+
+use crate::file::{ProtocolFile, StepText};
+use crate::key::{Edit, StepKey};
+use crate::library::{Library, ReadError};
+use crate::name::ProtocolName;
+use crate::place::Place;
+use crate::protocol::{Protocol, Step, Warning};
+use crate::reference::rewrite;
+use std::collections::BTreeMap;
+
+/// Why a protocol cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// Its file cannot be had.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file names a base that cannot be had.
+    #[error("{at}: `{name}` extends a protocol that cannot be had")]
+    Base {
+        /// The protocol that names the base.
+        name: ProtocolName,
+        /// Where it does.
+        at: Place,
+        /// Why it cannot be had.
+        source: ReadError,
+    },
+    /// It extends itself, directly or not.
+    #[error("{at}: these extend each other in a circle: {}", circle(names))]
+    Cycle {
+        /// Those in the circle, each extending the next and the last the first.
+        names: Vec<ProtocolName>,
+        /// Where the last names the first.
+        at: Place,
+    },
+    /// Entries of files have no step to work on.
+    #[error("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Steps {
+        /// All of them.
+        problems: Vec<StepProblem>,
+    },
+}
+
+/// An entry of `steps` that has no step to work on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StepProblem {
+    /// An append to nothing.
+    #[error("{at}: `{key}+` appends to a step that is not inherited: write `{key}`, or name one of {}", listed(known))]
+    AppendToNothing {
+        /// Where.
+        at: Place,
+        /// The step.
+        key: StepKey,
+        /// The steps there are.
+        known: Vec<StepKey>,
+    },
+    /// An insertion after nothing.
+    #[error("{at}: `{key}` is to come after step {after}, which there is not: name one of {}", listed(known))]
+    InsertAfterNothing {
+        /// Where.
+        at: Place,
+        /// The step.
+        key: StepKey,
+        /// The step that it is to come after.
+        after: StepKey,
+        /// The steps there are.
+        known: Vec<StepKey>,
+    },
+}
+
+impl Library {
+    /// A protocol with its inheritance resolved.
+    ///
+    /// # Errors
+    ///
+    /// [`ResolveError`]: no such protocol or base, a circle, a file that is no protocol, entries that have no step to work on.
+    pub fn resolve(&self, name: &ProtocolName) -> Result<Protocol, ResolveError> {
+        resolve(self.chain(name)?)
+    }
+
+    /// A protocol's file and those that it extends, the nearest first.
+    fn chain(&self, name: &ProtocolName) -> Result<Vec<(ProtocolName, ProtocolFile)>, ResolveError> {
+        let mut chain = vec![(name.clone(), self.read(name)?)];
+        while let Some((name, ProtocolFile { extends: Some((base, at)), .. })) = chain.last() {
+            if let Some(first) = chain.iter().position(|(name, _)| name == base) {
+                let names = chain[first..].iter().map(|(name, _)| name.clone()).collect();
+                return Err(ResolveError::Cycle { names, at: at.clone() });
+            }
+            let read = self.read(base).map_err(|source| {
+                ResolveError::Base { name: name.clone(), at: at.clone(), source }
+            });
+            let base = (base.clone(), read?);
+            chain.push(base);
+        }
+        Ok(chain)
+    }
+}
+
+/// The texts of each step so far: what was set, then what was appended.
+type Texts = BTreeMap<StepKey, Vec<StepText>>;
+
+fn resolve(chain: Vec<(ProtocolName, ProtocolFile)>) -> Result<Protocol, ResolveError> {
+    let mut names: Vec<ProtocolName> = chain.iter().map(|(name, _)| name.clone()).collect();
+    let (mut description, mut inputs, mut outputs) = (None, None, None);
+    let (mut texts, mut problems, mut warnings) = (Texts::new(), Vec::new(), Vec::new());
+    for (file_name, file) in chain.into_iter().rev() {
+        if file.name != file_name.as_str() {
+            let file_name = file_name.to_string();
+            warnings.push(Warning::NameDiffers { place: file.name_at, name: file.name, file_name });
+        }
+        description = file.description.or(description);
+        inputs = file.inputs.or(inputs);
+        outputs = file.outputs.or(outputs);
+        for ((key, edit), text) in file.steps {
+            problems.extend(apply(&mut texts, key, edit, text).err());
+        }
+    }
+    if !problems.is_empty() {
+        return Err(ResolveError::Steps { problems });
+    }
+    let name = names.remove(0);
+    let steps = numbered(&name, &texts, &mut warnings);
+    let description = description.unwrap_or_default();
+    let (inputs, outputs) = (inputs.unwrap_or_default(), outputs.unwrap_or_default());
+    Ok(Protocol { name, description, extends: names, inputs, outputs, steps, warnings })
+}
+
+/// Does what one entry says. A file's entries come in order, so what it sets is there when it appends or inserts.
+fn apply(texts: &mut Texts, key: StepKey, edit: Edit, text: StepText) -> Result<(), StepProblem> {
+    let known = |texts: &Texts| texts.keys().copied().collect();
+    match edit {
+        Edit::Append => match texts.get_mut(&key) {
+            Some(texts) => texts.push(text),
+            None => return Err(StepProblem::AppendToNothing { at: text.key_at, key, known: known(texts) }),
+        },
+        Edit::Set => {
+            if let Some(after) = key.inserted_after()
+                && !texts.contains_key(&after)
+            {
+                return Err(StepProblem::InsertAfterNothing { at: text.key_at, key, after, known: known(texts) });
+            }
+            texts.insert(key, vec![text]);
+        }
+    }
+    Ok(())
+}
+
+/// The steps with their numbers, also where they refer to each other.
+fn numbered(protocol: &ProtocolName, texts: &Texts, warnings: &mut Vec<Warning>) -> Vec<Step> {
+    let numbers: BTreeMap<StepKey, usize> = texts.keys().copied().zip(1..).collect();
+    let mut steps = Vec::with_capacity(texts.len());
+    for (&key, texts) in texts {
+        let mut whole = String::new();
+        for part in texts {
+            let rewritten = rewrite(&part.text, |key| numbers.get(&key).copied());
+            for (at, key) in rewritten.unresolved {
+                let (place, protocol) = (part.place_of(at), protocol.clone());
+                warnings.push(Warning::UnresolvedReference { place, key, protocol });
+            }
+            if !whole.is_empty() {
+                whole.truncate(whole.trim_end().len());
+                whole.push('\n');
+            }
+            whole.push_str(&rewritten.text);
+        }
+        if whole.ends_with('\n') {
+            whole.pop();
+        }
+        steps.push(Step { number: numbers[&key], key, text: whole });
+    }
+    steps
+}
+
+impl StepText {
+    /// The place of a byte of the text.
+    fn place_of(&self, byte: usize) -> Place {
+        let mut place = self.text_at.clone();
+        if self.is_literal {
+            let before = &self.text[..byte];
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            place.line += before.matches('\n').count();
+            place.column += line.chars().count();
+        }
+        place
+    }
+}
+
+fn circle(names: &[ProtocolName]) -> String {
+    names.iter().chain(names.first()).map(ToString::to_string).collect::<Vec<_>>().join(" → ")
+}
+
+fn listed(known: &[StepKey]) -> String {
+    known.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
