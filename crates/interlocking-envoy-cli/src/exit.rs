@@ -29,7 +29,9 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => "not all of it could be done: files or git refused, or a check failed",
-            Self::Refused => "refused: a wrong option or name, a file that is no protocol, a decision that others exclude; nothing was done",
+            Self::Refused => {
+                "refused: a wrong option or name, a file that is no protocol, a decision that others exclude; nothing was done"
+            }
             Self::Output => "the output could not be written",
         }
     }

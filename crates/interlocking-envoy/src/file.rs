@@ -125,9 +125,8 @@ impl ProtocolFile {
     /// [`FileError`] with everything that is wrong; with text that is not YAML, or larger or deeper than a protocol is,
     /// the first.
     pub fn parse(file: &str, content: &[u8]) -> Result<Self, FileError> {
-        let root = yaml::parse(content).map_err(|(spot, problem)| FileError {
-            problems: vec![(spot.of(file), problem.into())],
-        })?;
+        let root = yaml::parse(content)
+            .map_err(|(spot, problem)| FileError { problems: vec![(spot.of(file), problem.into())] })?;
         let mut problems = Vec::new();
         let parsed = read(file, &root, &mut problems);
         match parsed {
@@ -211,12 +210,7 @@ fn read_output(node: &Node, problems: &mut Problems) -> Option<Output> {
     Some(Output { value: value?, description: description.unwrap_or_default() })
 }
 
-fn read_steps(
-    file: &str,
-    steps: &Node,
-    is_base: bool,
-    problems: &mut Problems,
-) -> BTreeMap<(StepKey, Edit), StepText> {
+fn read_steps(file: &str, steps: &Node, is_base: bool, problems: &mut Problems) -> BTreeMap<(StepKey, Edit), StepText> {
     let mut read: BTreeMap<(StepKey, Edit), StepText> = BTreeMap::new();
     for (key, value) in map(steps, "`steps`", problems) {
         let Some(written) = text(key, "a step's key", problems) else { continue };

@@ -86,9 +86,8 @@ impl Library {
                 let names = chain[first..].iter().map(|(name, _)| name.clone()).collect();
                 return Err(ResolveError::Cycle { names, at: at.clone() });
             }
-            let read = self.read(base).map_err(|source| {
-                ResolveError::Base { name: name.clone(), at: at.clone(), source }
-            });
+            let read =
+                self.read(base).map_err(|source| ResolveError::Base { name: name.clone(), at: at.clone(), source });
             let base = (base.clone(), read?);
             chain.push(base);
         }

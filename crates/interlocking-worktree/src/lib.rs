@@ -56,7 +56,7 @@
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
 //! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
 //! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
-//! | move a branch from where it was seen | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::delete_branch`] |
+//! | move a branch from where it was seen | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::rename_branch`], [`Repository::delete_branch`] |
 //! | read | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
 //!
 //! # What holds for every operation
@@ -142,6 +142,7 @@ mod switch;
 mod reset;
 mod unlock;
 mod branch;
+mod rename;
 
 mod conflict;
 mod prompt;
@@ -187,6 +188,7 @@ pub use rebase::RebaseError;
 pub use remove::{Discarded, Force, RemoveError};
 pub use remove_clone::RemoveCloneError;
 pub use repair::{RepairError, Repaired, WrongLink};
+pub use rename::RenameBranchError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
 pub use reset::ResetError;
 pub use signature::{Signature, SignatureError};

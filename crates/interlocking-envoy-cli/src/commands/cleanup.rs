@@ -1,13 +1,112 @@
-//! `cleanup`.
+//! `plan cleanup-debug-logs`: removes marked debug logs from the current worktree.
 
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
 use crate::trouble::Trouble;
 use clap::Args;
+use interlocking_envoy::cleanup::{Cleanup, CleanupReport, Extensions, worktree_root};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// List what would be removed, and remove nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
 
-pub(crate) fn cleanup(_: Arguments, _: bool, _: &mut Surroundings) -> Result<Exit, Trouble> {
-    Err(Trouble::new("not yet"))
+    /// Look into files of one more extension, whose comments begin with `//` or `#`: `tf=#`
+    #[arg(long = "extension", value_name = "EXTENSION=COMMENT")]
+    extensions: Vec<String>,
+
+    /// Run this in a shell at the worktree's root afterwards, such as the build or the tests, and fail where it fails;
+    /// several are run in order, up to the first that fails
+    #[arg(long = "check", value_name = "COMMAND", conflicts_with = "dry_run")]
+    checks: Vec<String>,
+}
+
+/// The result, as JSON.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a CleanupReport,
+    checks: &'a [Check],
+}
+
+/// A command that was run afterwards.
+#[derive(Serialize)]
+struct Check {
+    command: String,
+    passed: bool,
+}
+
+pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+    let mut extensions = Extensions::usual();
+    for extension in &arguments.extensions {
+        extensions.add(extension)?;
+    }
+    let Some(root) = worktree_root(surroundings.directory()) else {
+        let what = format!("{} is in no git worktree", surroundings.directory().display());
+        return Err(Trouble::new(what).remedy("run it in the worktree that is to be cleaned up"));
+    };
+    let mut cleanup = Cleanup::new().with_extensions(extensions);
+    if arguments.dry_run {
+        cleanup = cleanup.dry_run();
+    }
+    let report = cleanup.run(&root)?;
+    for warning in &report.warnings {
+        surroundings.tell(&format!("warning: {warning}"));
+    }
+    for failure in &report.failures {
+        surroundings.tell(&format!("error: {failure}"));
+    }
+    let mut checks = Vec::new();
+    for command in arguments.checks {
+        // What could not be cleaned up is to be seen to first.
+        if !report.success {
+            surroundings.tell(&format!("not checked, for not everything was removed: {command}"));
+            break;
+        }
+        let passed = passes(&root, &command, surroundings)?;
+        checks.push(Check { command, passed });
+        if !passed {
+            break;
+        }
+    }
+    surroundings.result(json, &Told { report: &report, checks: &checks }, || listed(&report))?;
+    if let Some(failed) = checks.iter().find(|check| !check.passed) {
+        let remedy = "mend what the removal left behind before you merge";
+        let what = format!("`{}` fails after the removal", failed.command);
+        return Err(Trouble::new(what).remedy(remedy).with_exit(Exit::Failed));
+    }
+    Ok(if report.success { Exit::Done } else { Exit::Failed })
+}
+
+/// Runs a command in a shell; what it prints is not the result.
+fn passes(root: &Path, command: &str, surroundings: &mut Surroundings) -> Result<bool, Trouble> {
+    let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut run = Command::new(shell);
+    let output = run.arg(option).arg(command).current_dir(root).stdin(Stdio::null()).output()?;
+    for text in [output.stdout, output.stderr] {
+        let text = String::from_utf8_lossy(&text);
+        if !text.trim().is_empty() {
+            surroundings.tell(text.trim_end());
+        }
+    }
+    Ok(output.status.success())
+}
+
+fn listed(report: &CleanupReport) -> String {
+    let mut text = String::new();
+    for file in &report.files {
+        for block in &file.blocks {
+            let last = block.line + block.lines - 1;
+            let _ = writeln!(text, "{}:{}-{last}", file.path.display(), block.line);
+        }
+    }
+    let CleanupReport { markers_removed: markers, lines_removed: lines, files_modified: files, .. } = report;
+    let done = if report.dry_run { "would be removed" } else { "removed" };
+    let _ = writeln!(text, "{done}: {markers} markers, {lines} lines, in {} files", files.len());
+    text
 }

@@ -1,13 +1,111 @@
-//! `gate`.
+//! `plan block-prompt-variants-gate`: settles what becomes of a variant.
 
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
 use crate::trouble::Trouble;
 use clap::Args;
+use interlocking_envoy::gate::{Answer, Decision, GateError, GateReturn, VariantsGate};
+use interlocking_envoy::{Prompt, PromptKind, Variant};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// The prompt's number
+    #[arg(value_name = "PROMPT_NUM")]
+    number: u32,
 
-pub(crate) fn gate(_: Arguments, _: bool, _: &mut Surroundings) -> Result<Exit, Trouble> {
-    Err(Trouble::new("not yet"))
+    /// The variant's letter; a prompt without variants is settled at once
+    variant: Option<Variant>,
+
+    /// The feature's branch; needed where there is a variant
+    #[arg(long, value_name = "BRANCH")]
+    feature_branch: Option<String>,
+
+    /// It is a debug prompt: an alternative is a discard, for only one fix can be main
+    #[arg(long)]
+    debug: bool,
+
+    /// What becomes of it: main, alternative or discard; where this is not given, a line of standard input is waited for
+    #[arg(long)]
+    decision: Option<Decision>,
+
+    /// Why
+    #[arg(long, default_value = "")]
+    reason: String,
+
+    /// What else there is to say
+    #[arg(long, default_value = "")]
+    thoughts: String,
+}
+
+pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+    let Arguments { number, variant, feature_branch, debug, decision, reason, thoughts } = arguments;
+    let returned = match variant {
+        None => GateReturn::without_variants(),
+        Some(_) => {
+            let Some(feature_branch) = feature_branch else {
+                let trouble = Trouble::new("it was not said which feature the variant belongs to");
+                return Err(trouble.remedy("give --feature-branch BRANCH"));
+            };
+            let kind = if debug { PromptKind::Debug } else { PromptKind::Implementation };
+            let prompt = Prompt { feature_branch, number, variant, kind };
+            let gate = VariantsGate::discover(surroundings.directory())?;
+            let (decision, reason) = match decision {
+                Some(decision) => (decision, reason),
+                None => asked(&prompt, surroundings)?,
+            };
+            gate.settle(&prompt, &Answer { decision, reason, thoughts }).map_err(told)?
+        }
+    };
+    surroundings.result(json, &returned, || page(&returned))?;
+    Ok(Exit::Done)
+}
+
+/// Waits for a person: the decision, and then why, on one line.
+fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), Trouble> {
+    surroundings.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
+    loop {
+        let Some(line) = surroundings.line()? else {
+            let trouble = Trouble::new("nobody decided: standard input ended");
+            return Err(trouble.remedy("give --decision main, alternative or discard"));
+        };
+        let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        match word.parse() {
+            Ok(decision) => return Ok((decision, reason.trim().to_owned())),
+            Err(error) => surroundings.tell(&error.to_string()),
+        }
+    }
+}
+
+fn told(error: GateError) -> Trouble {
+    let exit = match &error {
+        GateError::Rule(_) | GateError::NoBranch { .. } | GateError::Name(_) | GateError::Open(_) => Exit::Refused,
+        _ => Exit::Failed,
+    };
+    Trouble::from(error).with_exit(exit)
+}
+
+fn page(returned: &GateReturn) -> String {
+    let GateReturn { thoughts, variant_solution, reason, unmerged_alternatives, result } = returned;
+    let Some(decision) = variant_solution else {
+        return "not a variant: go on and merge\n".to_owned();
+    };
+    let mut page = format!("variant_solution: {decision}\n");
+    for (name, text) in [("reason", reason), ("thoughts", thoughts)] {
+        if !text.is_empty() {
+            page += &format!("{name}: {text}\n");
+        }
+    }
+    for branch in unmerged_alternatives {
+        page += &format!("unmerged alternative: {branch}\n");
+    }
+    page += &match result {
+        None => "go on and merge\n".to_owned(),
+        Some(result) => {
+            format!(
+                "return {{ success: {}, merged: {}, reason: {:?} }}\n",
+                result.success, result.merged, result.reason
+            )
+        }
+    };
+    page
 }

@@ -16,11 +16,7 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
-pub(crate) fn protocol(
-    arguments: &Arguments,
-    json: bool,
-    surroundings: &mut Surroundings,
-) -> Result<Exit, Trouble> {
+pub(crate) fn protocol(arguments: &Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
     // Not clap's to parse: an empty name would be told as a missing one.
     let name: ProtocolName = arguments.name.parse()?;
     let library = arguments.project.library(surroundings.directory());

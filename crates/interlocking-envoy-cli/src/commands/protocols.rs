@@ -12,11 +12,7 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
-pub(crate) fn protocols(
-    arguments: &Arguments,
-    json: bool,
-    surroundings: &mut Surroundings,
-) -> Result<Exit, Trouble> {
+pub(crate) fn protocols(arguments: &Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
     let listed = arguments.project.library(surroundings.directory()).list()?;
     surroundings.result(json, &listed, || {
         let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| format!("{name} ({from})\n");

@@ -1,4 +1,4 @@
-use interlocking_worktree::{ArchiveError, ArchiveName};
+use interlocking_worktree::{ArchiveError, ArchiveName, DeleteBranchError, Force, RenameBranchError};
 
 use crate::judge::{Place, branch, commit_with_git};
 
@@ -40,5 +40,33 @@ fn a_packed_repository_is_as_good() {
     place.repository.remove_worktree(&worktree, interlocking_worktree::Force::No).unwrap().delete().unwrap();
     place.repository.delete_branch(&branch("one"), two).unwrap();
     assert_eq!(place.git(&["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
+    place.assert_git_agrees();
+}
+
+#[test]
+fn a_branch_is_renamed_unless_that_would_lose_something() {
+    let place = Place::new();
+    let base = place.main();
+    let worktree = place.worktree("one");
+    let one = commit_with_git(worktree.path(), &[("a", "a")], "a");
+    let (from, to) = (branch("one"), branch("archive/one"));
+
+    let before = place.snapshot();
+    let error = place.repository.rename_branch(&from, &to, one).unwrap_err();
+    assert!(matches!(error, RenameBranchError::Old(DeleteBranchError::CheckedOut { .. })), "{error}");
+    assert_eq!(place.snapshot(), before);
+
+    place.repository.remove_worktree(&worktree, Force::No).unwrap().delete().unwrap();
+    let before = place.snapshot();
+    let error = place.repository.rename_branch(&from, &to, base).unwrap_err();
+    assert!(matches!(error, RenameBranchError::Old(DeleteBranchError::Moved { .. })), "{error}");
+    let error = place.repository.rename_branch(&from, &branch("main"), one).unwrap_err();
+    assert_eq!(error, RenameBranchError::Taken { to: branch("main"), found: base });
+    assert_eq!(place.snapshot(), before);
+
+    // What a process left behind that ended between the two.
+    place.git(&["branch", "archive/one", "one"]);
+    place.repository.rename_branch(&from, &to, one).unwrap();
+    assert_eq!(place.repository.branches().unwrap(), [(to, one), (branch("main"), base)]);
     place.assert_git_agrees();
 }

@@ -1,0 +1,100 @@
+//! Which files are looked into, and what a comment is in them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What begins a comment in a kind of file, and so a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comments {
+    /// `//`
+    Slashes,
+    /// `#`
+    Hash,
+    /// Both.
+    SlashesAndHash,
+}
+
+/// The extensions of the files that are looked into: an allow-list. Told without regard to ASCII case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extensions(BTreeMap<String, Comments>);
+
+/// Why an extension cannot be listed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExtensionError {
+    /// It is not of the form that is needed.
+    #[error("{0:?} names no extension and comment: write such as `tf=#` or `v=//`")]
+    Form(String),
+    /// Text about markers is no marked code.
+    #[error("`{0}` is Markdown, which is never edited: it tells of markers and has none")]
+    Markdown(String),
+}
+
+const SLASHES: &[&str] = &[
+    "rs", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "go", "java", "kt", "kts", "scala",
+    "swift", "dart", "c", "h", "cc", "cpp", "cxx", "hh", "hpp", "cs", "zig",
+];
+const HASH: &[&str] = &["py", "pyi", "sh", "bash", "zsh", "fish", "rb", "pl", "pm", "ex", "exs", "jl", "ps1"];
+const BOTH: &[&str] = &["php"];
+const MARKDOWN: &[&str] = &["md", "mdx", "markdown", "mdown", "mkd"];
+
+impl Extensions {
+    /// Rust, JavaScript, TypeScript, Python, shell and other languages whose comments are `//` or `#`.
+    pub fn usual() -> Self {
+        let each = |extensions: &'static [&str], comments| extensions.iter().map(move |name| (*name, comments));
+        let all = each(SLASHES, Comments::Slashes).chain(each(HASH, Comments::Hash));
+        let all = all.chain(each(BOTH, Comments::SlashesAndHash));
+        Self(all.map(|(extension, comments)| (extension.to_owned(), comments)).collect())
+    }
+
+    /// None, to be added to.
+    pub const fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Adds an extension, or changes what a comment is in its files: `tf=#`.
+    ///
+    /// # Errors
+    ///
+    /// [`ExtensionError`]: the text is not of that form, or names Markdown.
+    pub fn add(&mut self, text: &str) -> Result<(), ExtensionError> {
+        let form = || ExtensionError::Form(text.to_owned());
+        let (extension, comments) = text.split_once('=').ok_or_else(form)?;
+        let extension = extension.strip_prefix('.').unwrap_or(extension).to_ascii_lowercase();
+        let comments = match comments {
+            "//" => Comments::Slashes,
+            "#" => Comments::Hash,
+            _ => return Err(form()),
+        };
+        if extension.is_empty() || extension.contains(['/', '\\', '.']) {
+            return Err(form());
+        }
+        if MARKDOWN.contains(&&*extension) {
+            return Err(ExtensionError::Markdown(extension));
+        }
+        self.0.insert(extension, comments);
+        Ok(())
+    }
+
+    /// What a comment is in this file, if it is one to look into.
+    pub fn of(&self, path: &Path) -> Option<Comments> {
+        let extension = path.extension()?.to_str()?;
+        self.0.get(extension).or_else(|| self.0.get(&extension.to_ascii_lowercase())).copied()
+    }
+
+    /// The extensions, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+impl Comments {
+    /// Whether a line, without the blanks around it, is a marker.
+    pub(crate) fn mark(self, line: &[u8]) -> bool {
+        let (slashes, hash) = (line == b"// [DEBUG-TEMP]", line == b"# [DEBUG-TEMP]");
+        match self {
+            Self::Slashes => slashes,
+            Self::Hash => hash,
+            Self::SlashesAndHash => slashes || hash,
+        }
+    }
+}

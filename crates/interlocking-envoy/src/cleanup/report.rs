@@ -1,0 +1,147 @@
+//! What a cleanup did, or would do.
+
+use crate::cleanup::marked::{Block, Marked};
+use serde::{Serialize, Serializer};
+use std::path::{Path, PathBuf};
+
+/// What a cleanup did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CleanupReport {
+    /// Whether everything that is marked has been removed, or would be.
+    pub success: bool,
+    /// Whether this is what would be done.
+    pub dry_run: bool,
+    /// The files that were changed, below the worktree's root, in order.
+    #[serde(serialize_with = "as_texts")]
+    pub files_modified: Vec<PathBuf>,
+    /// How many markers went.
+    pub markers_removed: usize,
+    /// How many lines went, markers included.
+    pub lines_removed: usize,
+    /// What went from which file.
+    pub files: Vec<FileReport>,
+    /// What somebody should look at.
+    pub warnings: Vec<CleanupWarning>,
+    /// Files that could not be read or replaced, and stay as they were.
+    pub failures: Vec<Failure>,
+}
+
+/// What went from a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// The file, below the worktree's root.
+    #[serde(serialize_with = "as_text")]
+    pub path: PathBuf,
+    /// What went; lines are those of the file before.
+    pub blocks: Vec<Block>,
+}
+
+/// Something about a cleanup that somebody should look at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CleanupWarning {
+    /// A block is long: the blank line before real code may have been missing.
+    #[error(
+        "{}:{line}: {lines} lines below this marker: see that real code was not among them, for no blank line came sooner",
+        path.display()
+    )]
+    LongBlock {
+        /// The file.
+        #[serde(serialize_with = "as_text")]
+        path: PathBuf,
+        /// Its marker's line.
+        line: usize,
+        /// How many lines it has.
+        lines: usize,
+    },
+    /// A block goes on to the end of its file.
+    #[error(
+        "{}:{line}: no blank line comes after this marker, so all {lines} lines to the file's end belong to it: see that real \
+         code was not among them",
+        path.display()
+    )]
+    ReachesEnd {
+        /// The file.
+        #[serde(serialize_with = "as_text")]
+        path: PathBuf,
+        /// Its marker's line.
+        line: usize,
+        /// How many lines it has.
+        lines: usize,
+    },
+    /// A line looks like a marker and is none.
+    #[error(
+        "{}:{line}: `[DEBUG-TEMP]` stays, for this line is not a marker: a marker is a comment of its own that says nothing else",
+        path.display()
+    )]
+    NoMarker {
+        /// The file.
+        #[serde(serialize_with = "as_text")]
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
+}
+
+/// A file that could not be read or replaced, and stays as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub struct Failure {
+    /// The file, or directory.
+    #[serde(serialize_with = "as_text")]
+    pub path: PathBuf,
+    /// What the system says.
+    pub reason: String,
+}
+
+/// Why nothing can be cleaned up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CleanupError {
+    /// It has no `.git`.
+    #[error("{} is not the root of a git worktree: a cleanup keeps to one, run it there", path.display())]
+    NoWorktree {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+impl CleanupReport {
+    pub(crate) fn of(dry_run: bool, long_block: usize, marked: Vec<(PathBuf, Marked)>, failures: Vec<Failure>) -> Self {
+        let mut warnings = Vec::new();
+        let mut files = Vec::new();
+        for (path, Marked { blocks, strays }) in marked {
+            for block in &blocks {
+                let (path, line, lines) = (path.clone(), block.line, block.lines);
+                if block.reaches_end {
+                    warnings.push(CleanupWarning::ReachesEnd { path, line, lines });
+                } else if lines > long_block {
+                    warnings.push(CleanupWarning::LongBlock { path, line, lines });
+                }
+            }
+            warnings.extend(strays.into_iter().map(|line| CleanupWarning::NoMarker { path: path.clone(), line }));
+            if !blocks.is_empty() {
+                files.push(FileReport { path, blocks });
+            }
+        }
+        let sum = |of: fn(&Block) -> usize| files.iter().flat_map(|file| &file.blocks).map(of).sum();
+        Self {
+            success: failures.is_empty(),
+            dry_run,
+            files_modified: files.iter().map(|file| file.path.clone()).collect(),
+            markers_removed: sum(|block| block.markers),
+            lines_removed: sum(|block| block.lines),
+            files,
+            warnings,
+            failures,
+        }
+    }
+}
+
+/// A path that is not UTF-8 has no text; the nearest will do for who reads.
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn as_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}

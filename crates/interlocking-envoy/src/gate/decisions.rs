@@ -1,0 +1,163 @@
+//! What has been decided about all variants, and which decisions the others exclude.
+
+use crate::gate::decision::{Answer, Decision};
+use crate::prompt::{Prompt, PromptKind, Variant};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What has been decided about variants: by feature branch, prompt number and letter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decisions(BTreeMap<String, BTreeMap<u32, BTreeMap<Variant, Settled>>>);
+
+/// What has been decided about a variant: this is its mark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// What became of it.
+    pub variant_solution: Decision,
+    /// Its branch, by the name that it had.
+    pub branch: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What the gate returns to whoever follows the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GateReturn {
+    /// What the user thinks.
+    pub thoughts: String,
+    /// What becomes of the variant; none where the prompt has no variants.
+    pub variant_solution: Option<Decision>,
+    /// Why.
+    pub reason: String,
+    /// The branches of this prompt number that are kept as alternatives.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmerged_alternatives: Vec<String>,
+    /// What the protocol is to return now; none where it goes on, to merge.
+    pub result: Option<ProtocolResult>,
+}
+
+/// What a protocol returns that ends at the gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProtocolResult {
+    /// That it did what it had to.
+    pub success: bool,
+    /// That nothing was merged.
+    pub merged: bool,
+    /// The decision's name.
+    pub reason: String,
+}
+
+/// What `complete-prompt` reports of a prompt number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Completion {
+    /// The alternatives that were not merged.
+    pub unmerged_alternatives: Vec<UnmergedAlternative>,
+}
+
+/// An alternative that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnmergedAlternative {
+    /// Its letter.
+    pub variant: Variant,
+    /// Its branch, whose worktree is kept.
+    pub branch: String,
+    /// Why it was kept.
+    pub reason: String,
+}
+
+/// Why a decision cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// There is a main one already.
+    #[error("{prompt} cannot be main, for variant {main} is: decide `alternative` or `discard`")]
+    SecondMain {
+        /// The prompt.
+        prompt: String,
+        /// The variant that is main.
+        main: Variant,
+    },
+    /// It is main itself, and so on its way to the feature branch.
+    #[error("{prompt} is main already, which cannot be taken back here: revert what was merged")]
+    IsMain {
+        /// The prompt.
+        prompt: String,
+    },
+    /// It was discarded.
+    #[error("{prompt} was discarded: its branch is archived as archive/{branch}, bring that back by hand")]
+    IsDiscarded {
+        /// The prompt.
+        prompt: String,
+        /// The branch's former name.
+        branch: String,
+    },
+}
+
+impl Decisions {
+    /// Takes a decision about a prompt whose worktree is on `branch`; taking the same again is taking it once.
+    ///
+    /// A prompt without a variant is settled without anybody being asked, and nothing is recorded. Of a debug prompt an
+    /// alternative is a discard: only one fix can be main.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError`]: nothing was recorded.
+    pub fn settle(&mut self, prompt: &Prompt, branch: &str, answer: &Answer) -> Result<GateReturn, RuleError> {
+        let Some(variant) = prompt.variant else {
+            return Ok(GateReturn::without_variants());
+        };
+        let decision = match (prompt.kind, answer.decision) {
+            (PromptKind::Debug, Decision::Alternative) => Decision::Discard,
+            (_, decision) => decision,
+        };
+        let others = self.0.entry(prompt.feature_branch.clone()).or_default().entry(prompt.number).or_default();
+        let is_main = |settled: &Settled| settled.variant_solution == Decision::Main;
+        match others.get(&variant) {
+            Some(before) if is_main(before) && decision != Decision::Main => {
+                return Err(RuleError::IsMain { prompt: prompt.to_string() });
+            }
+            Some(before) if before.variant_solution == Decision::Discard && decision != Decision::Discard => {
+                return Err(RuleError::IsDiscarded { prompt: prompt.to_string(), branch: before.branch.clone() });
+            }
+            _ => {}
+        }
+        if decision == Decision::Main
+            && let Some((&main, _)) = others.iter().find(|(letter, settled)| **letter != variant && is_main(settled))
+        {
+            return Err(RuleError::SecondMain { prompt: prompt.to_string(), main });
+        }
+        let Answer { reason, thoughts, .. } = answer.clone();
+        let settled = Settled { variant_solution: decision, branch: branch.to_owned(), reason: reason.clone() };
+        others.insert(variant, settled);
+        let result = match decision {
+            Decision::Main => None,
+            _ => Some(ProtocolResult { success: true, merged: false, reason: decision.to_string() }),
+        };
+        let alternatives = self.completion(&prompt.feature_branch, prompt.number).unmerged_alternatives;
+        let unmerged_alternatives = alternatives.into_iter().map(|alternative| alternative.branch).collect();
+        Ok(GateReturn { thoughts, variant_solution: Some(decision), reason, unmerged_alternatives, result })
+    }
+
+    /// What has been decided about a variant.
+    pub fn of(&self, feature_branch: &str, number: u32, variant: Variant) -> Option<&Settled> {
+        self.0.get(feature_branch)?.get(&number)?.get(&variant)
+    }
+
+    /// What `complete-prompt` reports.
+    pub fn completion(&self, feature_branch: &str, number: u32) -> Completion {
+        let variants = self.0.get(feature_branch).and_then(|numbers| numbers.get(&number)).into_iter().flatten();
+        let kept = variants.filter(|(_, settled)| settled.variant_solution == Decision::Alternative);
+        let reported = kept.map(|(&variant, settled)| {
+            let Settled { branch, reason, .. } = settled.clone();
+            UnmergedAlternative { variant, branch, reason }
+        });
+        Completion { unmerged_alternatives: reported.collect() }
+    }
+}
+
+impl GateReturn {
+    /// What the gate returns at once where a prompt has no variants.
+    pub fn without_variants() -> Self {
+        let (thoughts, reason, unmerged_alternatives) = Default::default();
+        Self { thoughts, variant_solution: None, reason, unmerged_alternatives, result: None }
+    }
+}

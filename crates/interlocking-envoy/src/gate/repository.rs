@@ -1,0 +1,140 @@
+//! The variants gate in a repository: decisions, and what they do to branches and worktrees.
+
+use crate::gate::decision::{Answer, Decision};
+use crate::gate::decisions::{Completion, Decisions, GateReturn, RuleError};
+use crate::gate::store::{Store, StoreError};
+use crate::prompt::Prompt;
+use interlocking_worktree::{
+    BranchName, Force, GitError, NameError, OpenError, OpenWorktreeError, RemoveError, RenameBranchError, Repository,
+};
+use std::path::Path;
+
+/// The variants gate of a repository.
+#[derive(Clone, Debug)]
+pub struct VariantsGate {
+    repository: Repository,
+}
+
+/// Why a decision could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// There is no repository.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The other decisions exclude it.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// There is no such variant.
+    #[error("{prompt} has no branch: neither {} is there; start the prompt first", looked_for.join(" nor "))]
+    NoBranch {
+        /// The prompt.
+        prompt: String,
+        /// The names that it may have.
+        looked_for: Vec<String>,
+    },
+    /// The feature's branch has a name that no branch can have.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The worktree of a discarded variant cannot be removed.
+    #[error(transparent)]
+    Remove(#[from] RemoveError),
+    /// Its worktree is no longer one.
+    #[error(transparent)]
+    Worktree(#[from] OpenWorktreeError),
+    /// Its branch cannot be archived.
+    #[error(transparent)]
+    Rename(#[from] RenameBranchError),
+    /// The decisions cannot be read or kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl VariantsGate {
+    /// The gate of the repository that `place` is in.
+    ///
+    /// # Errors
+    ///
+    /// [`GateError::Open`] where it is in none.
+    pub fn discover(place: impl AsRef<Path>) -> Result<Self, GateError> {
+        Ok(Self { repository: Repository::discover(place)? })
+    }
+
+    /// The gate of this repository.
+    pub const fn of(repository: Repository) -> Self {
+        Self { repository }
+    }
+
+    /// Takes a decision and carries it out: a discarded variant loses its worktree, and its branch is from then on
+    /// `archive/<branch>`; an alternative is marked and keeps both; a main one goes on to be merged by whoever follows
+    /// the protocol. A prompt without variants is settled at once, and `answer` is not looked at.
+    ///
+    /// May be repeated after a failure: what has been done is found done.
+    ///
+    /// # Errors
+    ///
+    /// [`GateError`]. A worktree with changes that are not committed is not removed.
+    pub fn settle(&self, prompt: &Prompt, answer: &Answer) -> Result<GateReturn, GateError> {
+        if prompt.variant.is_none() {
+            return Ok(GateReturn::without_variants());
+        }
+        let store = Store::open(self.repository.common_directory())?;
+        let mut decisions = store.load()?;
+        let branch = self.branch_of(prompt)?;
+        let returned = decisions.settle(prompt, branch.as_str(), answer)?;
+        if returned.variant_solution == Some(Decision::Discard) {
+            self.put_away(&branch)?;
+        }
+        store.save(&decisions)?;
+        Ok(returned)
+    }
+
+    /// What has been decided so far.
+    ///
+    /// # Errors
+    ///
+    /// [`GateError::Store`].
+    pub fn decisions(&self) -> Result<Decisions, GateError> {
+        Ok(Store::open(self.repository.common_directory())?.load()?)
+    }
+
+    /// What `complete-prompt` reports: the alternatives that were not merged.
+    ///
+    /// # Errors
+    ///
+    /// [`GateError::Store`].
+    pub fn completion(&self, feature_branch: &str, number: u32) -> Result<Completion, GateError> {
+        Ok(self.decisions()?.completion(feature_branch, number))
+    }
+
+    /// The branch of a prompt's worktree, which may have been archived.
+    fn branch_of(&self, prompt: &Prompt) -> Result<BranchName, GateError> {
+        let looked_for = prompt.worktree_branches();
+        for name in &looked_for {
+            let branch = BranchName::new(name)?;
+            let is_there = self.repository.branch_head(&branch)?.is_some();
+            if is_there || self.repository.branch_head(&archived(&branch)?)?.is_some() {
+                return Ok(branch);
+            }
+        }
+        Err(GateError::NoBranch { prompt: prompt.to_string(), looked_for: looked_for.to_vec() })
+    }
+
+    /// Removes a branch's worktree and archives the branch, as far as that has not been done.
+    fn put_away(&self, branch: &BranchName) -> Result<(), GateError> {
+        let Some(head) = self.repository.branch_head(branch)? else { return Ok(()) };
+        let worktrees = self.repository.worktrees()?;
+        if let Some(entry) = worktrees.into_iter().find(|entry| entry.branch.as_ref() == Some(branch)) {
+            let worktree = self.repository.open_worktree(&entry.path)?;
+            self.repository.remove_worktree(&worktree, Force::No)?.delete()?;
+        }
+        Ok(self.repository.rename_branch(branch, &archived(branch)?, head)?)
+    }
+}
+
+/// What a branch is called that was put away.
+fn archived(branch: &BranchName) -> Result<BranchName, NameError> {
+    BranchName::new(format!("archive/{branch}"))
+}

@@ -1,0 +1,74 @@
+//! Where decisions are kept: a file in the repository, shared by its worktrees and in no commit.
+
+use crate::gate::decisions::Decisions;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Why decisions cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file cannot be read or written.
+    #[error("{} cannot be read or written", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It does not hold decisions.
+    #[error("{} does not hold the decisions of a variants gate: move it away, and decide again", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// The decisions of a repository, held until this is dropped: who else wants them waits.
+pub(crate) struct Store {
+    path: PathBuf,
+    // The system gives the lock back when the file is closed, also when the process dies.
+    _lock: File,
+}
+
+impl Store {
+    /// Waits for whoever holds them.
+    pub(crate) fn open(common_directory: &Path) -> Result<Self, StoreError> {
+        let directory = common_directory.join("interlocking");
+        let path = directory.join("envoy-variants.json");
+        let lock = || {
+            std::fs::create_dir_all(&directory)?;
+            let lock = File::options().create(true).truncate(false).write(true).open(path.with_extension("lock"))?;
+            lock.lock()?;
+            Ok(lock)
+        };
+        match lock() {
+            Ok(lock) => Ok(Self { path, _lock: lock }),
+            Err(source) => Err(StoreError::Io { path, source }),
+        }
+    }
+
+    pub(crate) fn load(&self) -> Result<Decisions, StoreError> {
+        match std::fs::read(&self.path) {
+            Ok(content) => serde_json::from_slice(&content)
+                .map_err(|source| StoreError::Content { path: self.path.clone(), source }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Decisions::default()),
+            Err(source) => Err(StoreError::Io { path: self.path.clone(), source }),
+        }
+    }
+
+    /// Whole or not at all.
+    pub(crate) fn save(&self, decisions: &Decisions) -> Result<(), StoreError> {
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let write = || {
+            let mut new = tempfile::NamedTempFile::new_in(directory)?;
+            new.write_all(&serde_json::to_vec_pretty(decisions)?)?;
+            new.as_file().sync_data()?;
+            new.persist(&self.path)?;
+            Ok(())
+        };
+        write().map_err(|source| StoreError::Io { path: self.path.clone(), source })
+    }
+}

@@ -1,0 +1,98 @@
+//! Prompts of a feature, which agents follow protocols for.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A prompt of a feature, or one of its variants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The feature's branch.
+    pub feature_branch: String,
+    /// The prompt's number.
+    pub number: u32,
+    /// Which of its variants; none where it has none.
+    pub variant: Option<Variant>,
+    /// What it is for.
+    pub kind: PromptKind,
+}
+
+/// What a prompt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptKind {
+    /// To implement something.
+    Implementation,
+    /// To find and mend a bug.
+    Debug,
+}
+
+/// The letter of a variant, `A` to `Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Variant(char);
+
+/// A text that is no variant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no variant: write one letter, `A` to `Z`")]
+pub struct VariantError(pub String);
+
+impl Prompt {
+    /// The names that its worktree's branch may have: `<feature>/implementation-<number>[-<variant>]`, and
+    /// `<feature>-prompts/…`, because git holds no branch below another and the feature's is one.
+    pub fn worktree_branches(&self) -> [String; 2] {
+        let Self { feature_branch, number, variant, .. } = self;
+        let variant = variant.map_or_else(String::new, |variant| format!("-{variant}"));
+        ["", "-prompts"].map(|beside| format!("{feature_branch}{beside}/implementation-{number}{variant}"))
+    }
+}
+
+impl Variant {
+    /// The first letter.
+    pub const FIRST: Self = Self('A');
+
+    /// The letter after this one, if there is one.
+    pub fn next(self) -> Option<Self> {
+        (self.0 < 'Z').then(|| Self(char::from(self.0 as u8 + 1)))
+    }
+}
+
+impl FromStr for Variant {
+    type Err = VariantError;
+
+    fn from_str(text: &str) -> Result<Self, VariantError> {
+        let mut letters = text.chars();
+        match (letters.next(), letters.next()) {
+            (Some(letter @ 'A'..='Z'), None) => Ok(Self(letter)),
+            _ => Err(VariantError(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Variant {
+    type Error = VariantError;
+
+    fn try_from(text: String) -> Result<Self, VariantError> {
+        text.parse()
+    }
+}
+
+impl From<Variant> for String {
+    fn from(variant: Variant) -> Self {
+        variant.to_string()
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { feature_branch, number, variant, .. } = self;
+        let variant = variant.map_or_else(String::new, |variant| format!("_{variant}"));
+        write!(f, "prompt {number}{variant} of {feature_branch}")
+    }
+}
