@@ -1,6 +1,6 @@
 //! The fields of a map, and values of the kinds that fields have.
 
-use crate::file::{FileProblem, Problems, wrong};
+use crate::file::{FileProblem, Problems, SHOWN, wrong};
 use crate::yaml::{Node, Value};
 
 /// The names of fields, for whoever reads one and for whoever misspells one.
@@ -32,7 +32,9 @@ impl<'tree> Fields<'tree> {
         for (key, value) in entries {
             let Some(written) = text(key, "a field's name", problems) else { continue };
             let Some(field) = known.iter().find(|field| **field == written) else {
-                let near = known.iter().copied().find(|field| strsim::damerau_levenshtein(field, &written) <= 2);
+                // What is not shown need not be likened: a hostile file has very many.
+                let shown = known.iter().filter(|_| problems.len() < SHOWN);
+                let near = shown.copied().find(|field| strsim::damerau_levenshtein(field, &written) <= 2);
                 problems.push((key.at, FileProblem::UnknownField { field: written, nearest: near, known }));
                 continue;
             };

@@ -56,7 +56,7 @@ pub enum FileProblem {
     #[error(transparent)]
     Yaml(#[from] YamlProblem),
     /// There is no such field.
-    #[error("there is no field `{field}`{}: the fields are {}", maybe(nearest), known.join(", "))]
+    #[error("there is no field `{field}`{}; the fields are {}", maybe(nearest), known.join(", "))]
     UnknownField {
         /// As written.
         field: String,
@@ -93,7 +93,7 @@ pub enum FileProblem {
     #[error(transparent)]
     Name(#[from] NameError),
     /// A step's key is none.
-    #[error("{0}, and a `+` after it to append to an inherited step")]
+    #[error("{0}; a `+` after it appends to an inherited step")]
     Key(#[from] key::KeyError),
     /// A step has no text.
     #[error("step {key} has no text: write it as a block, after `{key}: |`")]
@@ -259,15 +259,21 @@ pub(crate) fn wrong(what: &str, wanted: &'static str, node: &Node) -> FileProble
 }
 
 fn maybe(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
+    nearest.map_or_else(String::new, |nearest| format!(" (did you mean `{nearest}`?)"))
 }
+
+/// More than these help nobody at once.
+pub(crate) const SHOWN: usize = 20;
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (place, problem)) in self.problems.iter().enumerate() {
+        for (index, (place, problem)) in self.problems.iter().take(SHOWN).enumerate() {
             write!(f, "{}{place}: {problem}", if index == 0 { "" } else { "\n" })?;
         }
-        Ok(())
+        match self.problems.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            further => write!(f, "\nand {further} further problems"),
+        }
     }
 }
 

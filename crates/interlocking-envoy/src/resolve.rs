@@ -68,6 +68,15 @@ pub enum StepProblem {
     },
 }
 
+impl StepProblem {
+    /// Where it is.
+    pub fn at(&self) -> &Place {
+        match self {
+            Self::AppendToNothing { at, .. } | Self::InsertAfterNothing { at, .. } => at,
+        }
+    }
+}
+
 impl Library {
     /// A protocol with its inheritance resolved.
     ///
@@ -110,9 +119,11 @@ fn resolve(chain: Vec<(ProtocolName, ProtocolFile)>) -> Result<Protocol, Resolve
         description = file.description.or(description);
         inputs = file.inputs.or(inputs);
         outputs = file.outputs.or(outputs);
-        for ((key, edit), text) in file.steps {
-            problems.extend(apply(&mut texts, key, edit, text).err());
-        }
+        let entries = file.steps.into_iter();
+        let mut of_file: Vec<_> =
+            entries.filter_map(|((key, edit), text)| apply(&mut texts, key, edit, text).err()).collect();
+        of_file.sort_by_key(|problem| problem.at().line);
+        problems.extend(of_file);
     }
     if !problems.is_empty() {
         return Err(ResolveError::Steps { problems });

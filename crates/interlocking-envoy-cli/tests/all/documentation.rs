@@ -1,0 +1,66 @@
+//! What the documentation says is so.
+
+use crate::support::Project;
+use envoy::Exit;
+use interlocking_envoy::EMBEDDED;
+use std::collections::BTreeSet;
+
+const PAGE: &str = include_str!("../../../../docs/envoy.md");
+
+#[test]
+fn every_exit_code_is_documented() {
+    let help = Project::new().call(&["--help"]).stdout;
+    for exit in Exit::ALL {
+        let row = format!("| {} | {} |", exit.code(), exit.meaning());
+        assert!(PAGE.contains(&row), "docs/envoy.md lacks {row:?}");
+        assert!(help.contains(exit.meaning()));
+    }
+}
+
+/// ENV-91: every command that a protocol names is in the list of the documentation, which says whether it is here, and the
+/// other way round.
+#[test]
+fn every_command_of_the_protocols_is_listed() {
+    let mut named = BTreeSet::new();
+    for (_, text) in EMBEDDED {
+        for (at, _) in text.match_indices("`envoy ") {
+            let words = text[at + 1..].split(['`', '\n']).next().unwrap().split(' ');
+            let is_name = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+            named.insert(words.take_while(is_name).collect::<Vec<_>>().join(" "));
+        }
+    }
+    named.remove("envoy plan");
+    let listed: BTreeSet<String> = PAGE
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `envoy "))
+        .filter(|line| line.ends_with("| here |") || line.ends_with("| elsewhere |"))
+        .map(|line| format!("envoy {}", line.split('`').next().unwrap()))
+        .collect();
+    assert_eq!(named, listed);
+    for line in PAGE.lines().filter(|line| line.ends_with("| here |")) {
+        let words: Vec<_> = line.split('`').nth(1).unwrap().split(' ').skip(1).chain(["--help"]).collect();
+        assert_eq!(Project::new().call(&words).exit, 0, "{line}");
+    }
+    let elsewhere = PAGE.lines().filter(|line| line.ends_with("| elsewhere |"));
+    for line in elsewhere {
+        let words: Vec<_> = line.split('`').nth(1).unwrap().split(' ').skip(1).collect();
+        assert_eq!(Project::new().call(&words).exit, 2, "{line}");
+    }
+}
+
+/// Completions and the manual come from the command line itself.
+#[test]
+fn completions_and_the_manual_know_every_command() {
+    let project = Project::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let called = project.call(&["completions", shell]);
+        assert_eq!(called.exit, 0);
+        for word in ["protocol", "cleanup-debug-logs", "block-prompt-variants-gate", "dry-run"] {
+            assert!(called.stdout.contains(word), "{shell} lacks {word}");
+        }
+    }
+    let manual = project.call(&["man"]).stdout.replace("\\-", "-");
+    for word in ["envoy plan cleanup-debug-logs", "envoy-protocol", "--dry-run", "Exit codes:", "--decision"] {
+        assert!(manual.contains(word), "the manual lacks {word}: {manual}");
+    }
+}

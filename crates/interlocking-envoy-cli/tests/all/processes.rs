@@ -1,0 +1,37 @@
+//! The program itself.
+
+use std::process::{Command, Stdio};
+
+fn envoy(words: &[&str]) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_envoy"));
+    command.args(words).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).output().unwrap()
+}
+
+/// ENV-20: as a process: results on standard output, diagnostics on standard error, the exit code. ENV-104: the four come
+/// along in the program.
+#[test]
+fn the_program_ends_with_its_code() {
+    for name in ["implementation", "debugging", "discovery", "bug-discovery"] {
+        let done = envoy(&["protocol", name]);
+        assert!(done.status.success() && done.stderr.is_empty() && !done.stdout.is_empty());
+    }
+    let refused = envoy(&["protocol", "nothing"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(refused.stdout.is_empty() && refused.stderr.starts_with(b"error: "));
+    assert_eq!(envoy(&[]).status.code(), Some(2));
+    let version = envoy(&["--version"]);
+    assert_eq!(String::from_utf8(version.stdout).unwrap(), concat!("envoy ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+/// Who listens no longer gets an exit code and no panic.
+#[test]
+fn nobody_listens() {
+    let mut command = Command::new("sh");
+    let line = format!("'{}' protocol implementation | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_envoy"));
+    let output = command.args(["-c", &line]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_envoy")).args(["protocol", "debugging"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(8), "{}", String::from_utf8_lossy(&output.stderr));
+}

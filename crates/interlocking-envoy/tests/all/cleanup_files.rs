@@ -1,0 +1,227 @@
+//! The cleanup in a worktree: what it looks into, what it leaves alone, how it replaces.
+
+use crate::support::write;
+use interlocking_envoy::EMBEDDED;
+use interlocking_envoy::cleanup::{Cleanup, CleanupError, CleanupWarning, Extensions, worktree_root};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const MARKED: &str = "a\n// [DEBUG-TEMP]\nlog\n\nb\n";
+const CLEANED: &str = "a\n\nb\n";
+
+fn git(directory: &Path, words: &[&str]) {
+    let mut command = Command::new("git");
+    for variable in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+        command.env(variable, "/dev/null");
+    }
+    let identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+    let output = command.args(identity).args(words).current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn repository() -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    git(place.path(), &["init", "--quiet"]);
+    place
+}
+
+/// Every file's bytes and permissions; of a link where it leads.
+fn files(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
+    let mut files = BTreeMap::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = std::fs::symlink_metadata(&path).unwrap();
+            let content = match (metadata.is_symlink(), metadata.is_dir()) {
+                (true, _) => std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+                (_, true) => {
+                    directories.push(path);
+                    continue;
+                }
+                _ => std::fs::read(&path).unwrap(),
+            };
+            files.insert(path.strip_prefix(root).unwrap().to_owned(), (content, metadata.mode()));
+        }
+    }
+    files
+}
+
+/// ENV-88, ENV-102: neither `.git`, nor what is ignored, nor binary files, nor `.claude` with the four protocols, nor Markdown,
+/// nor any extension that is not listed, nor other repositories, nor what links lead to (CON-124, CON-126).
+#[test]
+fn only_source_files_are_edited() {
+    let (place, elsewhere) = (repository(), tempfile::tempdir().unwrap());
+    let root = place.path();
+    for path in ["src/lib.rs", "web/app.tsx", "new/deep/er/x.go", ".hidden/x.js", "UPPER.RS"] {
+        write(&root.join(path), MARKED);
+    }
+    write(&root.join("tool.py"), MARKED.replace("//", "#"));
+    git(root, &["add", "src"]);
+    for (name, content) in EMBEDDED {
+        write(&root.join(".claude/protocols").join(format!("{name}.yaml")), content);
+        write(&root.join("copies").join(format!("{name}.yaml")), content);
+    }
+    write(&root.join(".claude/hooks/x.rs"), MARKED);
+    for path in
+        ["README.md", "docs/x.mdx", "notes.txt", "Makefile", "lib.unknown", "rs", ".git/x.rs", ".git/hooks/y.py"]
+    {
+        write(&root.join(path), MARKED.replace("//", if path.ends_with("py") { "#" } else { "//" }));
+    }
+    write(&root.join("binary.rs"), [b"\0", MARKED.as_bytes()].concat());
+    write(&root.join(".gitignore"), "/target\n*.gen.rs\n");
+    write(&root.join("target/debug/x.rs"), MARKED);
+    write(&root.join("src/x.gen.rs"), MARKED);
+    write(&root.join(".git/info/exclude"), "local.rs\n");
+    write(&root.join("local.rs"), MARKED);
+    // A worktree of the same repository, and another repository.
+    git(root, &["commit", "--quiet", "--message", "x"]);
+    git(root, &["worktree", "add", "--quiet", "--detach", "trees/one"]);
+    git(root, &["init", "--quiet", "other"]);
+    write(&root.join("other/x.rs"), MARKED);
+    write(&elsewhere.path().join("x.rs"), MARKED);
+    symlink(elsewhere.path().join("x.rs"), root.join("link.rs")).unwrap();
+    symlink(elsewhere.path(), root.join("linked")).unwrap();
+    symlink("src/lib.rs", root.join("inner.rs")).unwrap();
+
+    let before = files(root);
+    let would = Cleanup::new().dry_run().run(root).unwrap();
+    assert_eq!(files(root), before, "a dry run changes nothing");
+    let report = Cleanup::new().run(root).unwrap();
+    let modified =
+        [".hidden/x.js", "UPPER.RS", "new/deep/er/x.go", "src/lib.rs", "tool.py", "web/app.tsx"].map(PathBuf::from);
+    assert_eq!(report.files_modified, modified);
+    assert_eq!(would.files, report.files);
+    assert!(report.success && report.failures.is_empty());
+    assert_eq!((report.markers_removed, report.lines_removed), (6, 12));
+
+    let mut wanted = before;
+    for path in modified {
+        wanted.get_mut(&path).unwrap().0 = CLEANED.as_bytes().to_vec();
+    }
+    assert_eq!(files(root), wanted);
+    assert_eq!(std::fs::read_to_string(elsewhere.path().join("x.rs")).unwrap(), MARKED);
+
+    // The other worktree is cleaned up when it is the current one, with the same exclusions.
+    let other = root.join("trees/one");
+    write(&other.join("local.rs"), MARKED);
+    assert_eq!(worktree_root(&other.join("src")).unwrap(), other);
+    let report = Cleanup::new().run(&other).unwrap();
+    assert_eq!(report.files_modified, [PathBuf::from("src/lib.rs")]);
+    assert_eq!(Cleanup::new().run(&root.join("src")), Err(CleanupError::NoWorktree { path: root.join("src") }));
+}
+
+/// Extensions are the user's to add, but for Markdown (CON-126, TC-24).
+#[test]
+fn extensions_are_configured() {
+    let place = repository();
+    for path in ["x.tf", "x.v", "x.rs"] {
+        write(&place.path().join(path), "# [DEBUG-TEMP]\nx\n\n// [DEBUG-TEMP]\ny\n\n");
+    }
+    let mut extensions = Extensions::none();
+    extensions.add("tf=#").unwrap();
+    extensions.add(".V=//").unwrap();
+    let report = Cleanup::new().with_extensions(extensions.clone()).run(place.path()).unwrap();
+    assert_eq!(report.files_modified, [PathBuf::from("x.tf"), PathBuf::from("x.v")]);
+    assert_eq!(std::fs::read_to_string(place.path().join("x.tf")).unwrap(), "\n// [DEBUG-TEMP]\ny\n\n");
+    for refused in ["", "=", "tf", "tf=--", "=#", "a/b=#", "md=#", "MDX=//", "markdown=#"] {
+        assert!(extensions.add(refused).is_err(), "{refused}");
+    }
+    assert!(Extensions::usual().names().any(|name| name == "rs"));
+    assert!(!Extensions::usual().names().any(|name| ["md", "yaml", "yml", "toml", "json"].contains(&name)));
+}
+
+/// Replaced by renaming: permissions stay, other links keep the old content, nothing lies about; an untouched file is not
+/// even written.
+#[test]
+fn files_are_replaced_whole() {
+    let place = repository();
+    let (script, other, untouched) = (place.path().join("x.sh"), place.path().join("link"), place.path().join("y.sh"));
+    write(&script, MARKED.replace("//", "#"));
+    write(&untouched, "echo\n");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o751)).unwrap();
+    std::fs::hard_link(&script, &other).unwrap();
+    let (before, kept) = (std::fs::metadata(&script).unwrap(), std::fs::metadata(&untouched).unwrap());
+    assert!(Cleanup::new().run(place.path()).unwrap().success);
+    let after = std::fs::metadata(&script).unwrap();
+    assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
+    assert_ne!(after.ino(), before.ino());
+    assert_eq!(std::fs::read_to_string(&script).unwrap(), CLEANED);
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), MARKED.replace("//", "#"));
+    let same = std::fs::metadata(&untouched).unwrap();
+    assert_eq!((same.ino(), same.mtime_nsec(), same.ctime_nsec()), (kept.ino(), kept.mtime_nsec(), kept.ctime_nsec()));
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 4, "no temporary file is left");
+}
+
+/// What cannot be read is told, the rest is done, and it is no success.
+#[test]
+fn what_cannot_be_done_is_told() {
+    let place = repository();
+    write(&place.path().join("x.rs"), MARKED);
+    // Nobody can read this directory as a file, not even the superuser; so the walk is asked to.
+    symlink("nowhere", place.path().join("gone.rs")).unwrap();
+    let unreadable = place.path().join("shut");
+    write(&unreadable.join("y.rs"), MARKED);
+    std::fs::set_permissions(&unreadable, std::fs::Permissions::from_mode(0o000)).unwrap();
+    let is_superuser = std::fs::read_dir(&unreadable).is_ok();
+    let report = Cleanup::new().run(place.path()).unwrap();
+    std::fs::set_permissions(&unreadable, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(std::fs::read_to_string(place.path().join("x.rs")).unwrap(), CLEANED);
+    assert_eq!(report.success, is_superuser);
+    if !is_superuser {
+        assert_eq!(report.failures[0].path, Path::new("shut"));
+    }
+}
+
+/// A missing blank line takes real code with it: it is done as stated, and somebody is told to look (CON-125).
+#[test]
+fn suspicious_blocks_are_told() {
+    let place = repository();
+    write(&place.path().join("long.rs"), format!("// [DEBUG-TEMP]\n{}\nb\n", "log\n".repeat(20)));
+    write(&place.path().join("end.rs"), "a\n// [DEBUG-TEMP]\nlog\nfn real() {}\n");
+    write(&place.path().join("fine.rs"), format!("// [DEBUG-TEMP]\n{}\nb\n", "log\n".repeat(19)));
+    write(&place.path().join("stray.rs"), "let x = 1; // [DEBUG-TEMP]\n");
+    let warnings = Cleanup::new().dry_run().run(place.path()).unwrap().warnings;
+    assert_eq!(
+        warnings,
+        [
+            CleanupWarning::ReachesEnd { path: "end.rs".into(), line: 2, lines: 3 },
+            CleanupWarning::LongBlock { path: "long.rs".into(), line: 1, lines: 21 },
+            CleanupWarning::NoMarker { path: "stray.rs".into(), line: 1 },
+        ]
+    );
+    let report = Cleanup::new().with_long_block(21).run(place.path()).unwrap();
+    assert_eq!(report.warnings.len(), 2);
+    assert!(!report.files_modified.contains(&"stray.rs".into()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// ENV-85: a file without markers is the same file, byte for byte. ENV-86: a second run removes nothing.
+    #[test]
+    fn a_second_run_removes_nothing(
+        contents in prop::collection::vec(prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..64),
+            "(a|// \\[DEBUG-TEMP\\]|# \\[DEBUG-TEMP\\]|\r|\n){0,12}".prop_map(String::into_bytes),
+        ], 1..8),
+    ) {
+        let place = repository();
+        for (index, content) in contents.iter().enumerate() {
+            write(&place.path().join(format!("{index}.{}", ["rs", "py", "php"][index % 3])), content);
+        }
+        let before = files(place.path());
+        let first = Cleanup::new().run(place.path()).unwrap();
+        let after = files(place.path());
+        for (path, was) in &before {
+            prop_assert_eq!(after[path] == *was, !first.files_modified.contains(path), "{}", path.display());
+        }
+        let second = Cleanup::new().run(place.path()).unwrap();
+        prop_assert_eq!((second.markers_removed, second.files_modified.len()), (0, 0));
+        prop_assert_eq!(files(place.path()), after);
+    }
+}

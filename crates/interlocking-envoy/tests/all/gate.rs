@@ -1,0 +1,173 @@
+//! The variants gate in a repository, judged by git.
+
+use crate::support::write;
+use interlocking_envoy::gate::{Answer, Decision, GateError, RuleError, VariantsGate};
+use interlocking_envoy::{Prompt, PromptKind};
+use interlocking_worktree::{BranchName, Configuration, Repository, Signature};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+struct Place {
+    directory: TempDir,
+    repository: Repository,
+}
+
+impl Place {
+    /// A repository on branch `tides`, with a worktree for each variant, each with a commit of its own.
+    fn with_variants(variants: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let repository =
+            Repository::init_with(directory.path().join("project"), Configuration::RepositoryOnly).unwrap();
+        let place = Self { directory, repository };
+        write(&place.project().join("README.md"), "# Tides\n");
+        let main = place.repository.main_worktree().unwrap().unwrap();
+        let base = main.commit_all(&author(), "Begin").unwrap().unwrap();
+        place.git(&["branch", "tides"]);
+        place.git(&["checkout", "--quiet", "tides"]);
+        for variant in variants {
+            let branch = BranchName::new(&prompt(variant).worktree_branches()[1]).unwrap();
+            let worktree = place.repository.create_worktree(place.worktree(variant), branch, base).unwrap();
+            write(&worktree.path().join(format!("{variant}.rs")), "pub fn f() {}\n");
+            worktree.commit_all(&author(), "Implement").unwrap().unwrap();
+        }
+        place
+    }
+
+    fn project(&self) -> PathBuf {
+        self.directory.path().join("project")
+    }
+
+    fn worktree(&self, variant: &str) -> PathBuf {
+        self.directory.path().join(variant)
+    }
+
+    fn gate(&self) -> VariantsGate {
+        VariantsGate::discover(self.project()).unwrap()
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        git(&self.project(), words)
+    }
+
+    fn branches(&self) -> Vec<String> {
+        self.git(&["branch", "--format=%(refname:short)"]).lines().map(str::to_owned).collect()
+    }
+
+    fn settle(&self, variant: &str, decision: Decision) -> Result<interlocking_envoy::gate::GateReturn, GateError> {
+        let answer = Answer { decision, reason: "as said".to_owned(), thoughts: String::new() };
+        self.gate().settle(&prompt(variant), &answer)
+    }
+}
+
+fn author() -> Signature {
+    Signature::new("Agent", "agent@example.org").unwrap()
+}
+
+fn prompt(variant: &str) -> Prompt {
+    let variant = Some(variant.parse().unwrap());
+    Prompt { feature_branch: "tides".to_owned(), number: 3, variant, kind: PromptKind::Implementation }
+}
+
+fn git(directory: &Path, words: &[&str]) -> String {
+    let mut command = Command::new("git");
+    for variable in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+        command.env(variable, "/dev/null");
+    }
+    let output = command.args(words).current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// ENV-74, ENV-98: main is merged, exactly one; an alternative is kept and marked; what is discarded is archived.
+#[test]
+fn three_ways_for_three_variants() {
+    let place = Place::with_variants(&["A", "B", "C"]);
+    let discarded = place.git(&["rev-parse", "tides-prompts/implementation-3-B"]);
+
+    let alternative = place.settle("A", Decision::Alternative).unwrap();
+    assert!(!alternative.result.unwrap().merged);
+    let discard = place.settle("B", Decision::Discard).unwrap();
+    assert!(!discard.result.unwrap().merged);
+    let main = place.settle("C", Decision::Main).unwrap();
+    assert_eq!(main.result, None, "it goes on");
+    assert_eq!(main.unmerged_alternatives, ["tides-prompts/implementation-3-A"]);
+
+    // What the protocol does next with a main one.
+    let feature = place.repository.main_worktree().unwrap().unwrap();
+    let head = place.repository.branch_head(&BranchName::new("tides-prompts/implementation-3-C").unwrap()).unwrap();
+    feature.merge(head.unwrap(), &author(), "Merge prompt 3").unwrap();
+
+    let files = place.git(&["ls-tree", "--name-only", "tides"]);
+    assert_eq!(files, "C.rs\nREADME.md", "the main one alone is merged");
+    assert!(place.worktree("A").join("A.rs").exists(), "an alternative's worktree is kept");
+    assert!(!place.worktree("B").exists(), "a discarded one's is removed");
+    assert_eq!(
+        place.branches(),
+        [
+            "archive/tides-prompts/implementation-3-B",
+            "main",
+            "tides",
+            "tides-prompts/implementation-3-A",
+            "tides-prompts/implementation-3-C"
+        ]
+    );
+    assert_eq!(place.git(&["rev-parse", "archive/tides-prompts/implementation-3-B"]), discarded);
+    assert_eq!(place.git(&["worktree", "list", "--porcelain"]).matches("worktree ").count(), 3);
+    assert_eq!(place.git(&["status", "--porcelain"]), "", "what is recorded is in no worktree");
+
+    // Marked, for whichever process asks next.
+    let decisions = place.gate().decisions().unwrap();
+    let mark = decisions.of("tides", 3, "A".parse().unwrap()).unwrap();
+    assert_eq!((mark.variant_solution, &*mark.reason), (Decision::Alternative, "as said"));
+    let reported = place.gate().completion("tides", 3).unwrap().unmerged_alternatives;
+    assert_eq!(reported.iter().map(|kept| &*kept.branch).collect::<Vec<_>>(), ["tides-prompts/implementation-3-A"]);
+}
+
+/// ENV-74, ENV-75: refused before anything is done to git.
+#[test]
+fn a_second_main_changes_nothing() {
+    let place = Place::with_variants(&["A", "B"]);
+    place.settle("A", Decision::Main).unwrap();
+    let error = place.settle("B", Decision::Main).unwrap_err();
+    assert!(matches!(error, GateError::Rule(RuleError::SecondMain { .. })), "{error}");
+    assert!(place.worktree("B").exists());
+    assert_eq!(place.branches().len(), 4);
+    let error = place.settle("C", Decision::Main).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "prompt 3_C of tides has no branch: neither tides/implementation-3-C nor tides-prompts/implementation-3-C is there; \
+         start the prompt first"
+    );
+}
+
+/// Nothing that is not committed is lost, and a decision that was cut off is taken up.
+#[test]
+fn a_discard_loses_nothing_and_can_be_repeated() {
+    let place = Place::with_variants(&["A"]);
+    write(&place.worktree("A").join("notes.txt"), "not committed");
+    let error = place.settle("A", Decision::Discard).unwrap_err();
+    assert!(matches!(error, GateError::Remove(_)), "{error}");
+    assert!(place.worktree("A").join("notes.txt").exists());
+    assert_eq!(place.gate().decisions().unwrap(), Default::default());
+
+    std::fs::remove_file(place.worktree("A").join("notes.txt")).unwrap();
+    // As far as a process came that ended in the middle.
+    place.git(&["worktree", "remove", &place.worktree("A").display().to_string()]);
+    place.settle("A", Decision::Discard).unwrap();
+    place.settle("A", Decision::Discard).unwrap();
+    assert_eq!(place.branches(), ["archive/tides-prompts/implementation-3-A", "main", "tides"]);
+}
+
+/// Of many processes that decide for main at once, one does.
+#[test]
+fn one_of_many_is_main() {
+    let variants = ["A", "B", "C", "D", "E", "F"];
+    let place = Place::with_variants(&variants);
+    let mains = std::thread::scope(|scope| {
+        let settling: Vec<_> =
+            variants.iter().map(|variant| scope.spawn(|| place.settle(variant, Decision::Main))).collect();
+        settling.into_iter().map(|thread| thread.join().unwrap()).filter(Result::is_ok).count()
+    });
+    assert_eq!(mains, 1);
+}

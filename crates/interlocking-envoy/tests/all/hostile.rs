@@ -1,0 +1,67 @@
+//! Files that are made to hurt are refused, and soon.
+
+use interlocking_envoy::ProtocolFile;
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// Refused soon: a file of a mebibyte takes less than a tenth of a second where code is optimised. What this would notice is
+/// growth that is not linear, on whatever machine.
+fn refused(content: &[u8]) -> String {
+    let started = Instant::now();
+    let error = ProtocolFile::parse("x.yaml", content).unwrap_err().to_string();
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    error
+}
+
+#[test]
+fn a_billion_laughs_are_refused() {
+    let mut yaml = "a: &a [\"lol\", \"lol\"]\n".to_owned();
+    for letter in 'b'..='z' {
+        let before = char::from(letter as u8 - 1);
+        writeln!(yaml, "{letter}: &{letter} [*{before}, *{before}, *{before}, *{before}, *{before}, *{before}]")
+            .unwrap();
+    }
+    assert_eq!(refused(yaml.as_bytes()), "x.yaml:1:7: anchors and aliases are not taken: write the text out");
+    assert_eq!(refused(b"name: *x\n"), "x.yaml:1:7: anchors and aliases are not taken: write the text out");
+    assert_eq!(refused(b"name: !!str x\n"), "x.yaml:1:13: tags are not taken: remove `!!str`");
+}
+
+#[test]
+fn what_is_deep_or_large_is_refused() {
+    let deep = |open: &str| refused(open.repeat(300_000).as_bytes());
+    for open in ["[", "{a: ", "- ", "? ", "- - [{a: "] {
+        let told = deep(open);
+        let is_told = ["nested more than 16 deep", "is larger than"].iter().any(|words| told.contains(words));
+        assert!(is_told, "{open}: {told}");
+    }
+    assert!(refused(format!("{}1{}", "[".repeat(20), "]".repeat(20)).as_bytes()).contains("nested more than 16 deep"));
+    assert!(refused(&vec![b'a'; (1 << 20) + 1]).contains("larger than 1048576 bytes"));
+    // As large as may be.
+    let text = format!("name: x\nsteps:\n  1: |\n{}", "    word\n".repeat(110_000));
+    assert!(text.len() <= 1 << 20);
+    assert_eq!(ProtocolFile::parse("x.yaml", text.as_bytes()).unwrap().steps.len(), 1);
+    let many: String = (0..80_000).map(|index| format!("k{index}: v\n")).collect();
+    assert!(refused(many.as_bytes()).contains("further problems"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the bytes, there is an answer, and its places are in the file.
+    #[test]
+    fn no_bytes_are_too_much(
+        content in prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..200),
+            "[a-c:\\-\\[\\]{}&*!|>'\"%@`#,? \n\t0-9.+~]{0,200}".prop_map(String::into_bytes),
+            "(name|steps|extends|inputs|  1|  2\\+|- name): ?[|>\\[{&'\"a-c]?\n".prop_map(String::into_bytes),
+        ],
+    ) {
+        if let Err(error) = ProtocolFile::parse("x.yaml", &content) {
+            let lines = String::from_utf8_lossy(&content).lines().count();
+            for (place, _) in error.problems {
+                prop_assert!(place.line >= 1 && place.line <= lines + 1 && place.column >= 1, "{place}");
+            }
+        }
+    }
+}

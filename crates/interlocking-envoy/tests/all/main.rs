@@ -1,0 +1,20 @@
+//! Protocols, the gate and the cleanup as a library. One module a subject.
+
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
+mod support;
+
+mod approaches;
+mod cleanup_files;
+mod cleanup_marked;
+mod decisions;
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+mod files;
+mod gate;
+mod hostile;
+mod inheritance;
+mod instructions;
+mod references;
+mod refusals;
+mod shipped;
