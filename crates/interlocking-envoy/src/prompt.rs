@@ -37,13 +37,25 @@ pub struct Variant(char);
 #[error("{0:?} is no variant: write one letter, `A` to `Z`")]
 pub struct VariantError(pub String);
 
+/// What a feature's name gets where git keeps its own name from having branches below it.
+const BESIDE: &str = "-prompts";
+
 impl Prompt {
     /// The names that its worktree's branch may have: `<feature>/implementation-<number>[-<variant>]`, and
     /// `<feature>-prompts/…`, because git holds no branch below another and the feature's is one.
     pub fn worktree_branches(&self) -> [String; 2] {
         let Self { feature_branch, number, variant, .. } = self;
         let variant = variant.map_or_else(String::new, |variant| format!("-{variant}"));
-        ["", "-prompts"].map(|beside| format!("{feature_branch}{beside}/implementation-{number}{variant}"))
+        ["", BESIDE].map(|beside| format!("{feature_branch}{beside}/implementation-{number}{variant}"))
+    }
+
+    /// The feature's branch that a worktree's branch is named for; none where it is not named so.
+    pub fn feature_of(worktree_branch: &str) -> Option<&str> {
+        let (feature, prompt) = worktree_branch.rsplit_once("/implementation-")?;
+        let (number, variant) =
+            prompt.split_once('-').map_or((prompt, None), |(number, letter)| (number, Some(letter)));
+        let is_named = number.parse::<u32>().is_ok() && variant.is_none_or(|letter| letter.parse::<Variant>().is_ok());
+        is_named.then(|| feature.strip_suffix(BESIDE).unwrap_or(feature))
     }
 }
 

@@ -64,9 +64,12 @@ pub enum Warning {
 }
 
 /// Some steps of a protocol in a row, numbered as in the whole. Displayed, it is those lines of the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Excerpt<'a> {
-    steps: &'a [Step],
+///
+/// It owns them: a node's handler keeps one, its prompts borrow it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// The steps.
+    pub steps: Vec<Step>,
 }
 
 /// A protocol has no such step.
@@ -96,9 +99,9 @@ impl Protocol {
     /// # Errors
     ///
     /// [`NoStep`] where there is no `first` or no `last`.
-    pub fn excerpt(&self, first: StepKey, last: StepKey) -> Result<Excerpt<'_>, NoStep> {
+    pub fn excerpt(&self, first: StepKey, last: StepKey) -> Result<Excerpt, NoStep> {
         let (first, last) = (self.index_of(first)?, self.index_of(last)?);
-        Ok(Excerpt { steps: self.steps.get(first..=last).unwrap_or_default() })
+        Ok(Excerpt { steps: self.steps.get(first..=last).unwrap_or_default().to_vec() })
     }
 
     fn index_of(&self, key: StepKey) -> Result<usize, NoStep> {
@@ -110,13 +113,6 @@ impl Protocol {
     }
 }
 
-impl<'a> Excerpt<'a> {
-    /// The steps.
-    pub const fn steps(self) -> &'a [Step] {
-        self.steps
-    }
-}
-
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Protocol: {}", self.name)?;
@@ -125,7 +121,8 @@ impl fmt::Display for Protocol {
         }
         section(f, "Inputs", &self.inputs)?;
         section(f, "Outputs", &self.outputs)?;
-        write!(f, "\nSteps:\n{}", Excerpt { steps: &self.steps })
+        writeln!(f, "\nSteps:")?;
+        lines(f, &self.steps)
     }
 }
 
@@ -137,9 +134,13 @@ fn section(f: &mut fmt::Formatter<'_>, name: &str, items: &[impl fmt::Display]) 
     items.iter().try_for_each(|item| writeln!(f, "- {item}"))
 }
 
-impl fmt::Display for Excerpt<'_> {
+fn lines(f: &mut fmt::Formatter<'_>, steps: &[Step]) -> fmt::Result {
+    steps.iter().try_for_each(|step| writeln!(f, "{step}"))
+}
+
+impl fmt::Display for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
+        lines(f, &self.steps)
     }
 }
 

@@ -20,6 +20,7 @@
 //! | know what a graph that compiles is proved to be | `docs/soundness.md` in the repository |
 //! | check a table made at run time | `soundness::check`, with feature `soundness` |
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
+//! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/envoy.md` in the repository |
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
@@ -32,6 +33,7 @@
 //! | `worktree` | git worktrees | yes |
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
+//! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -45,6 +47,8 @@ pub use interlocking_macros::Graph;
 pub use interlocking_agents as agents;
 #[cfg(feature = "cli")]
 pub use interlocking_cli as cli;
+#[cfg(feature = "envoy")]
+pub use interlocking_envoy as envoy;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime as runtime;
 #[cfg(feature = "soundness")]
@@ -73,3 +77,7 @@ struct Handlers;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/envoy.md")]
+struct Envoy;

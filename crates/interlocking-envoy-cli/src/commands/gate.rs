@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// The variant's letter; a prompt without variants is settled at once
     variant: Option<Variant>,
 
-    /// The feature's branch; needed where there is a variant
+    /// The feature's branch [default: the one that the current worktree's branch is named for]
     #[arg(long, value_name = "BRANCH")]
     feature_branch: Option<String>,
 
@@ -42,13 +42,16 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
     let returned = match variant {
         None => GateReturn::without_variants(),
         Some(_) => {
-            let Some(feature_branch) = feature_branch else {
-                let trouble = Trouble::new("it was not said which feature the variant belongs to");
-                return Err(trouble.remedy("give --feature-branch BRANCH"));
+            let gate = VariantsGate::discover(surroundings.directory()).map_err(told)?;
+            let feature_branch = match feature_branch {
+                Some(feature_branch) => feature_branch,
+                None => gate.feature_of(surroundings.directory()).map_err(told)?.ok_or_else(|| {
+                    let trouble = Trouble::new("it cannot be told which feature the variant belongs to");
+                    trouble.remedy("run it in the variant's worktree, or give --feature-branch BRANCH")
+                })?,
             };
             let kind = if debug { PromptKind::Debug } else { PromptKind::Implementation };
             let prompt = Prompt { feature_branch, number, variant, kind };
-            let gate = VariantsGate::discover(surroundings.directory())?;
             let (decision, reason) = match decision {
                 Some(decision) => (decision, reason),
                 None => asked(&prompt, surroundings)?,

@@ -91,15 +91,32 @@ fn a_person_is_waited_for() {
         return { success: true, merged: false, reason: "alternative" }
         ! What becomes of prompt 3_A of tides? main, alternative or discard, and why:
         ! "perhaps" is no decision: write `main`, `alternative` or `discard`
-    "#]].assert_eq(&called.page());
+    "#]]
+    .assert_eq(&called.page());
     let called = project.call_in("", "", &words(&["3", "A"]));
     expect![[r#"
         exit 2
         ! What becomes of prompt 3_A of tides? main, alternative or discard, and why:
         ! error: nobody decided: standard input ended
         !   to do: give --decision main, alternative or discard
-    "#]].assert_eq(&called.page());
-    assert_eq!(project.call(&["plan", "block-prompt-variants-gate", "3", "A"]).exit, 2, "which feature?");
+    "#]]
+    .assert_eq(&called.page());
+}
+
+/// The feature is told from the worktree that it is run in.
+#[test]
+fn the_feature_is_told_from_the_worktree() {
+    let project = project(&["A"]);
+    let gate = ["plan", "block-prompt-variants-gate", "3", "A", "--decision", "main"];
+    let called = project.call(&gate);
+    expect![[r#"
+        exit 2
+        ! error: it cannot be told which feature the variant belongs to
+        !   to do: run it in the variant's worktree, or give --feature-branch BRANCH
+    "#]]
+    .assert_eq(&called.page());
+    project.write("trees/A/src/x.rs", "");
+    assert_eq!(project.call_in("trees/A/src", "", &gate).exit, 0);
 }
 
 /// A worktree with changes stays, and so does the decision open.

@@ -67,6 +67,25 @@ impl VariantsGate {
         Self { repository }
     }
 
+    /// The feature's branch that the worktree at `place` belongs to, told from the name of its own branch; none where that
+    /// is not named for a prompt.
+    ///
+    /// # Errors
+    ///
+    /// [`GateError::Git`].
+    pub fn feature_of(&self, place: &Path) -> Result<Option<String>, GateError> {
+        let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let place = canonical(place);
+        let worktrees = self.repository.worktrees()?;
+        let here = worktrees.into_iter().filter(|entry| place.starts_with(canonical(&entry.path)));
+        // The innermost, where one is within another.
+        let branch = match here.max_by_key(|entry| entry.path.as_os_str().len()) {
+            Some(entry) => entry.branch,
+            None => self.repository.head()?.branch,
+        };
+        Ok(branch.and_then(|branch| Prompt::feature_of(branch.as_str()).map(str::to_owned)))
+    }
+
     /// Takes a decision and carries it out: a discarded variant loses its worktree, and its branch is from then on
     /// `archive/<branch>`; an alternative is marked and keeps both; a main one goes on to be merged by whoever follows
     /// the protocol. A prompt without variants is settled at once, and `answer` is not looked at.

@@ -28,6 +28,22 @@ fn branches_are_named_for_their_prompt() {
     assert_eq!(prompt("B").worktree_branches()[0], "feature/tides/implementation-3-B");
 }
 
+#[test]
+fn a_branch_tells_its_feature() {
+    for (branch, feature) in [
+        ("feature/tides/implementation-3", Some("feature/tides")),
+        ("tides/implementation-3-A", Some("tides")),
+        ("tides-prompts/implementation-12-B", Some("tides")),
+        ("a/implementation-1/implementation-2", Some("a/implementation-1")),
+        ("main", None),
+        ("tides/implementation-x", None),
+        ("tides/implementation-3-AB", None),
+        ("implementation-3", None),
+    ] {
+        assert_eq!(Prompt::feature_of(branch), feature, "{branch}");
+    }
+}
+
 /// ENV-75
 #[test]
 fn a_second_main_is_refused() {

@@ -48,11 +48,11 @@ fn a_reference_to_nothing_is_a_warning() {
 fn an_excerpt_is_lines_of_the_whole() {
     let debugging = shipped("debugging");
     let excerpt = debugging.excerpt(key("6"), key("7")).unwrap();
-    assert_eq!(excerpt.steps().len(), 4);
+    assert_eq!(excerpt.steps.len(), 4);
     let lines = excerpt.to_string();
     assert!(debugging.to_string().contains(&lines));
     let first: Vec<_> =
-        excerpt.steps().iter().map(|step| step.to_string().split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+        excerpt.steps.iter().map(|step| step.to_string().split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(first, ["6: Create", "7: [6.1]", "8: [6.2]", "9: [7]"]);
     assert_eq!(debugging.excerpt(key("7"), key("6")).unwrap().to_string(), "");
     let error = debugging.excerpt(key("6"), key("16")).unwrap_err();

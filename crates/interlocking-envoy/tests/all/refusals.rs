@@ -140,7 +140,8 @@ steps:
         .claude/protocols/x.yaml:4:3: step 8 has no text: write it as a block, after `8: |`
         .claude/protocols/x.yaml:5:6: step 9 is to be text, and here is a list
         .claude/protocols/x.yaml:6:3: a step's key is to be text, and here is a list
-        .claude/protocols/x.yaml:7:3: step 11 has no text: write it as a block, after `11: |`"#]].assert_eq(&refusal("name: x\nsteps:\n  7:\n  8: ''\n  9: [a]\n  [10]: a\n  11: ' \n\n '\n"));
+        .claude/protocols/x.yaml:7:3: step 11 has no text: write it as a block, after `11: |`"#]]
+    .assert_eq(&refusal("name: x\nsteps:\n  7:\n  8: ''\n  9: [a]\n  [10]: a\n  11: ' \n\n '\n"));
     let many: String = (0..100).map(|index| format!("field{index}: x\n")).collect();
     let told = refusal(&many);
     assert!(told.ends_with("and 82 further problems"), "{told}");

@@ -244,7 +244,7 @@ fn the_steps_of_debugging() {
                 "ENV-54",
                 "13",
                 &[
-                    "`envoy plan block-prompt-variants-gate <PROMPT_NUM> <VARIANT>`",
+                    "`envoy plan block-prompt-variants-gate <PROMPT_NUM> <VARIANT> --debug`",
                     "returns at once",
                     "{ thoughts, variant_solution, reason }",
                     "`alternative` is treated as a `discard`",

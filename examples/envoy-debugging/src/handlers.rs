@@ -1,0 +1,90 @@
+//! What the nodes do.
+
+use crate::graph::{Bug, Findings, Fixed, Task, Walkthrough, debugging};
+use crate::prompts::{FixPrompt, InvestigatePrompt};
+use crate::site::Site;
+use interlocking::envoy::Excerpt;
+use interlocking::prelude::*;
+use interlocking_envoy::cleanup::Cleanup;
+
+pub(crate) struct Investigate {
+    pub(crate) steps: Excerpt,
+}
+
+impl LLMHandler<debugging::investigate> for Investigate {
+    async fn before<'a>(&'a self, bug: &'a Bug, _: &mut Cx<'_, debugging::investigate>) -> Ask<InvestigatePrompt<'a>> {
+        Ok((InvestigatePrompt { bug, steps: &self.steps }, SessionOp::StartFresh(Slug::new("investigate")?)))
+    }
+
+    async fn after(
+        &self,
+        _: Bug,
+        reply: Reply<Findings>,
+        cx: &mut Cx<'_, debugging::investigate>,
+    ) -> Route<debugging::investigate> {
+        goto!(cx, debugging::fix, Task { findings: reply.output, feedback: None })
+    }
+}
+
+pub(crate) struct Fix {
+    pub(crate) steps: Excerpt,
+}
+
+impl LLMHandler<debugging::fix> for Fix {
+    async fn before<'a>(&'a self, task: &'a Task, _: &mut Cx<'_, debugging::fix>) -> Ask<FixPrompt<'a>> {
+        Ok((FixPrompt { task, steps: &self.steps }, SessionOp::StartFresh(Slug::new("fix")?)))
+    }
+
+    async fn after(
+        &self,
+        _: Task,
+        reply: Reply<Walkthrough>,
+        cx: &mut Cx<'_, debugging::fix>,
+    ) -> Route<debugging::fix> {
+        goto!(cx, debugging::clean_up, reply.output)
+    }
+}
+
+pub(crate) struct CleanUp {
+    pub(crate) site: Site,
+}
+
+impl LogicHandler<debugging::clean_up> for CleanUp {
+    async fn run(&self, done: Walkthrough, cx: &mut Cx<'_, debugging::clean_up>) -> Route<debugging::clean_up> {
+        let site = self.site.clone();
+        let removing = move || {
+            let report = Cleanup::new().run(site.worktree.path())?;
+            if let Some(failure) = report.failures.first() {
+                return Err(NodeError::from(failure.clone()));
+            }
+            // Its own word for it is not taken, and not that it was right before the logs went (CON-127).
+            Ok((report.markers_removed, site.check()?))
+        };
+        let (markers_removed, check) = tokio::task::spawn_blocking(removing).await??;
+        cx.note(format!(
+            "{markers_removed} markers removed; the check {}",
+            if check.is_ok() { "passes" } else { "fails" }
+        ));
+        match check {
+            Ok(()) => {
+                let commit = self.site.commit(&done.walkthrough)?;
+                goto!(cx, debugging::merge, Fixed { commit })
+            }
+            Err(said) => {
+                let task = cx.input_of::<debugging::fix>()?;
+                goto!(cx, debugging::fix, Task { feedback: Some(said), ..task })
+            }
+        }
+    }
+}
+
+pub(crate) struct Merge {
+    pub(crate) site: Site,
+}
+
+impl LogicHandler<debugging::merge> for Merge {
+    async fn run(&self, fixed: Fixed, cx: &mut Cx<'_, debugging::merge>) -> Route<debugging::merge> {
+        self.site.merge(&fixed.commit)?;
+        goto!(cx, debugging::exit, fixed)
+    }
+}

@@ -1,0 +1,52 @@
+//! A graph whose agent follows a protocol: `debugging`, as `envoy protocol debugging` prints it.
+//!
+//! The prompts include the steps that their node is about, so the agent reads them as a person would; what the protocol
+//! leaves to a machine is a node of its own. A project's own `.claude/protocols/debugging.yaml` takes the place of the one
+//! that comes along, and one that cannot be resolved leaves no graph to run.
+//!
+//! Read `graph` first, then `handlers`, `prompts` and `site`.
+
+mod graph;
+mod prompts;
+mod handlers;
+mod site;
+
+pub use graph::{Bug, Debugging, Findings, Fixed, Task, Walkthrough};
+pub use site::Site;
+
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::envoy::Library;
+use interlocking::prelude::*;
+use interlocking::runtime::workspaces::Directories;
+use std::error::Error;
+use std::sync::Arc;
+
+/// The bug of the demonstration.
+pub fn bug() -> Bug {
+    Bug { symptom: "tide.sh is wrong after six hours".to_owned() }
+}
+
+/// A run of the graph in which a scripted agent plays the developer.
+///
+/// # Errors
+///
+/// Where the protocol cannot be resolved.
+pub fn demonstration(
+    library: &Library,
+    site: &Site,
+    agent: Arc<ScriptedAgent>,
+) -> Result<Run<Debugging>, Box<dyn Error>> {
+    let workspaces = Directories::new().with("worktree", site.worktree.path());
+    let graph = Debugging::new(library, site)?;
+    Ok(Run::new(graph).with_agent("developer", agent).with_workspaces(Arc::new(workspaces)))
+}
+
+/// The agent of the demonstration.
+///
+/// # Errors
+///
+/// Where its script cannot be read, which would be a mistake in this crate.
+pub fn developer() -> Result<Arc<ScriptedAgent>, Box<dyn Error>> {
+    let script = Script::parse("demo/script.toml", include_str!("../demo/script.toml"))?;
+    Ok(Arc::new(ScriptedAgent::new(script)))
+}

@@ -1,0 +1,85 @@
+//! The demonstration, and what happens where the protocol is broken.
+
+use envoy_debugging::{Site, bug, demonstration, developer};
+use interlocking::envoy::Library;
+use interlocking::prelude::*;
+use std::path::Path;
+use std::process::Command;
+
+fn project_with(protocol: &str) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join(".claude/protocols");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("debugging.yaml"), protocol).unwrap();
+    place
+}
+
+fn source(place: &Path) -> String {
+    std::fs::read_to_string(place.join("project/tide.sh")).unwrap()
+}
+
+/// ENV-89, ENV-103: the logs go before anything is merged, and the check runs after that. Here it finds that the removal took
+/// the fix along, and nothing is merged until one holds.
+#[tokio::test]
+async fn the_bug_is_fixed_and_the_logs_are_gone() {
+    let place = tempfile::tempdir().unwrap();
+    let site = Site::create(place.path()).unwrap();
+    let before = source(place.path());
+    let agent = developer().unwrap();
+    let run = demonstration(&Library::embedded(), &site, agent.clone()).unwrap();
+    let report = run.start(bug()).await.unwrap();
+    assert_eq!(report.visits_of("fix"), 2, "the first fix went with the log");
+    let fixed = report.outcome.finished().unwrap();
+    assert_eq!(agent.unused(), []);
+    let head = Command::new("git").args(["rev-parse", "main"]).current_dir(place.path().join("project")).output().unwrap();
+    assert_eq!(String::from_utf8(head.stdout).unwrap().trim(), fixed.commit);
+
+    // The agent read the protocol's steps, numbered as in the whole.
+    let prompt = |session: &str| agent.history(&SessionId::new(session).unwrap()).unwrap()[0].prompt.clone();
+    let debugging = Library::embedded().resolve(&"debugging".parse().unwrap()).unwrap();
+    let steps = debugging.excerpt("6".parse().unwrap(), "6.2".parse().unwrap()).unwrap().to_string();
+    assert!(prompt("investigate-1").ends_with(&steps), "{}", prompt("investigate-1"));
+    assert!(prompt("fix-1").contains("\n9: [7] Implement the fix"));
+
+    let after = source(place.path());
+    assert_ne!(after, before);
+    assert!(!after.contains("DEBUG-TEMP"), "{after}");
+    assert!(after.contains("[ \"$hour\" -le 6 ] ||"), "{after}");
+    let check = Command::new("sh").arg("check.sh").current_dir(place.path().join("project")).status().unwrap();
+    assert!(check.success());
+}
+
+/// A protocol that cannot be resolved stops the run before it starts: there is no graph, and nobody was asked.
+#[tokio::test]
+async fn a_broken_protocol_starts_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let site = Site::create(place.path()).unwrap();
+    for (protocol, told) in [
+        ("name: debugging\nextends: nothing\nsteps: {}\n", "`debugging` extends a protocol that cannot be had"),
+        ("name: debugging\nsteps:\n  - 1\n", "debugging.yaml:3:3: `steps` is to be a map"),
+        // It resolves, and lacks what a prompt includes.
+        ("name: debugging\nsteps: {1: Do it}\n", "protocol `debugging` has no step `6`: its steps are 1"),
+    ] {
+        let project = project_with(protocol);
+        let agent = developer().unwrap();
+        let error =
+            demonstration(&Library::of_project(project.path()), &site, agent.clone()).err().unwrap().to_string();
+        assert!(error.contains(told), "{error}");
+        assert_eq!(agent.unused().len(), 3, "nobody was asked");
+    }
+}
+
+/// A project's own protocol is what its agents read.
+#[tokio::test]
+async fn a_projects_own_protocol_is_followed() {
+    let place = tempfile::tempdir().unwrap();
+    let site = Site::create(place.path()).unwrap();
+    let project =
+        project_with("name: debugging\nextends: implementation\nsteps:\n  6.1: Log\n  6.2: Wait\n  7: Mend it\n");
+    let run = demonstration(&Library::of_project(project.path()), &site, developer().unwrap()).unwrap();
+    // The script knows the prompts of the protocol that comes along alone, so the agent has no turn for this one.
+    let Outcome::Failed(failure) = run.start(bug()).await.unwrap().outcome else { panic!("it cannot finish") };
+    assert_eq!(failure.node, "investigate");
+    let told = failure.to_string();
+    assert!(told.contains("7: [6.1] Log"), "{told}");
+}
