@@ -78,6 +78,6 @@ struct Handlers;
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "envoy"))]
 #[doc = include_str!("../../../docs/envoy.md")]
 struct Envoy;
