@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark: what is wrong shall end it")]
 
+#[expect(unreachable_pub, reason = "a module of another crate's library")]
 #[path = "../../interlocking-bench/src/rounds.rs"]
 mod rounds;
 

@@ -76,11 +76,12 @@ impl Cleanup {
         let (found, mut failures) = walk::marked_files(root, &self.extensions);
         let mut files = Vec::new();
         for found in found {
-            if !self.is_dry_run && found.marked.removes_anything() {
-                if let Err(error) = replace::replace(&found, root) {
-                    failures.push(Failure { path: found.path, reason: error.to_string() });
-                    continue;
-                }
+            if !self.is_dry_run
+                && found.marked.removes_anything()
+                && let Err(error) = replace::replace(&found, root)
+            {
+                failures.push(Failure { path: found.path, reason: error.to_string() });
+                continue;
             }
             files.push((found.path, found.marked));
         }

@@ -23,7 +23,7 @@ pub enum ResolveError {
         /// Where it does.
         at: Place,
         /// Why it cannot be had.
-        source: ReadError,
+        source: Box<ReadError>,
     },
     /// It extends itself, directly or not.
     #[error("{at}: these extend each other in a circle: {}", circle(names))]
@@ -95,8 +95,11 @@ impl Library {
                 let names = chain[first..].iter().map(|(name, _)| name.clone()).collect();
                 return Err(ResolveError::Cycle { names, at: at.clone() });
             }
-            let read =
-                self.read(base).map_err(|source| ResolveError::Base { name: name.clone(), at: at.clone(), source });
+            let read = self.read(base).map_err(|source| ResolveError::Base {
+                name: name.clone(),
+                at: at.clone(),
+                source: Box::new(source),
+            });
             let base = (base.clone(), read?);
             chain.push(base);
         }

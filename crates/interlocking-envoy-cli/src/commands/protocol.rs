@@ -30,13 +30,17 @@ pub(crate) fn protocol(arguments: &Arguments, json: bool, surroundings: &mut Sur
 
 /// The error with what to do about it.
 fn told(error: ResolveError) -> Trouble {
-    let remedy = match &error {
-        ResolveError::Read(ReadError::Unknown { available, .. })
-        | ResolveError::Base { source: ReadError::Unknown { available, .. }, .. } => {
+    let missing = match &error {
+        ResolveError::Read(error) => Some(error),
+        ResolveError::Base { source, .. } => Some(&**source),
+        _ => None,
+    };
+    let remedy = match (&error, missing) {
+        (_, Some(ReadError::Unknown { available, .. })) => {
             let available: Vec<_> = available.iter().map(ToString::to_string).collect();
             Some(format!("write that file, or name one of {}", available.join(", ")))
         }
-        ResolveError::Cycle { .. } => Some("let one of them extend none".to_owned()),
+        (ResolveError::Cycle { .. }, _) => Some("let one of them extend none".to_owned()),
         _ => None,
     };
     let trouble = Trouble::from(error);

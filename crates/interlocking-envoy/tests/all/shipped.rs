@@ -180,7 +180,7 @@ fn the_steps_of_implementation() {
 #[test]
 fn debugging_extends_implementation() {
     let (base, debugging) = (shipped("implementation"), shipped("debugging"));
-    assert_eq!(debugging.extends, [base.name.clone()]);
+    assert_eq!(debugging.extends, std::slice::from_ref(&base.name));
     assert_eq!(debugging.inputs, base.inputs);
     assert_eq!(outputs("debugging"), outputs("implementation"));
     assert!(debugging.outputs[0].description.contains("fix") && debugging.outputs[1].description.contains("fix"));
@@ -349,7 +349,7 @@ fn the_steps_of_discovery() {
 #[test]
 fn bug_discovery_extends_discovery() {
     let (base, bug) = (shipped("discovery"), shipped("bug-discovery"));
-    assert_eq!(bug.extends, [base.name.clone()]);
+    assert_eq!(bug.extends, std::slice::from_ref(&base.name));
     // ENV-66
     assert_eq!(inputs("bug-discovery"), inputs("discovery"));
     assert!(bug.inputs[1].description.contains("the bug") && bug.inputs[1].description.contains("symptoms"));

@@ -31,7 +31,8 @@ async fn the_bug_is_fixed_and_the_logs_are_gone() {
     assert_eq!(report.visits_of("fix"), 2, "the first fix went with the log");
     let fixed = report.outcome.finished().unwrap();
     assert_eq!(agent.unused(), []);
-    let head = Command::new("git").args(["rev-parse", "main"]).current_dir(place.path().join("project")).output().unwrap();
+    let head =
+        Command::new("git").args(["rev-parse", "main"]).current_dir(place.path().join("project")).output().unwrap();
     assert_eq!(String::from_utf8(head.stdout).unwrap().trim(), fixed.commit);
 
     // The agent read the protocol's steps, numbered as in the whole.
