@@ -44,3 +44,39 @@ fn keep_owner(new: &fs::File, old: &fs::Metadata) {
 
 #[cfg(not(unix))]
 fn keep_owner(_: &fs::File, _: &fs::Metadata) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::cleanup::extensions::Comments;
+    use crate::cleanup::marked::Marked;
+
+    /// Whoever wrote to a file since it was read, or put a link in its place, finds it as they left it.
+    #[test]
+    fn a_file_that_changed_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (place.path().join("x.rs"), place.path().join("elsewhere"));
+        let content = b"// [DEBUG-TEMP]\nx\n\ny\n".to_vec();
+        let marked = Marked::of(&content, Comments::Slashes);
+        let found = Found { path: "x.rs".into(), content: content.clone(), marked };
+
+        fs::write(&path, "changed").unwrap();
+        let error = replace(&found, place.path()).unwrap_err();
+        assert_eq!(error.to_string(), "it was changed meanwhile, and left as it is: run the command again");
+        assert_eq!(fs::read(&path).unwrap(), b"changed");
+
+        fs::remove_file(&path).unwrap();
+        fs::write(&elsewhere, &content).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        assert!(replace(&found, place.path()).is_err());
+        assert_eq!(fs::read(&elsewhere).unwrap(), content);
+
+        fs::remove_file(&path).unwrap();
+        assert!(replace(&found, place.path()).is_err(), "what was removed stays so");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing lies about");
+
+        fs::write(&path, &content).unwrap();
+        replace(&found, place.path()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"\ny\n");
+    }
+}
