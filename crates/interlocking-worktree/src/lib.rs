@@ -52,6 +52,7 @@
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`] |
 //! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a process was killed, [`Worktree::unlock`] first |
+//! | see what an agent did to its place | [`Place::verify`] |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::pick_for_resolution`], [`Worktree::merge`], [`Worktree::squash_merge`] |
 //! | advance a branch | [`Repository::fast_forward`] |
 //! | read | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
@@ -104,6 +105,9 @@ mod reset;
 mod unlock;
 mod branch;
 
+mod finding;
+mod place;
+
 mod conflict;
 mod integrate;
 
@@ -128,6 +132,7 @@ pub use conflict::{Conflict, ConflictKind};
 pub use create::CreateError;
 pub use diff::{FileChange, FileChangeKind};
 pub use export::{ClonedCommits, ExportError, FetchError};
+pub use finding::Finding;
 pub use git_error::GitError;
 pub use history::{CommitRecord, Person, ResolveError};
 pub use id::{BlobId, CommitId, ObjectIdError};
@@ -135,6 +140,7 @@ pub use integrate::{CherryPickError, MergeError};
 pub use list::{OpenWorktreeError, WorktreeEntry};
 pub use name::{ArchiveName, BranchName, NameError, NameRule};
 pub use path::{PathError, PathRule, RepositoryPath};
+pub use place::Place;
 pub use remove::{Discarded, Force, RemoveError};
 pub use remove_clone::RemoveCloneError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};

@@ -22,6 +22,7 @@ mod looks;
 mod merges;
 mod oracle;
 mod picks;
+mod places;
 mod references;
 mod removal;
 mod resets;
