@@ -21,6 +21,7 @@
 //! | check a table made at run time | `soundness::check`, with feature `soundness` |
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
+//! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
 //! | use worktrees without any graph | [`worktree`] |
 //!
 //! # Features
@@ -47,6 +48,8 @@ pub use interlocking_agents as agents;
 pub use interlocking_cli as cli;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime as runtime;
+#[cfg(feature = "runtime")]
+pub use interlocking_sandbox as sandbox;
 #[cfg(feature = "soundness")]
 pub use interlocking_soundness as soundness;
 #[cfg(feature = "sqlite")]
