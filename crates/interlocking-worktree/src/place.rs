@@ -115,7 +115,9 @@ impl Place {
         let Found { git, head, link } = match self.worktree.as_found() {
             Ok(found) => found,
             Err(WorktreeError::Git(error)) => return Err(error),
-            Err(WorktreeError::Diverted { path, found }) => return Ok(vec![Finding::LinkRewritten { path, says: found }]),
+            Err(WorktreeError::Diverted { path, found }) => {
+                return Ok(vec![Finding::LinkRewritten { path, says: found }]);
+            }
             Err(_) => return Ok(vec![Finding::Gone { path: self.worktree.path().to_owned() }]),
         };
         let mut findings = Vec::new();
