@@ -18,7 +18,7 @@ use crate::begun_sessions::BegunSessions;
 use crate::bill::Bill;
 use crate::isolation;
 use crate::services::Backstage;
-use crate::workspaces::{Moment, WorkspaceError};
+use crate::workspaces::{Moment, Strayed, WorkspaceError};
 use interlocking_agents::{
     AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionError, SessionId, SessionOp, Turn, Usage,
     deserializes_as,
@@ -252,12 +252,12 @@ async fn verify(
     if findings.is_empty() {
         return Ok(());
     }
-    Err(WorkspaceError::Strayed {
+    Err(WorkspaceError::Strayed(Box::new(Strayed {
         workspace: workspace.clone(),
         moment,
         findings,
         agent: failed.map(ToString::to_string),
-    })
+    })))
 }
 
 /// Has an agent do one turn for a node that is no [`LLMNode`] and has a prompt and an output all the same: an advisory node

@@ -112,6 +112,25 @@ pub enum Moment {
     After,
 }
 
+/// A place that is not what it was handed over as, before an agent's turn or after it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "workspace `{workspace}` is not as it should be {}:{}{}",
+    match moment { Moment::Before => "before its agent starts", Moment::After => "after its agent's turn" },
+    findings.iter().map(|finding| format!("\n  {finding}")).collect::<String>(),
+    agent.as_ref().map_or_else(String::new, |error| format!("\nthe agent had failed, too: {error}"))
+)]
+pub struct Strayed {
+    /// The place.
+    pub workspace: String,
+    /// When it was found out.
+    pub moment: Moment,
+    /// What is wrong, one line each.
+    pub findings: Vec<String>,
+    /// What the agent's turn ended with, if that was an error.
+    pub agent: Option<String>,
+}
+
 /// Why a workspace cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WorkspaceError {
@@ -134,22 +153,8 @@ pub enum WorkspaceError {
         changes: Vec<String>,
     },
     /// A place is not what it was handed over as.
-    #[error(
-        "workspace `{workspace}` is not as it should be {}:{}{}",
-        match moment { Moment::Before => "before its agent starts", Moment::After => "after its agent's turn" },
-        findings.iter().map(|finding| format!("\n  {finding}")).collect::<String>(),
-        agent.as_ref().map_or_else(String::new, |error| format!("\nthe agent had failed, too: {error}"))
-    )]
-    Strayed {
-        /// The place.
-        workspace: String,
-        /// When it was found out.
-        moment: Moment,
-        /// What is wrong, one line each.
-        findings: Vec<String>,
-        /// What the agent's turn ended with, if that was an error.
-        agent: Option<String>,
-    },
+    #[error(transparent)]
+    Strayed(Box<Strayed>),
     /// There is nothing to confine an agent's programs with.
     #[error("workspace `{workspace}` has no sandbox, which its node demands: nothing was started there")]
     Unconfined {
