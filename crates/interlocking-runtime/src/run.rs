@@ -173,7 +173,7 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Lets the run go on where the [isolation](crate::isolation) that its table demands cannot be kept: with as much as
+    /// Lets the run go on where the isolation that its table demands cannot be kept: with as much as
     /// there is. What it goes without is told as an [event](crate::EventKind::IsolationUnkept).
     #[must_use]
     pub fn accepting_weaker_isolation(mut self) -> Self {
