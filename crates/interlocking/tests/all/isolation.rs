@@ -178,16 +178,23 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
     };
     let without = || Support::of([Protection::SystemCalls], "the kernel has no Landlock, or it is off");
     let refused = on(without()).start("go".to_owned()).await.unwrap_err();
+    let missing: Vec<_> = Protection::ALL
+        .into_iter()
+        .filter(|protection| !matches!(protection, Protection::SystemCalls | Protection::Tcp))
+        .map(|protection| protection.to_string())
+        .collect();
     assert_eq!(
         refused.to_string(),
-        "the graph demands isolation that cannot be kept here:\n  \
-           node `tests` demands a sandbox for its workspace `tests`, being blind to `code`, and there is a clone: this \
-         machine cannot keep a program from files outside its place, the length of files outside, commands to devices, \
-         abstract unix sockets, signals to programs outside: the kernel has no Landlock, or it is off\n  \
-           node `code` demands a sandbox for its workspace `code`, being blind to `tests`, and there is a worktree: the \
-         run's workspaces give no more\n\
-         run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or \
-         `--accept-weaker-isolation` on the command line"
+        format!(
+            "the graph demands isolation that cannot be kept here:\n  \
+               node `tests` demands a sandbox for its workspace `tests`, being blind to `code`, and there is a clone: this \
+             machine cannot keep a program from {}: the kernel has no Landlock, or it is off\n  \
+               node `code` demands a sandbox for its workspace `code`, being blind to `tests`, and there is a worktree: the \
+             run's workspaces give no more\n\
+             run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or \
+             `--accept-weaker-isolation` on the command line",
+            missing.join(", ")
+        )
     );
     let StartError::Isolation { unkept } = refused else { panic!("another error") };
     assert_eq!((unkept[0].node.as_str(), unkept[0].given), ("tests", Isolation::Clone));
