@@ -3,7 +3,9 @@
 //! **Invariant:** no agent works less apart than its node demands, unless the run was told to go on without, and then it
 //! says so.
 
+use crate::event::EventKind;
 use crate::roles::Roles;
+use crate::services::Backstage;
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_core::net::Net;
@@ -91,6 +93,16 @@ pub(crate) fn unkept(net: &Net, workspaces: &dyn Workspaces, roles: &Roles) -> V
         }
     }
     unkept
+}
+
+/// Tells what isolation a run goes without; there is some only where it was told to go on.
+#[cold]
+pub(crate) fn tell(backstage: &Backstage) {
+    let options = backstage.settings.options();
+    for unkept in unkept(backstage.net, &*options.workspaces, &options.roles) {
+        tracing::warn!(run = %backstage.run(), "going on with less isolation than demanded: {unkept}");
+        backstage.emit(|| EventKind::IsolationUnkept(Box::new(unkept)));
+    }
 }
 
 /// What confines the programs of a node's agent, if the node demands that.

@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::event::{Event, EventKind, NodeRef, Onward};
 use crate::history::History;
 use crate::human::OpenQuestion;
-use crate::isolation::unkept;
+use crate::isolation;
 use crate::journal::{By, Encoded, JournalError, MemoryRecord};
 use crate::outcome::Outcome;
 use crate::parking::Parking;
@@ -302,17 +302,7 @@ impl Backstage {
     pub(crate) fn emit_begun(&self) {
         self.emit(|| EventKind::RunStarted { run: self.run().clone(), graph: self.net.table().graph.as_str() });
         if self.net.features().isolation {
-            self.emit_unkept();
-        }
-    }
-
-    /// Tells the sink what isolation the run goes without; there is some only where it was told to go on.
-    #[cold]
-    fn emit_unkept(&self) {
-        let options = self.settings.options();
-        for unkept in unkept(self.net, &*options.workspaces, &options.roles) {
-            tracing::warn!(run = %self.run(), "going on with less isolation than demanded: {unkept}");
-            self.emit(|| EventKind::IsolationUnkept(Box::new(unkept)));
+            isolation::tell(self);
         }
     }
 
