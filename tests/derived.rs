@@ -12,6 +12,8 @@ mod everything;
 mod from_a_macro;
 #[path = "derived/in_a_function.rs"]
 mod in_a_function;
+#[path = "derived/isolation.rs"]
+mod isolation;
 #[path = "derived/kinds.rs"]
 mod kinds;
 #[path = "derived/llm.rs"]

@@ -25,6 +25,12 @@ pub trait Agent: Send + Sync {
     /// The registry of this agent's sessions.
     fn sessions(&self) -> &Sessions;
 
+    /// Whether every program that it starts is confined by the turn's [sandbox](Turn::sandbox), if there is one. An agent that
+    /// starts none can say so, too. One that does not is not asked to work where a sandbox is demanded.
+    fn confines(&self) -> bool {
+        false
+    }
+
     /// Makes one call. It asks for the turn's schema as its model does best: for the output as a whole, or for a call of
     /// one of its [decision tools](crate::Schema::decisions). As soon as it knows its session it says [`context.started`](TurnContext::started).
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError>;

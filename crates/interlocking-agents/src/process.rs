@@ -5,11 +5,23 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
+use interlocking_sandbox::Sandbox;
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
 
 /// How much of the end of an output stream is kept, in bytes.
 const KEPT_OUTPUT: u64 = 4096;
+
+/// What a command has around it, beside its directory.
+#[derive(Debug)]
+pub(crate) struct Surroundings<'a> {
+    /// Variables on top of those that are inherited.
+    pub(crate) environment: &'a [(OsString, OsString)],
+    /// What confines it, and all that it starts.
+    pub(crate) sandbox: Option<&'a Arc<Sandbox>>,
+}
 
 /// How a command ended.
 #[derive(Debug)]
@@ -25,11 +37,7 @@ pub(crate) struct Ended {
 /// own.
 ///
 /// Output goes to anonymous files, not to pipes: a child that lives on would keep a pipe open, and the reader waiting.
-pub(crate) async fn run(
-    command: &[String],
-    directory: &Path,
-    environment: &[(OsString, OsString)],
-) -> io::Result<Ended> {
+pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Surroundings<'_>) -> io::Result<Ended> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty command"));
     };
@@ -38,14 +46,15 @@ pub(crate) async fn run(
     building
         .args(arguments)
         .current_dir(directory)
-        .envs(environment.iter().map(|(key, value)| (key, value)))
+        .envs(surroundings.sandbox.iter().flat_map(|sandbox| sandbox.environment()))
+        .envs(surroundings.environment.iter().map(|(key, value)| (key, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::from(stdout.try_clone()?))
         .stderr(Stdio::from(stderr.try_clone()?))
         .kill_on_drop(true);
     #[cfg(unix)]
     building.process_group(0);
-    let mut child = building.spawn()?;
+    let mut child = surroundings.spawn(building).await?;
     // After `child`, so that it is dropped first: the leader is not reaped yet and its id still means this group.
     let group = ProcessGroup::of(&child);
     let status = child.wait().await?;
@@ -54,6 +63,21 @@ pub(crate) async fn run(
     let (stdout, stderr) = (tail(stdout)?, tail(stderr)?);
     let last_words = if stderr.trim().is_empty() { stdout } else { stderr };
     Ok(Ended { exit: status.code(), last_words: last_words.trim().to_owned() })
+}
+
+impl Surroundings<'_> {
+    /// Starts a command, confined if it is to be; then it is not started unless it is.
+    async fn spawn(&self, mut command: Command) -> io::Result<Child> {
+        let Some(sandbox) = self.sandbox.cloned() else { return command.spawn() };
+        // It looks for links that lead out of what may be written, file by file.
+        let prepared = tokio::task::spawn_blocking(move || sandbox.prepare()).await.map_err(io::Error::other)?;
+        let (confinement, runtime) = (prepared.map_err(io::Error::other)?, Handle::current());
+        let spawned = confinement.enter(|| {
+            let _runtime = runtime.enter();
+            command.spawn()
+        });
+        spawned.map_err(io::Error::other)?
+    }
 }
 
 fn tail(mut file: File) -> io::Result<String> {

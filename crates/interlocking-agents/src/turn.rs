@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use interlocking_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -37,6 +38,9 @@ pub struct Turn {
     /// The agent is told, and where its program can enforce it made, to change no file. Whoever depends on that
     /// checks the workspace afterwards.
     pub read_only: bool,
+    /// What confines every program that the agent starts, and all that they start; nothing where it is absent. An agent that
+    /// cannot confine what it starts [says so](crate::Agent::confines), and is not asked.
+    pub sandbox: Option<Arc<Sandbox>>,
     /// The model, in the agent's own naming; its default when absent.
     pub model: Option<String>,
     /// The part the agent plays ("writer"). Not sent; for scripts, logs and the ledger.
@@ -95,6 +99,7 @@ impl Turn {
             schema: None,
             workspace: None,
             read_only: false,
+            sandbox: None,
             model: None,
             role: None,
         }

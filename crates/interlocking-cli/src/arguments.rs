@@ -38,6 +38,10 @@ pub(crate) struct ExecuteArguments {
     #[arg(long)]
     pub(crate) stay: bool,
 
+    /// Go on where the isolation that the graph demands cannot be kept, with as much as there is
+    #[arg(long)]
+    pub(crate) accept_weaker_isolation: bool,
+
     /// Say nothing while the run goes on
     #[arg(long, short)]
     pub(crate) quiet: bool,

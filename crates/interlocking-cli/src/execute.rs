@@ -53,7 +53,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
     entry: Option<G::Entry>,
     conclude: &impl Fn(Report<G::Output>, Start) -> F,
 ) -> Result<Exit, Trouble> {
-    let ExecuteArguments { common, budgets, stay, quiet, events, .. } = &asked.arguments;
+    let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &asked.arguments;
     let console = start.console.clone();
     // A file that cannot be written is better known now than after the run.
     let record = events
@@ -69,6 +69,9 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
     run = run.with_cancel(start.cancel.clone()).with_more_events(sink);
     if *stay {
         run = run.awaiting_people();
+    }
+    if *accept_weaker_isolation {
+        run = run.accepting_weaker_isolation();
     }
     if let Some(budgets) = budgets.read()? {
         run = run.with_budgets(budgets);

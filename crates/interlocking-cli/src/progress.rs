@@ -98,6 +98,9 @@ impl Progress {
     /// Takes in an event and says what to show.
     fn see(&mut self, event: &Event) -> Option<Line> {
         let (child, kind) = unwrapped(&event.kind);
+        if let EventKind::IsolationUnkept(unkept) = kind {
+            return Some(Line { style: Style::Bad, covered: false, text: format!("goes on all the same: {unkept}") });
+        }
         let node = Node { child, node: kind.node()? };
         let at = event.at.as_duration();
         let line = |style, text: String| {

@@ -194,6 +194,10 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     if row.read_only {
         second.push("read-only".into());
     }
+    second.extend(row.isolation.map(|isolation| format!("isolation {isolation}")));
+    if !row.blind_to.is_empty() {
+        second.push(format!("blind to {}", row.blind_to.join(" and ")));
+    }
     if row.resume {
         second.push("may resume".into());
     }

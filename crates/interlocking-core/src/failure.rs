@@ -49,7 +49,8 @@ pub enum FailureKind {
     Agent,
     /// The run was not given what the node needs.
     Configuration,
-    /// The node's workspace could not be opened, or was changed though it is read-only.
+    /// The node's workspace could not be opened, was changed though it is read-only, or is not what an agent was
+    /// given.
     Workspace,
     /// The journal refused the outcome.
     Journal,

@@ -14,6 +14,7 @@
 //! - [`run_id`]: the name of one run.
 //! - [`agent_calls`]: how many agent calls a run can make at worst.
 
+mod isolation;
 pub mod table;
 #[doc(hidden)]
 pub mod lines;

@@ -11,7 +11,7 @@
 //! Fields are separated by one space, lists by commas, the alternatives of a branch by `|`. What may contain a space (a
 //! type, a role) is the last of its line; a line break in it is written `\n`, and a backslash `\\`.
 
-use crate::table::{Fork, Goto, MemoryRow, NodeKind, NodeRow, Slot, Visits};
+use crate::table::{Fork, Goto, Isolation, MemoryRow, NodeKind, NodeRow, Slot, Visits};
 use std::fmt::Write;
 
 /// The row as lines.
@@ -47,6 +47,10 @@ pub fn write(row: &NodeRow) -> String {
     lines.add_text("workspace", row.workspace.as_deref());
     if row.read_only {
         lines.add("read_only", &[]);
+    }
+    lines.add_text("isolation", row.isolation.map(Isolation::word));
+    if !row.blind_to.is_empty() {
+        lines.add("blind_to", &[&row.blind_to.join(",")]);
     }
     if !row.spawn.is_empty() {
         lines.add("spawn", &[&row.spawn.join(",")]);
@@ -102,6 +106,8 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "agent" => row.agent = Some(unescaped(rest)),
             "workspace" => row.workspace = Some(unescaped(rest)),
             "read_only" => row.read_only = true,
+            "isolation" => row.isolation = Some(Isolation::from_word(rest)?),
+            "blind_to" => row.blind_to = names(rest),
             "spawn" => row.spawn = names(rest),
             "resume" => row.resume = true,
             "map" => row.map = Some(unescaped(rest)),
@@ -220,6 +226,9 @@ mod tests {
             .agent("a role \\ two\nlines")
             .workspace("tree one")
             .read_only()
+            .isolation(Isolation::Sandbox)
+            .blind_to("a")
+            .blind_to("b")
             .memory("group", "Map<A, B>")
             .spawn("a")
             .spawn("b")
@@ -234,7 +243,7 @@ mod tests {
         for row in [bare, all.clone(), NodeRow::new("x", NodeKind::Event).unbounded()] {
             assert_eq!(read(&write(&row)), Some(row));
         }
-        assert_eq!(write(&all).lines().count(), 27, "one line a part, whatever is in the texts");
+        assert_eq!(write(&all).lines().count(), 29, "one line a part, whatever is in the texts");
     }
 
     #[test]
@@ -247,7 +256,15 @@ mod tests {
 
     #[test]
     fn other_text_is_no_row() {
-        for text in ["", "logic", "nothing a", "logic a\nnothing", "logic a\nvisits many", "logic a\ngoto exit"] {
+        for text in [
+            "",
+            "logic",
+            "nothing a",
+            "logic a\nnothing",
+            "logic a\nvisits many",
+            "llm a\nisolation none",
+            "logic a\ngoto exit",
+        ] {
             assert_eq!(read(text), None, "{text:?}");
         }
     }

@@ -4,7 +4,7 @@
 //! exit. Each has exactly one consumer, so a token's place says which node runs next.
 
 use crate::bits::Bits;
-use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
+use crate::table::{EXIT, Goto, Isolation, NodeKind, NodeRow, Table, Target, Visits};
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
@@ -49,6 +49,8 @@ pub struct Features {
     pub reports: bool,
     /// A workspace that it may only read.
     pub read_only: bool,
+    /// A workspace that its agent must be kept in.
+    pub isolation: bool,
     /// How many places there are up to the last whose value is [kept](NetPlace::kept).
     pub kept: usize,
 }
@@ -278,6 +280,7 @@ impl Net {
             observes: any(|row| row.kind == NodeKind::Observer),
             reports: any(|row| row.report.is_some()),
             read_only: any(|row| row.read_only),
+            isolation: any(|row| row.isolation.is_some()),
             kept: places.iter().rposition(|place| place.kept).map_or(0, |last| last + 1),
         };
         Ok(Self {
@@ -605,6 +608,7 @@ fn kinds(table: &Table) -> Result<(), NetError> {
         if let Some(name) = row.observes.iter().find(|name| table.node(name).is_none()) {
             return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
         }
+        isolation(table, row)?;
         for target in row.targets().filter_map(|target| table.node(&target.node)) {
             if !takes_tokens(target.kind) {
                 return wrong(format!("`{}` is no target: it takes no token of the run", target.name));
@@ -616,6 +620,29 @@ fn kinds(table: &Table) -> Result<(), NetError> {
                 Some(spawned) if spawned.kind == NodeKind::Advisory => {}
                 Some(_) => return wrong(format!("it can spawn advisory nodes only, and `{name}` is none")),
             }
+        }
+    }
+    Ok(())
+}
+
+/// What a row says of its isolation: there is a place to keep its agent in, and that keeps it from the others' places.
+fn isolation(table: &Table, row: &NodeRow) -> Result<(), NetError> {
+    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+    let demands = row.isolation.is_some() || !row.blind_to.is_empty();
+    if demands && !(row.is_prompted() && row.workspace.is_some()) {
+        return wrong(
+            "no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing".into(),
+        );
+    }
+    if !row.blind_to.is_empty() && row.isolation.unwrap_or_default() == Isolation::Worktree {
+        return wrong("in a linked worktree nothing is hidden: to be blind takes `clone` or `sandbox`".into());
+    }
+    for name in &row.blind_to {
+        let Some(other) = table.node(name) else {
+            return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
+        };
+        if other.workspace.is_none() || other.workspace == row.workspace {
+            return wrong(format!("`{name}` works in no place of its own, so nothing of it can be hidden"));
         }
     }
     Ok(())

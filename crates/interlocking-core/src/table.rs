@@ -1,6 +1,7 @@
 //! The routing table as data: what `#[derive(Graph)]` read from the struct, and all that diagrams, checks and the
 //! frontier know of a graph.
 
+pub use crate::isolation::Isolation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -98,6 +99,12 @@ pub struct NodeRow {
     /// Whether the node must leave its workspace as it found it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub read_only: bool,
+    /// How far the node's agent is kept from everything outside its workspace; nothing is demanded where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    /// The nodes whose workspaces the node's agent must not be able to read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blind_to: Vec<String>,
     /// The memory that the node reads and writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryRow>,
@@ -270,6 +277,8 @@ impl NodeRow {
             agent: None,
             workspace: None,
             read_only: false,
+            isolation: None,
+            blind_to: Vec::new(),
             memory: None,
         }
     }
@@ -448,6 +457,20 @@ impl NodeRow {
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
+        self
+    }
+
+    /// Demands that the node's agent is kept in its workspace.
+    #[must_use]
+    pub fn isolation(mut self, isolation: Isolation) -> Self {
+        self.isolation = Some(isolation);
+        self
+    }
+
+    /// Adds a node whose workspace the node's agent must not be able to read.
+    #[must_use]
+    pub fn blind_to(mut self, node: &str) -> Self {
+        self.blind_to.push(node.into());
         self
     }
 

@@ -4,7 +4,7 @@ mod protocols;
 
 use expect_test::{Expect, expect, expect_file};
 use interlocking_core::draw::{dot, mermaid};
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{Isolation, NodeKind, NodeRow, Table};
 
 fn check(table: &Table, in_mermaid: Expect, in_dot: Expect) {
     in_mermaid.assert_eq(&mermaid(table));
@@ -48,6 +48,7 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
     }
     table.nodes[0] = table.nodes[0].clone().entry().input("A").visits(3).attempts(2).timeout_ms(90_000).agent("writer");
     table.nodes[0] = table.nodes[0].clone().workspace("desk").read_only().exhausted("b", &["c", "d"]);
+    table.nodes[0] = table.nodes[0].clone().isolation(Isolation::Sandbox).blind_to("h").blind_to("b");
     table.nodes[1] = table.nodes[1].clone().unbounded().timeout_ms(1).goto("exit", &["*"]).goto("b", &[]);
     check(
         &table,
@@ -55,7 +56,7 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
         flowchart TD
           run_entry(["entry"])
           run_messages(["messages"])
-          n_a("a: A<br/>LLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only")
+          n_a("a: A<br/>LLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only, isolation sandbox, blind to h and b")
           n_b["b<br/>LogicNode, visits unbounded, timeout 1 ms"]
           n_c[/"c<br/>ForkNode"\]
           n_d[["d<br/>MapNode"]]
@@ -77,7 +78,7 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
           rankdir=TB
           run_entry [label="entry", shape=plaintext]
           run_messages [label="messages", shape=plaintext]
-          n_a [label="a: A\nLLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only", shape=box, style=rounded]
+          n_a [label="a: A\nLLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only, isolation sandbox, blind to h and b", shape=box, style=rounded]
           n_b [label="b\nLogicNode, visits unbounded, timeout 1 ms", shape=box]
           n_c [label="c\nForkNode", shape=trapezium]
           n_d [label="d\nMapNode", shape=box, peripheries=2]

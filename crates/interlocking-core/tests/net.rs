@@ -6,7 +6,7 @@ mod protocols;
 
 use expect_test::{Expect, expect};
 use interlocking_core::net::{Net, NetError};
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
+use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Table, Target};
 
 fn logic(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Logic)
@@ -238,6 +238,7 @@ fn a_table_survives_json() {
         assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
     }
     let mut row = logic("a").entry().unbounded().attempts(1).timeout_ms(u64::MAX).agent("x").workspace("y").read_only();
+    row = row.isolation(Isolation::Sandbox).blind_to("b");
     row.goto.push(Goto { to: Target { node: "a".into(), slot: None }, cancels: vec!["*".into()] });
     let table = table([row.input("A").memory("m", "M").llm("P", "O").fork(&["a|exit"], &["a"])]);
     let json = serde_json::to_value(&table).unwrap();
@@ -258,6 +259,8 @@ fn the_json_of_a_table() {
                 .agent("writer")
                 .workspace("desk")
                 .read_only()
+                .isolation(Isolation::Clone)
+                .blind_to("facts")
                 .timeout_ms(90_000)
                 .memory("desk", "Notes"),
         )
@@ -308,6 +311,10 @@ fn the_json_of_a_table() {
               "agent": "writer",
               "workspace": "desk",
               "read_only": true,
+              "isolation": "clone",
+              "blind_to": [
+                "facts"
+              ],
               "memory": {
                 "group": "desk",
                 "type": "Notes"
@@ -363,6 +370,7 @@ fn a_row_says_what_its_kind_can_do() {
     let start = || logic("a").entry().goto("exit", &[]);
     let join = || kind("meet", NodeKind::Join).slot("one", "T", &["a"], true).goto("exit", &[]);
     let event = || kind("message", NodeKind::Event).resume();
+    let agent = || kind("agent", NodeKind::Llm).workspace("desk").goto("a", &[]);
     let wrong = [
         table([kind("a", NodeKind::Event).entry().resume()]),
         table([start(), join()]),
@@ -376,6 +384,13 @@ fn a_row_says_what_its_kind_can_do() {
         table([start().spawn("nobody")]),
         table([start().visits(0)]),
         table([start().attempts(0)]),
+        table([start().isolation(Isolation::Clone)]),
+        table([start().workspace("desk").blind_to("a")]),
+        table([agent().blind_to("a"), start().workspace("x")]),
+        table([agent().isolation(Isolation::Worktree).blind_to("a"), start().workspace("x")]),
+        table([agent().isolation(Isolation::Clone).blind_to("a"), start()]),
+        table([agent().isolation(Isolation::Clone).blind_to("a"), start().workspace("desk")]),
+        table([agent().isolation(Isolation::Clone).blind_to("nobody"), start()]),
     ];
     let messages: Vec<String> = wrong.map(|table| Net::new(table).unwrap_err().to_string()).into();
     expect![[r#"
@@ -390,6 +405,13 @@ fn a_row_says_what_its_kind_can_do() {
         node `a`: it can spawn advisory nodes only, and `message` is none
         node `a` names `nobody`, which is not in the table
         node `a`: with a budget of 0 it never runs: the least is 1
-        node `a`: with a budget of 0 it never runs: the least is 1"#]]
+        node `a`: with a budget of 0 it never runs: the least is 1
+        node `a`: no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing
+        node `a`: no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing
+        node `agent`: in a linked worktree nothing is hidden: to be blind takes `clone` or `sandbox`
+        node `agent`: in a linked worktree nothing is hidden: to be blind takes `clone` or `sandbox`
+        node `agent`: `a` works in no place of its own, so nothing of it can be hidden
+        node `agent`: `a` works in no place of its own, so nothing of it can be hidden
+        node `agent` names `nobody`, which is not in the table"#]]
     .assert_eq(&messages.join("\n"));
 }

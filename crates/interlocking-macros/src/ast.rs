@@ -3,7 +3,7 @@
 //! A part that did not parse is missing here, and its node has a [doubt](Doubts): rules then hold their tongue
 //! where the missing part could be what they miss.
 
-use interlocking_core::table::NodeKind;
+use interlocking_core::table::{Isolation, NodeKind};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Field, Ident, Type};
@@ -59,6 +59,8 @@ pub(crate) struct Attributes {
     pub(crate) agent: Option<Given<String>>,
     pub(crate) workspace: Option<Given<String>>,
     pub(crate) read_only: Option<Ident>,
+    pub(crate) isolation: Option<Given<Isolation>>,
+    pub(crate) blind_to: Option<Given<Vec<Ident>>>,
     pub(crate) prompt: Option<Given<Type>>,
     pub(crate) output: Option<Given<Type>>,
     pub(crate) memory: Option<Given<Memory>>,
@@ -205,6 +207,26 @@ impl GraphModel<'_> {
     }
 }
 
+impl<'a> GraphModel<'a> {
+    /// The nodes whose agents work in the workspace of the node at `index`, itself among them.
+    pub(crate) fn agents_beside(&self, index: usize) -> impl Iterator<Item = &Node<'a>> {
+        let workspace = self.nodes[index].workspace();
+        let works_there = move |node: &&Node<'_>| node.workspace() == workspace && node.asks_an_agent();
+        self.nodes.iter().filter(move |_| workspace.is_some()).filter(works_there)
+    }
+
+    /// How far the agent of the node at `index` is kept in its workspace: as any node says that works there, or apart from
+    /// the repository, if one is blind.
+    pub(crate) fn isolation(&self, index: usize) -> Option<Isolation> {
+        if !self.nodes[index].asks_an_agent() {
+            return None;
+        }
+        let said = self.agents_beside(index).find_map(|node| node.attributes.isolation.as_ref());
+        let is_blind = || self.agents_beside(index).any(|node| !node.blind_to().is_empty());
+        said.map(|said| said.value).or_else(|| is_blind().then_some(Isolation::Clone))
+    }
+}
+
 impl Node<'_> {
     /// The slots of a join; none for every other kind.
     pub(crate) fn slots(&self) -> &[Slot] {
@@ -259,6 +281,27 @@ impl Node<'_> {
         self.attributes.spawn.as_ref().map_or(&[], |spawn| &spawn.value)
     }
 
+    /// The nodes whose workspaces its agent must not be able to read.
+    pub(crate) fn blind_to(&self) -> &[Ident] {
+        self.attributes.blind_to.as_ref().map_or(&[], |blind_to| &blind_to.value)
+    }
+
+    /// The name of its workspace.
+    pub(crate) fn workspace(&self) -> Option<&str> {
+        self.attributes.workspace.as_ref().map(|workspace| workspace.value.as_str())
+    }
+
+    /// Whether an agent works in it: in an LLM node always, in nodes of two other kinds where they say how.
+    pub(crate) fn asks_an_agent(&self) -> bool {
+        let attributes = &self.attributes;
+        let says_how = attributes.prompt.is_some() || attributes.output.is_some() || attributes.agent.is_some();
+        match self.kind {
+            Some(NodeKind::Llm) => true,
+            Some(NodeKind::Advisory | NodeKind::Event) => says_how,
+            _ => false,
+        }
+    }
+
     /// The nodes that it sees.
     pub(crate) fn observed(&self) -> &[Ident] {
         self.attributes.observes.as_ref().map_or(&[], |observes| &observes.value)
@@ -310,6 +353,8 @@ impl Attributes {
             key(&self.agent),
             key(&self.workspace),
             self.read_only.as_ref(),
+            key(&self.isolation),
+            key(&self.blind_to),
             key(&self.memory),
             key(&self.report),
             key(&self.reports_to),

@@ -4,6 +4,7 @@ use crate::ast::{Attributes, Cancel, Doubts, Fork, Given, Group, Memory, Slot, T
 use crate::duration;
 use crate::errors::Errors;
 use crate::suggest;
+use interlocking_core::table::Isolation;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
@@ -18,7 +19,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-const NODE_KEYS: [&str; 26] = [
+const NODE_KEYS: [&str; 28] = [
     "entry",
     "input",
     "join",
@@ -31,6 +32,8 @@ const NODE_KEYS: [&str; 26] = [
     "agent",
     "workspace",
     "read_only",
+    "isolation",
+    "blind_to",
     "prompt",
     "output",
     "memory",
@@ -82,6 +85,8 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "timeout" => set(&mut into.timeout, key, timeout(key, input)?, errors),
             "agent" => set(&mut into.agent, key, text(key, input, "agent = \"writer\"")?, errors),
             "workspace" => set(&mut into.workspace, key, text(key, input, "workspace = \"main\"")?, errors),
+            "isolation" => set(&mut into.isolation, key, isolation(key, input)?, errors),
+            "blind_to" => set(&mut into.blind_to, key, names(key, input, "blind_to(write)")?, errors),
             "memory" => set(&mut into.memory, key, memory(key, input)?, errors),
             "map" => set(&mut into.map, key, value(key, input, "map = ChildGraph")?, errors),
             "concurrency" => set(&mut into.concurrency, key, count(key, input, "concurrency = 4")?, errors),
@@ -226,6 +231,17 @@ fn text(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Place
     let literal: LitStr =
         input.parse().map_err(|error| syn::Error::new(error.span(), format_args!("expected text: `{example}`")))?;
     Ok((literal.value(), literal.span()))
+}
+
+fn isolation(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Isolation>> {
+    let (word, at) = text(key, input, "isolation = \"clone\"")?;
+    let unknown = || {
+        let levels = Isolation::ALL.map(Isolation::word);
+        let known = || format!("known are `{}`", levels.join("`, `"));
+        let hint = suggest::nearest(&word, levels).map_or_else(known, |near| format!("did you mean `{near}`?"));
+        syn::Error::new(at, format_args!("no isolation is called `{word}`: {hint}"))
+    };
+    Isolation::from_word(&word).map(|level| (level, at)).ok_or_else(unknown)
 }
 
 fn timeout(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<u64>> {

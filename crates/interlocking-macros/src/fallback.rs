@@ -106,7 +106,11 @@ impl Fallback<'_, '_> {
             let ty = self.or_unknown(node.memory_type());
             more.extend(quote!(impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = 0; }));
         }
-        if attributes.workspace.is_some() || attributes.read_only.is_some() || node.doubts.about("workspace") {
+        let works = attributes.workspace.is_some()
+            || attributes.read_only.is_some()
+            || attributes.isolation.is_some()
+            || attributes.blind_to.is_some();
+        if works || node.doubts.about("workspace") {
             more.extend(quote!(impl __p::Works for #marker {}));
         }
         let may_ask = matches!(node.kind, Some(NodeKind::Advisory | NodeKind::Event))

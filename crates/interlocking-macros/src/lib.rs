@@ -84,6 +84,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes must; advisory nodes and events may, both together |
 /// | `agent = "role"` | who does the work; by default the role is called like the node | nodes with a prompt |
 /// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was | all but observers |
+/// | `isolation = "worktree"`, `"clone"`, `"sandbox"` | how far its agent is kept there: in a directory of its own; with a repository of its own, so that git shows nothing of the others; with the kernel's help, so that nothing does. The nodes that share a workspace share its isolation: one of them says it | nodes with a prompt and a workspace |
+/// | `blind_to(a, b)` | the nodes whose work the agent must not be able to read; `isolation` is `"clone"` then, unless it says `"sandbox"` | the same |
 /// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group. An observer remembers its report | all but observers |
 /// | `map = Graph` | the graph that its children run; it may be this one | maps |
 /// | `concurrency = n` | how many children may run at once | maps |

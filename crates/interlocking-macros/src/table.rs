@@ -2,7 +2,7 @@
 
 use crate::ast::{Cancel, Given, GraphModel, Node, Target, Visits};
 use crate::spelling;
-use interlocking_core::table::{self, NodeKind, NodeRow, Table};
+use interlocking_core::table::{self, Isolation, NodeKind, NodeRow, Table};
 use syn::ext::IdentExt;
 use syn::{Ident, Type};
 
@@ -10,11 +10,11 @@ use syn::{Ident, Type};
 pub(crate) fn of(graph: &GraphModel<'_>) -> Table {
     let output = graph.output.as_ref().map(spelling::of).unwrap_or_default();
     let mut table = Table::new(graph.input.ident.unraw().to_string(), output);
-    table.nodes = graph.nodes.iter().map(row).collect();
+    table.nodes = graph.nodes.iter().enumerate().map(|(index, node)| row(node, graph.isolation(index))).collect();
     table
 }
 
-fn row(node: &Node<'_>) -> NodeRow {
+fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
     let attributes = &node.attributes;
     let kind = node.kind.unwrap_or(NodeKind::Logic);
     let mut row = NodeRow::new(&node.name, kind);
@@ -48,6 +48,8 @@ fn row(node: &Node<'_>) -> NodeRow {
     };
     row.workspace = attributes.workspace.as_ref().map(|workspace| workspace.value.clone());
     row.read_only = attributes.read_only.is_some();
+    row.isolation = isolation;
+    row.blind_to = plain(node.blind_to());
     row.memory =
         node.memory_type().zip(node.memory_group()).map(|(ty, group)| table::MemoryRow { group, ty: spelling::of(ty) });
     row.spawn = plain(node.spawned());

@@ -1,6 +1,7 @@
 //! What an observer is told while a run goes on.
 
 use crate::clock::{Clock, Elapsed};
+use crate::isolation::Unkept;
 use interlocking_agents::{AgentEvent, Usage};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
@@ -31,6 +32,8 @@ pub enum EventKind {
         /// The graph's name.
         graph: &'static str,
     },
+    /// The run goes on although a node's demand of isolation cannot be kept, as it was told to.
+    IsolationUnkept(Box<Unkept>),
     /// A node's input is complete, and it runs.
     NodeStarted(NodeRef),
     /// A node's outcome is accepted and recorded; what it leads to starts now.
@@ -296,6 +299,7 @@ impl EventKind {
             | Self::Note { node, .. }
             | Self::Reported { node, .. } => Some(*node),
             Self::RunStarted { .. }
+            | Self::IsolationUnkept(_)
             | Self::RunEnded { .. }
             | Self::Message { .. }
             | Self::Waiting

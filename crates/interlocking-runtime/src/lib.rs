@@ -13,7 +13,8 @@
 //! - [`run_context`]: what a handler may ask of a run that is recorded.
 //! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
 //!   shared by runs.
-//! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work.
+//! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work; [`isolation`]: how far their agents
+//!   are kept there.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
 //! - [`clock`]: the time that both tell.
 //! - [`journal`]: one record a node outcome, appended before any successor starts.
@@ -36,6 +37,7 @@ pub mod observer;
 pub mod run_context;
 pub mod roles;
 pub mod workspaces;
+pub mod isolation;
 pub mod event;
 pub mod cancel;
 pub mod clock;
@@ -75,6 +77,7 @@ pub use cancel::Cancel;
 pub use child::ChildFailure;
 pub use clock::{Clock, Elapsed};
 pub use event::{Event, EventKind, EventSink};
+pub use isolation::{IsolationOffer, Unkept};
 pub use journal::{Journal, MemoryJournal};
 pub use outcome::{Outcome, Report};
 pub use provider::{Backoff, ProviderLimit};

@@ -16,7 +16,9 @@
 
 use crate::begun_sessions::BegunSessions;
 use crate::bill::Bill;
+use crate::isolation;
 use crate::services::Backstage;
+use crate::workspaces::{Moment, Strayed, WorkspaceError};
 use interlocking_agents::{
     AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionError, SessionId, SessionOp, Turn, Usage,
     deserializes_as,
@@ -26,6 +28,7 @@ use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Graph, Node};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
+use interlocking_core::table::NodeRow;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::future::Future;
@@ -178,6 +181,7 @@ async fn converse<N: LLM>(
         schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
         workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
         read_only: row.read_only,
+        sandbox: isolation::sandbox(&backstage.settings, row)?,
         model: player.model.clone(),
         role: Some(role.to_owned()),
         ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
@@ -187,6 +191,7 @@ async fn converse<N: LLM>(
     {
         player.agent.sessions().tie(session.clone(), turn.workspace.as_deref());
     }
+    verify(backstage, row, Moment::Before, None).await?;
     let bill = Bill::new(backstage, execution, player.agent.name(), role);
     let begun = BegunSessions::new(backstage, by, player.agent.name());
     let events = |event| {
@@ -218,6 +223,9 @@ async fn converse<N: LLM>(
         Err(error) => (error.usage, error.session.clone()),
     };
     bill.settle(session, spent);
+    if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. })) {
+        verify(backstage, row, Moment::After, outcome.as_ref().err()).await?;
+    }
     let completion = match outcome {
         Ok(completion) => completion,
         Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. }) => {
@@ -230,6 +238,26 @@ async fn converse<N: LLM>(
         .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
     let Completion { session, usage, corrections, nudges, .. } = completion;
     Ok(Ok(Reply { output, session, usage, corrections, nudges }))
+}
+
+/// Looks whether an agent's workspace is as it should be.
+async fn verify(
+    backstage: &Backstage,
+    row: &NodeRow,
+    moment: Moment,
+    failed: Option<&AgentError>,
+) -> Result<(), WorkspaceError> {
+    let Some(workspace) = &row.workspace else { return Ok(()) };
+    let findings = backstage.settings.options().workspaces.verify(workspace, moment).await?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(WorkspaceError::Strayed(Box::new(Strayed {
+        workspace: workspace.clone(),
+        moment,
+        findings,
+        agent: failed.map(ToString::to_string),
+    })))
 }
 
 /// Has an agent do one turn for a node that is no [`LLMNode`] and has a prompt and an output all the same: an advisory node

@@ -1,6 +1,7 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
 use crate::driver::{Begun, Driver, Recorded, Shared, Standing};
+use crate::isolation::unkept;
 use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin};
 use crate::outcome::Report;
 use crate::past::past;
@@ -110,6 +111,7 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
     if net.features().prompts {
         check_roles(net, &settings.options().roles)?;
+        check_isolation(net, settings)?;
     }
     if settings.is_timed() {
         // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
@@ -203,6 +205,15 @@ async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<
         commits.extend(commit.map(|id| Commit { workspace: name.to_owned(), id }));
     }
     Ok(commits)
+}
+
+fn check_isolation(net: &Net, settings: &Settings) -> Result<(), StartError> {
+    let options = settings.options();
+    if !net.features().isolation || options.accepts_weaker_isolation {
+        return Ok(());
+    }
+    let unkept = unkept(net, &*options.workspaces, &options.roles);
+    if unkept.is_empty() { Ok(()) } else { Err(StartError::Isolation { unkept }) }
 }
 
 fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {

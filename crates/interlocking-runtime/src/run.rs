@@ -6,6 +6,7 @@ use crate::cancel::Cancel;
 use crate::clock::Clock;
 use crate::conduct;
 use crate::event::{Both, EventSink};
+use crate::isolation::{self, Unkept};
 use crate::journal::{Journal, JournalError, Record};
 use crate::outcome::Report;
 use crate::prepare::Begin;
@@ -44,6 +45,17 @@ pub enum StartError {
     UnboundRoles {
         /// The roles, each with the first node that names it.
         unbound: Vec<(String, String)>,
+    },
+    /// The table demands isolation that cannot be kept here.
+    #[error(
+        "the graph demands isolation that cannot be kept here:{}\n\
+         run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or \
+         `--accept-weaker-isolation` on the command line",
+        isolation::lines(unkept)
+    )]
+    Isolation {
+        /// The demands.
+        unkept: Vec<Unkept>,
     },
     /// The entry value cannot be stored, or the journal refuses the run.
     #[error(transparent)]
@@ -158,6 +170,14 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_workspaces(mut self, workspaces: Arc<dyn Workspaces>) -> Self {
         self.settings.options_mut().workspaces = workspaces;
+        self
+    }
+
+    /// Lets the run go on where the isolation that its table demands cannot be kept: with as much as
+    /// there is. What it goes without is told as an [event](crate::EventKind::IsolationUnkept).
+    #[must_use]
+    pub fn accepting_weaker_isolation(mut self) -> Self {
+        self.settings.options_mut().accepts_weaker_isolation = true;
         self
     }
 

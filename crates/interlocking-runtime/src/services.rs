@@ -4,6 +4,7 @@ use crate::clock::Elapsed;
 use crate::event::{Event, EventKind, NodeRef, Onward};
 use crate::history::History;
 use crate::human::OpenQuestion;
+use crate::isolation;
 use crate::journal::{By, Encoded, JournalError, MemoryRecord};
 use crate::outcome::Outcome;
 use crate::parking::Parking;
@@ -300,6 +301,9 @@ impl Backstage {
     /// Tells the sink that the run has begun.
     pub(crate) fn emit_begun(&self) {
         self.emit(|| EventKind::RunStarted { run: self.run().clone(), graph: self.net.table().graph.as_str() });
+        if self.net.features().isolation {
+            isolation::tell(self);
+        }
     }
 
     /// Tells the sink that the run has ended.

@@ -43,6 +43,8 @@ pub(crate) struct Options {
     clock: Option<Arc<dyn Clock>>,
     pub(crate) roles: Roles,
     pub(crate) workspaces: Arc<dyn Workspaces>,
+    /// Whether the run goes on where its workspaces do not give the isolation that its table demands.
+    pub(crate) accepts_weaker_isolation: bool,
     /// How long the exit waits for what works beside the graph.
     pub(crate) report_deadline: Duration,
     /// Whether the run goes on waiting, in this process, when only people can take it further.
@@ -56,6 +58,7 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     clock: None,
     roles: Roles::new(),
     workspaces: Arc::new(Directories::new()),
+    accepts_weaker_isolation: false,
     report_deadline: Settings::REPORT_DEADLINE,
     awaits_people: false,
     migration: None,

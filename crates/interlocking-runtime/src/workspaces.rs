@@ -1,6 +1,9 @@
 //! The named places in which nodes work.
 
+use crate::isolation::IsolationOffer;
 use async_trait::async_trait;
+use interlocking_core::table::Isolation;
+use interlocking_sandbox::Sandbox;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -26,6 +29,42 @@ pub trait Workspaces: Send + Sync {
     ///
     /// [`WorkspaceError`] where that cannot be found out.
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError>;
+
+    /// How far the place called `name` keeps an agent from everything outside, on this machine. Without a word to the
+    /// contrary, not at all.
+    ///
+    /// Asked before a run starts or is taken up, of a place that need not be there yet, for nodes that demand some
+    /// `isolation`.
+    fn isolation(&self, name: &str) -> IsolationOffer {
+        let _ = name;
+        IsolationOffer::of(Isolation::Worktree)
+    }
+
+    /// What confines the programs of an agent that works in the place called `name`; none where nothing does.
+    ///
+    /// Asked before each turn of an agent whose node demands `isolation = "sandbox"`.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where there is no such place (yet).
+    fn sandbox(&self, name: &str) -> Result<Option<Sandbox>, WorkspaceError> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Everything in which the place called `name` is not what it was handed over as, one line each: another commit or branch
+    /// than it should be at, a link led astray, files changed that are nobody's to change.
+    ///
+    /// Asked before an agent starts there and after it has ended, whatever came of its turn; the node fails if there is
+    /// anything.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where that cannot be found out.
+    async fn verify(&self, name: &str, moment: Moment) -> Result<Vec<String>, WorkspaceError> {
+        let _ = (name, moment);
+        Ok(Vec::new())
+    }
 
     /// The commit that the place called `name` stands at; `None` where it is under no version control, or is not there yet.
     ///
@@ -64,6 +103,34 @@ pub trait Workspaces: Send + Sync {
     }
 }
 
+/// When a place is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// An agent is about to start.
+    Before,
+    /// Its turn has ended.
+    After,
+}
+
+/// A place that is not what it was handed over as, before an agent's turn or after it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "workspace `{workspace}` is not as it should be {}:{}{}",
+    match moment { Moment::Before => "before its agent starts", Moment::After => "after its agent's turn" },
+    findings.iter().map(|finding| format!("\n  {finding}")).collect::<String>(),
+    agent.as_ref().map_or_else(String::new, |error| format!("\nthe agent had failed, too: {error}"))
+)]
+pub struct Strayed {
+    /// The place.
+    pub workspace: String,
+    /// When it was found out.
+    pub moment: Moment,
+    /// What is wrong, one line each.
+    pub findings: Vec<String>,
+    /// What the agent's turn ended with, if that was an error.
+    pub agent: Option<String>,
+}
+
 /// Why a workspace cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WorkspaceError {
@@ -85,11 +152,23 @@ pub enum WorkspaceError {
         /// What it changed, one line a difference.
         changes: Vec<String>,
     },
+    /// A place is not what it was handed over as.
+    #[error(transparent)]
+    Strayed(Box<Strayed>),
+    /// There is nothing to confine an agent's programs with.
+    #[error("workspace `{workspace}` has no sandbox, which its node demands: nothing was started there")]
+    Unconfined {
+        /// The place.
+        workspace: String,
+    },
 }
 
 /// Plain directories, all known before the run starts. Changes in them are not noticed.
 #[derive(Clone, Debug, Default)]
-pub struct Directories(HashMap<String, PathBuf>);
+pub struct Directories {
+    paths: HashMap<String, PathBuf>,
+    sandboxes: HashMap<String, Sandbox>,
+}
 
 impl Directories {
     /// No directory.
@@ -100,7 +179,16 @@ impl Directories {
     /// The same with one more directory.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        self.0.insert(name.into(), path.into());
+        self.paths.insert(name.into(), path.into());
+        self
+    }
+
+    /// The same with one more, whose agents `sandbox` confines to [its place](Sandbox::place).
+    #[must_use]
+    pub fn with_sandbox(mut self, name: impl Into<String>, sandbox: Sandbox) -> Self {
+        let name = name.into();
+        self.paths.insert(name.clone(), sandbox.place().to_owned());
+        self.sandboxes.insert(name, sandbox);
         self
     }
 }
@@ -108,8 +196,8 @@ impl Directories {
 #[async_trait]
 impl Workspaces for Directories {
     fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {
-        self.0.get(name).cloned().ok_or_else(|| {
-            let mut known: Vec<_> = self.0.keys().cloned().collect();
+        self.paths.get(name).cloned().ok_or_else(|| {
+            let mut known: Vec<_> = self.paths.keys().cloned().collect();
             known.sort();
             WorkspaceError::Unknown { known }
         })
@@ -118,5 +206,16 @@ impl Workspaces for Directories {
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
         let reason = format!("`{name}` is a plain directory, whose changes nobody keeps track of");
         Err(WorkspaceError::Unusable { reason })
+    }
+
+    fn isolation(&self, name: &str) -> IsolationOffer {
+        let sandbox = self.sandboxes.get(name);
+        sandbox.map_or(IsolationOffer::of(Isolation::Worktree), |sandbox| {
+            IsolationOffer::sandboxed(sandbox, Isolation::Worktree)
+        })
+    }
+
+    fn sandbox(&self, name: &str) -> Result<Option<Sandbox>, WorkspaceError> {
+        Ok(self.sandboxes.get(name).cloned())
     }
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{Isolation, NodeKind, NodeRow, Table};
 use interlocking_soundness::{Rule, Step, Verdict, Violation, check};
 use serde_json::{Value, json};
 
@@ -54,7 +54,15 @@ fn full_row() -> NodeRow {
     let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").goto("a", &["*"]).resume();
     let row = row.slot("slot", "T", &["a"], true).fork(&["a", "b"], &["*"]).spawn("c").exhausted("a", &["*"]);
     let row = row.map("C").concurrency(1).depth(1).asks("Q", "A").report("R").observes("d");
-    row.visits(1).attempts(1).timeout_ms(1).agent("a").workspace("w").read_only().memory("g", "T")
+    row.visits(1)
+        .attempts(1)
+        .timeout_ms(1)
+        .agent("a")
+        .workspace("w")
+        .read_only()
+        .isolation(Isolation::Sandbox)
+        .blind_to("e")
+        .memory("g", "T")
 }
 
 #[test]

@@ -125,7 +125,7 @@ pub(crate) struct Version {
 }
 
 impl Difference {
-    fn public(&self) -> FileChange {
+    pub(crate) fn public(&self) -> FileChange {
         let kind = match (&self.before, &self.after, &self.from) {
             (_, _, Some(from)) => FileChangeKind::Renamed { from: from.clone() },
             (None, _, None) => FileChangeKind::Added,
@@ -137,7 +137,7 @@ impl Difference {
     }
 }
 
-fn between(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Result<Vec<Difference>, GitError> {
+pub(crate) fn between(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Result<Vec<Difference>, GitError> {
     let doing = || format!("comparing the trees {from} and {to}");
     let from_tree = git.find_tree(from).doing(doing)?;
     let to_tree = git.find_tree(to).doing(doing)?;

@@ -53,6 +53,7 @@
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; trailers with [`Message`] |
 //! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a process was killed, [`Worktree::unlock`] first |
+//! | see what an agent did to its place | [`Place::verify`] |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
 //! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
 //! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
@@ -144,6 +145,9 @@ mod unlock;
 mod branch;
 mod rename;
 
+mod finding;
+mod place;
+
 mod conflict;
 mod prompt;
 mod settle;
@@ -173,6 +177,7 @@ pub use conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renamed};
 pub use create::CreateError;
 pub use diff::{FileChange, FileChangeKind};
 pub use export::{ClonedCommits, ExportError, FetchError};
+pub use finding::Finding;
 pub use git_error::GitError;
 pub use history::{CommitRecord, Person, ResolveError};
 pub use id::{BlobId, CommitId, ObjectIdError};
@@ -183,6 +188,7 @@ pub use message::{Message, TrailerError};
 pub use name::{ArchiveName, BranchName, NameError, NameRule};
 pub use new_branch::{CreateBranchError, MoveBranchError};
 pub use path::{PathError, PathRule, RepositoryPath};
+pub use place::Place;
 pub use prune::{PruneError, Pruned};
 pub use rebase::RebaseError;
 pub use remove::{Discarded, Force, RemoveError};

@@ -186,9 +186,38 @@ impl Worktree {
         Ok(git)
     }
 
+    /// What is there, wherever its HEAD is and whatever its `.git` file says.
+    ///
+    /// # Errors
+    ///
+    /// [`WorktreeError::Gone`] where there is nothing; [`WorktreeError::Diverted`] where nobody can look, as at a clone whose
+    /// own directory leads elsewhere.
+    pub(crate) fn as_found(&self) -> Result<Found, WorktreeError> {
+        let (git, link) = match &self.kind {
+            Kind::Main if !self.path.is_dir() => return Err(WorktreeError::Gone { path: self.path.clone() }),
+            Kind::Main => (self.repository.git_of_main_worktree()?, None),
+            Kind::Clone => (self.open_clone()?, None),
+            Kind::Linked(name) => {
+                let (git, checked) = self.open_registered(name)?;
+                let says = checked.err().map(|error| match error {
+                    WorktreeError::Diverted { found, .. } => found,
+                    error => error.to_string(),
+                });
+                (git, says)
+            }
+        };
+        let head = head_of(&git)?;
+        Ok(Found { git, head, link })
+    }
+
+    fn open_linked(&self, name: &str) -> Result<gix::Repository, WorktreeError> {
+        let (git, checked) = self.open_registered(name)?;
+        checked.map(|()| git)
+    }
+
     /// By its registration, which agents have no business with, not by the `.git` file in its root, which they can
     /// rewrite; then the two are compared.
-    fn open_linked(&self, name: &str) -> Result<gix::Repository, WorktreeError> {
+    fn open_registered(&self, name: &str) -> Result<(gix::Repository, Result<(), WorktreeError>), WorktreeError> {
         let doing = || format!("opening the worktree at {}", self.path.display());
         let gone = || WorktreeError::Gone { path: self.path.clone() };
         let main = self.repository.git();
@@ -198,9 +227,18 @@ impl Worktree {
             return Err(gone());
         }
         let git_directory = proxy.git_dir().to_owned();
-        check_link(&self.path, &git_directory)?;
-        Ok(proxy.into_repo().doing(doing)?)
+        let checked = check_link(&self.path, &git_directory);
+        Ok((proxy.into_repo().doing(doing)?, checked))
     }
+}
+
+/// A worktree as an agent left it.
+pub(crate) struct Found {
+    pub(crate) git: gix::Repository,
+    /// Where its HEAD is.
+    pub(crate) head: Head,
+    /// What its `.git` file says, if that is not what it should.
+    pub(crate) link: Option<String>,
 }
 
 /// Compares the `.git` file in `root` with the registration.

@@ -22,6 +22,7 @@
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
 //! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/envoy.md` in the repository |
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
+//! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
 //! | use worktrees without any graph | [`worktree`] |
 //!
 //! # Features
@@ -51,6 +52,8 @@ pub use interlocking_cli as cli;
 pub use interlocking_envoy as envoy;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime as runtime;
+#[cfg(feature = "runtime")]
+pub use interlocking_sandbox as sandbox;
 #[cfg(feature = "soundness")]
 pub use interlocking_soundness as soundness;
 #[cfg(feature = "sqlite")]

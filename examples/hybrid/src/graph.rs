@@ -46,18 +46,18 @@ pub struct Hybrid {
         fork(skeleton, adversary), goto(exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) types_fix: LLMNode<TypesFix>,
 
-    /// Makes a worktree for each side, from the same commit.
+    /// Makes a clone for each side, of the same commit.
     #[node(input = GatedState, fork(tests, implementation), memory(run: HybridMemory))]
     pub(crate) blind_fork: ForkNode<BlindFork>,
 
     /// Writes properties that fail on the stubs, without seeing any implementation.
     #[node(input = TestsTemplateCtx, prompt = TestsTpl<'_>, output = TestsAgentOutput, workspace = "tests",
-        goto(blind), goto(exit, cancels(*)), visits = 11, memory(run: HybridMemory), timeout = "30m")]
+        blind_to(implementation), goto(blind), goto(exit, cancels(*)), visits = 11, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) tests: LLMNode<Tests>,
 
     /// Writes the implementation, without seeing any test.
     #[node(input = ImplTemplateCtx, prompt = ImplTpl<'_>, output = ImplAgentOutput, agent = "impl", workspace = "impl",
-        goto(blind), goto(exit, cancels(*)), memory(run: HybridMemory), timeout = "30m")]
+        blind_to(tests), goto(blind), goto(exit, cancels(*)), memory(run: HybridMemory), timeout = "30m")]
     pub(crate) implementation: LLMNode<Implementation>,
 
     /// Waits for both sides. When only the tests are written again, the implementation is kept.

@@ -1,6 +1,5 @@
 //! Doing what a script says, really: files in the workspace, commands run there.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use thiserror::Error;
 use super::script::{Action, Append, Deed, ExpectedExit, Remove, Replace, Run, ScriptPath, Write};
 use crate::agent::TurnContext;
 use crate::event::AgentEvent;
-use crate::process;
+use crate::process::{self, Surroundings};
 
 /// Something a script says could not be done.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -93,7 +92,7 @@ pub(super) async fn act(
     context: &TurnContext<'_>,
     action: &Action,
     workspace: Option<&Path>,
-    environment: &[(OsString, OsString)],
+    surroundings: &Surroundings<'_>,
 ) -> Result<(), ActionProblem> {
     let workspace = workspace.ok_or(ActionProblem::NoWorkspace)?;
     if !workspace.is_dir() {
@@ -121,7 +120,7 @@ pub(super) async fn act(
         }
         Deed::Run(run) => {
             let _working = context.working();
-            run.perform(workspace, environment).await?
+            run.perform(workspace, surroundings).await?
         }
     };
     context.emit(event);
@@ -179,13 +178,9 @@ impl Remove {
 }
 
 impl Run {
-    async fn perform(
-        &self,
-        workspace: &Path,
-        environment: &[(OsString, OsString)],
-    ) -> Result<AgentEvent, ActionProblem> {
+    async fn perform(&self, workspace: &Path, surroundings: &Surroundings<'_>) -> Result<AgentEvent, ActionProblem> {
         let command = self.command.as_slice().to_vec();
-        let ended = match process::run(&command, workspace, environment).await {
+        let ended = match process::run(&command, workspace, surroundings).await {
             Ok(ended) => ended,
             Err(error) => return Err(ActionProblem::NotStarted { command, reason: error.to_string() }),
         };

@@ -21,7 +21,8 @@
 //! # Actions
 //!
 //! Paths are relative to the workspace; a path that leaves it, by `..` or by a link, is an error. Commands run in the
-//! workspace, without a shell, with the process's environment and [`ScriptedAgent::with_env`].
+//! workspace, without a shell, with the process's environment and [`ScriptedAgent::with_env`], and confined by the turn's
+//! [sandbox](Turn::sandbox), if it has one.
 //!
 //! | | fields |
 //! |---|---|
@@ -67,6 +68,7 @@ use crate::agent::{Agent, TurnContext};
 use crate::decision::Decision;
 use crate::error::{AgentError, AgentErrorKind};
 use crate::event::AgentEvent;
+use crate::process::Surroundings;
 use crate::session::SessionId;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
@@ -192,8 +194,9 @@ impl ScriptedAgent {
         if let Some(delay) = played.delay {
             tokio::time::sleep(delay).await;
         }
+        let surroundings = Surroundings { environment: &self.environment, sandbox: turn.sandbox.as_ref() };
         for action in &played.actions {
-            act::act(context, action, turn.workspace.as_deref(), &self.environment)
+            act::act(context, action, turn.workspace.as_deref(), &surroundings)
                 .await
                 .map_err(|problem| ActionError { script: self.script.name.clone(), line: action.line, problem })?;
         }
@@ -216,6 +219,10 @@ impl Agent for ScriptedAgent {
 
     fn sessions(&self) -> &Sessions {
         &self.sessions
+    }
+
+    fn confines(&self) -> bool {
+        true
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {

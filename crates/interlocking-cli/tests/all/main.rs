@@ -14,6 +14,7 @@ mod children;
 mod documentation;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod isolation;
 mod processes;
 mod refusals;
 mod views;

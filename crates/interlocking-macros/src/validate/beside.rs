@@ -1,12 +1,11 @@
 //! What runs beside the graph: advisory nodes and who starts them, observers and what they see, events and what they
 //! clear. None of them takes a token of the run.
 
-use super::listed;
-use crate::ast::{Given, GraphModel, Node};
+use super::{are_distinct, listed};
+use crate::ast::{GraphModel, Node};
 use crate::errors::Errors;
 use crate::suggest;
 use interlocking_core::table::NodeKind;
-use syn::Ident;
 use syn::ext::IdentExt;
 
 /// A handler starts advisory nodes, each of which it may start as often as it likes: one name is enough.
@@ -140,14 +139,4 @@ pub(super) fn observers_remember_alone(graph: &GraphModel<'_>, errors: &Errors) 
 
 fn named<'g>(graph: &'g GraphModel<'_>, kind: NodeKind) -> Vec<&'g str> {
     graph.nodes.iter().filter(|node| node.kind == Some(kind)).map(|node| node.name.as_str()).collect()
-}
-
-/// A list names each node once.
-fn are_distinct(list: &Option<Given<Vec<Ident>>>, errors: &Errors) {
-    let Some(list) = list else { return };
-    for (at, name) in list.value.iter().enumerate() {
-        if list.value[..at].iter().any(|other| other.unraw() == name.unraw()) {
-            errors.over(name, format_args!("`{}` lists `{}` twice: keep one", list.key, name.unraw()));
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Kinds: which attributes a node of each kind may have, and which it must have.
 
-use crate::ast::{EXIT, GraphModel, Node};
+use crate::ast::{EXIT, GraphModel};
 use crate::errors::Errors;
 use crate::naming;
 use interlocking_core::table::NodeKind;
@@ -44,6 +44,11 @@ fn misfit(kind: NodeKind, key: &str) -> Option<String> {
         }
         ("prompt" | "output" | "agent", kind) if !matches!(kind, Llm | Advisory | Event) => {
             format!("only an `LLMNode`, an `AdvisoryNode` or an `EventNode` has an agent, so {a} has no `{key}`")
+        }
+        ("isolation" | "blind_to", kind) if !matches!(kind, Llm | Advisory | Event) => {
+            format!(
+                "only the agent of an `LLMNode`, an `AdvisoryNode` or an `EventNode` is kept in its workspace, so {a} has no `{key}`"
+            )
         }
         ("map" | "concurrency" | "depth", kind) if kind != Map => {
             format!("only a `MapNode` runs child graphs, so {a} has no `{key}`")
@@ -103,7 +108,7 @@ pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Err
             }
             _ => require(attributes.input.is_some(), "input", "input", "input = Type"),
         }
-        if asks_an_agent(node) {
+        if node.asks_an_agent() {
             require(attributes.prompt.is_some(), "prompt", "prompt", "prompt = Template<'_>");
             require(attributes.output.is_some(), "output", "output", "output = Type");
         }
@@ -119,17 +124,6 @@ pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Err
             }
             _ => {}
         }
-    }
-}
-
-/// An LLM node always does; nodes of two other kinds do where they say how.
-fn asks_an_agent(node: &Node<'_>) -> bool {
-    let attributes = &node.attributes;
-    let says_how = attributes.prompt.is_some() || attributes.output.is_some() || attributes.agent.is_some();
-    match node.kind {
-        Some(NodeKind::Llm) => true,
-        Some(NodeKind::Advisory | NodeKind::Event) => says_how,
-        _ => false,
     }
 }
 

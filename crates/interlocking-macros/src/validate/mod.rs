@@ -3,14 +3,17 @@
 
 mod beside;
 mod flow;
+mod isolation;
 mod joins;
 mod kinds;
 mod names;
 mod rows;
 
-use crate::ast::{GraphModel, Lost, Place};
+use crate::ast::{Given, GraphModel, Lost, Place};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
+use syn::Ident;
+use syn::ext::IdentExt;
 
 /// Checks the shape of a graph: names, rows, joins, and what leads where.
 ///
@@ -36,6 +39,11 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     rows::a_memory_group_has_one_type(graph, errors);
     rows::forks_have_branches(graph, errors);
     rows::branches_stay_in_the_graph(graph, errors);
+
+    isolation::somebody_is_isolated(graph, errors);
+    isolation::a_workspace_has_one_isolation(graph, errors);
+    isolation::a_worktree_hides_nothing(graph, errors);
+    isolation::the_hidden_are_elsewhere(graph, errors);
 
     joins::slots_are_distinct(graph, errors);
     joins::joins_wait_for_several(graph, errors);
@@ -69,6 +77,16 @@ fn is_in_doubt(graph: &GraphModel<'_>, index: usize) -> bool {
 /// The places that the node leads to.
 fn places(graph: &GraphModel<'_>, index: usize) -> impl Iterator<Item = Place> {
     graph.nodes[index].targets().filter_map(move |target| graph.resolve(index, target).ok())
+}
+
+/// A list names each node once.
+fn are_distinct(list: &Option<Given<Vec<Ident>>>, errors: &Errors) {
+    let Some(list) = list else { return };
+    for (at, name) in list.value.iter().enumerate() {
+        if list.value[..at].iter().any(|other| other.unraw() == name.unraw()) {
+            errors.over(name, format_args!("`{}` lists `{}` twice: keep one", list.key, name.unraw()));
+        }
+    }
 }
 
 /// `` `a`, `b` or `c` ``.
@@ -108,7 +126,6 @@ fn lost(
     target: &crate::ast::Target,
     why: Lost,
 ) -> Option<(proc_macro2::Span, String)> {
-    use syn::ext::IdentExt;
     let from = &graph.nodes[source].name;
     let name = target.node.unraw().to_string();
     let at = target.node.span();

@@ -31,6 +31,7 @@ mod names;
 mod on_disk;
 mod oracle;
 mod picks;
+mod places;
 mod random_history;
 mod rebases;
 mod references;

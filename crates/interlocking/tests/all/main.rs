@@ -25,6 +25,7 @@ mod flow;
 mod held_back;
 mod human;
 mod join;
+mod isolation;
 mod journal;
 mod kin;
 mod map;

@@ -1,7 +1,7 @@
 //! Finding a run's worktrees again, in a process that takes the run up.
 //!
 //! Nothing that the process before had in its memory is needed: a worktree and its branch bear the place's and the run's
-//! name, git lists them, and the journal has the commit that each is to stand at. What is there and does not fit was left by a
+//! name, git lists them (a clone lies where it was made), and the journal has the commit that each is to stand at. What is there and does not fit was left by a
 //! node that was cut off, or by a process that was killed while it made or removed it; it is put right, or made anew.
 //!
 //! **Invariant:** this is done by the one executor of the run, as only it may: git's locks are taken for leftovers.
@@ -32,9 +32,10 @@ impl Places {
     /// where it wants them. One that git does not list any more was taken away because nobody works there again.
     pub(super) async fn find_again(&self, place: Place, commit: CommitId) -> Result<(), PlaceError> {
         let places = self.clone();
-        self.blocking(move || match places.listed(place)? {
-            Some(_) => places.lay_out(place, commit),
-            None => Ok(()),
+        self.blocking(move || {
+            let is_there =
+                if place.is_clone() { places.directory_of(place).is_dir() } else { places.listed(place)?.is_some() };
+            if is_there { places.lay_out(place, commit) } else { Ok(()) }
         })
         .await
     }
@@ -49,6 +50,7 @@ impl Places {
         if let Some(worktree) = self.as_it_was(place)?
             && reset(&worktree, commit).is_ok()
         {
+            self.hand_over(place, &worktree, commit);
             self.open_places().insert(place, worktree);
             return Ok(());
         }
@@ -58,6 +60,10 @@ impl Places {
 
     /// The worktree, if it is whole and on its own branch.
     fn as_it_was(&self, place: Place) -> Result<Option<Worktree>, PlaceError> {
+        if place.is_clone() {
+            let branch = BranchName::new(self.branch_name(place))?;
+            return Ok(self.0.repository.open_clone(self.directory_of(place), &branch).ok());
+        }
         let Some(entry) = self.listed(place)? else { return Ok(None) };
         let is_whole = !entry.is_missing && entry.locked.is_none();
         let branch = entry.branch.as_ref().map(BranchName::as_str);
@@ -78,8 +84,9 @@ impl Places {
         Ok(self.0.repository.worktrees()?.into_iter().find(is_it))
     }
 
-    /// Removes what there is of a place that is not open here: worktree, directory and branch. Git work.
-    pub(super) fn clear(&self, place: Place, archive: bool) -> Result<(), PlaceError> {
+    /// Removes what there is of a place that is not open here: worktree or clone, and branch; of a clone, not a branch that is
+    /// at `kept`. Git work.
+    pub(super) fn clear(&self, place: Place, archive: bool, kept: Option<CommitId>) -> Result<(), PlaceError> {
         let Inner { repository, .. } = &*self.0;
         let branch = BranchName::new(self.branch_name(place))?;
         let head = if place.has_branch() { repository.branch_head(&branch)? } else { None };
@@ -99,6 +106,7 @@ impl Places {
             _ => {}
         }
         match head {
+            Some(_) if place.is_clone() && head == kept => Ok(()),
             Some(head) => self.delete_branch(Some(&branch), head),
             None => Ok(()),
         }

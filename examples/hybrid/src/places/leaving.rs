@@ -4,7 +4,7 @@
 //! others. The list of worktrees does not change while an agent is at work: whatever `git` the agent runs may read it.
 
 use super::{Place, PlaceError, Places};
-use interlocking::worktree::{BranchName, CommitId, Force, Worktree};
+use interlocking::worktree::{BranchName, CommitId, Worktree};
 use std::sync::PoisonError;
 
 /// A worktree that was taken away early.
@@ -12,7 +12,8 @@ use std::sync::PoisonError;
 pub(super) struct Retired {
     place: Place,
     branch: Option<BranchName>,
-    head: CommitId,
+    /// None where nothing was brought back from a clone.
+    head: Option<CommitId>,
     /// What kept its files from being deleted.
     problem: Option<PlaceError>,
 }
@@ -67,11 +68,11 @@ impl Places {
     fn retire_one(&self, place: Place) {
         // One that is not what it should be stays, and the end says so.
         let Ok(worktree) = self.worktree(place) else { return };
-        let Ok(head) = worktree.head() else { return };
-        let Ok(discarded) = self.0.repository.remove_worktree(&worktree, Force::DiscardChanges) else { return };
+        let Ok((branch, head)) = self.kept(&worktree) else { return };
+        let Ok(discarded) = self.discard(&worktree) else { return };
         self.open_places().remove(&place);
         let problem = discarded.delete().err().map(PlaceError::from);
-        let retired = Retired { place, branch: worktree.branch().cloned(), head, problem };
+        let retired = Retired { place, branch, head, problem };
         self.0.retired.lock().unwrap_or_else(PoisonError::into_inner).push(retired);
     }
 
@@ -100,13 +101,17 @@ impl Places {
                     .collect();
                 let mut result = Ok(());
                 for Retired { place, branch, head, problem } in retired {
+                    let Some(head) = head else {
+                        result = result.and(problem.map_or(Ok(()), Err));
+                        continue;
+                    };
                     let archived = places.archive_if(archive, place, head);
                     let removed = archived.and_then(|()| places.delete_branch(branch.as_ref(), head));
                     result = result.and(problem.map_or(removed, Err));
                 }
                 // What other processes have made or begun to take away; what this one has, is gone by now.
                 for place in left {
-                    result = result.and(places.clear(place, archive));
+                    result = result.and(places.clear(place, archive, None));
                 }
                 for removal in removals {
                     result = result.and(removal.join().unwrap_or(Err(PlaceError::Stopped)));
@@ -123,10 +128,12 @@ impl Places {
     }
 
     fn remove(&self, place: Place, worktree: &Worktree, archive: bool) -> Result<(), PlaceError> {
-        let head = worktree.head()?;
-        self.archive_if(archive, place, head)?;
-        self.0.repository.remove_worktree(worktree, Force::DiscardChanges)?.delete()?;
-        self.delete_branch(worktree.branch(), head)
+        let (branch, head) = self.kept(worktree)?;
+        if let Some(head) = head {
+            self.archive_if(archive, place, head)?;
+        }
+        self.discard(worktree)?.delete()?;
+        head.map_or(Ok(()), |head| self.delete_branch(branch.as_ref(), head))
     }
 
     pub(super) fn archive_if(&self, archive: bool, place: Place, head: CommitId) -> Result<(), PlaceError> {

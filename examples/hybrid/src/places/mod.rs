@@ -1,12 +1,15 @@
-//! The worktrees of one run: where each node works, and the only code of this example that touches git.
+//! The worktrees and clones of one run: where each node works, and the only code of this example that touches git.
 //!
 //! | place | branch | starts at | used by |
 //! |---|---|---|---|
 //! | `skeleton` | `skeleton-{run}` | `main` | types, types fix, skeleton |
 //! | `types-review` | none, detached | the types commit | the type adversary, read-only |
-//! | `tests` | `tests-{run}` | the skeleton commit | tests, red check |
-//! | `impl` | `impl-{run}` | the skeleton commit | implementation |
+//! | `tests`, a clone | `tests-{run}` | the skeleton commit | tests, red check |
+//! | `impl`, a clone | `impl-{run}` | the skeleton commit | implementation |
 //! | `merge` | `merge-{run}` | the skeleton commit | merge, validate, fix |
+//!
+//! The two blind sides have a repository each with the skeleton commit and nothing else, so that git there shows nothing of
+//! the other. What is committed in a clone is brought back to the user's repository at once, to a branch of the same name.
 //!
 //! What a run's places are is found again by another process: their names and branches bear the run's name, and the commits
 //! they stand at are in its journal. Where they lie, and where `main` was, whoever takes the run up has to say.
@@ -15,6 +18,7 @@
 //! run started.
 
 mod again;
+mod clones;
 mod leaving;
 mod problem;
 mod workspaces;
@@ -24,13 +28,13 @@ mod tests;
 use self::leaving::Retired;
 pub use self::problem::PlaceError;
 use interlocking::run_id::RunId;
-use interlocking::worktree::{ArchiveName, BranchName, CommitId, NameError, Repository, Signature, Worktree};
+use interlocking::worktree::{self, ArchiveName, BranchName, CommitId, NameError, Repository, Signature, Worktree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::task::JoinHandle;
 
-/// One of a run's worktrees.
+/// One of a run's worktrees and clones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// Types and stubs.
@@ -58,6 +62,8 @@ struct Inner {
     directory: PathBuf,
     author: Signature,
     open: Mutex<BTreeMap<Place, Worktree>>,
+    /// What an agent that begins to work in them must find.
+    handed_over: Mutex<BTreeMap<Place, worktree::Place>>,
     /// The worktrees that were taken away before the end.
     retired: Mutex<Vec<Retired>>,
     /// The ones that are being taken away.
@@ -89,6 +95,11 @@ impl Place {
     /// The place that the table calls `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|place| place.name() == name)
+    }
+
+    /// Whether it is a repository of its own, in which git shows nothing of the others.
+    pub fn is_clone(self) -> bool {
+        matches!(self, Self::Tests | Self::Implementation)
     }
 
     /// Whether it has a branch of its own. The review is nobody's to commit to.
@@ -133,7 +144,7 @@ impl Places {
         keep: bool,
         is_taken_up: bool,
     ) -> Self {
-        let (open, retired, retiring, closed) = Default::default();
+        let (open, handed_over, retired, retiring, closed) = Default::default();
         Self(Arc::new(Inner {
             repository,
             run,
@@ -142,6 +153,7 @@ impl Places {
             directory,
             author,
             open,
+            handed_over,
             retired,
             retiring,
             keep,
@@ -205,15 +217,17 @@ impl Places {
     pub async fn open(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
         let places = self.clone();
         self.blocking(move || {
-            if let Ok(worktree) = places.worktree(place) {
-                let head = worktree.head()?;
-                if head != from {
-                    places.0.repository.archive(&places.archive_name(place, head)?, head)?;
-                }
-                worktree.reset_to(from)?;
-                return Ok(worktree);
+            let Ok(worktree) = places.worktree(place) else { return places.make(place, from) };
+            if place.is_clone() {
+                return places.start_over(place, worktree, from);
             }
-            places.make(place, from)
+            let head = worktree.head()?;
+            if head != from {
+                places.0.repository.archive(&places.archive_name(place, head)?, head)?;
+            }
+            worktree.reset_to(from)?;
+            places.hand_over(place, &worktree, from);
+            Ok(worktree)
         })
         .await
     }
@@ -222,15 +236,17 @@ impl Places {
     fn make(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
         if self.0.is_taken_up {
             // One that a node had made which was cut off before it had said so.
-            self.clear(place, false)?;
+            self.clear(place, false, Some(from))?;
         }
-        let at = self.directory_of(place);
-        let worktree = if place.has_branch() {
-            self.0.repository.create_worktree(at, BranchName::new(self.branch_name(place))?, from)?
-        } else {
-            self.0.repository.create_detached_worktree(at, from)?
+        let (at, repository) = (self.directory_of(place), &self.0.repository);
+        let branch = BranchName::new(self.branch_name(place))?;
+        let worktree = match (place.is_clone(), place.has_branch()) {
+            (true, _) => repository.create_clone(at, &branch, from)?,
+            (false, true) => repository.create_worktree(at, branch, from)?,
+            (false, false) => repository.create_detached_worktree(at, from)?,
         };
         self.open_places().insert(place, worktree.clone());
+        self.hand_over(place, &worktree, from);
         Ok(worktree)
     }
 
@@ -245,8 +261,16 @@ impl Places {
     ///
     /// [`PlaceError`]; nothing changed.
     pub async fn commit(&self, place: Place, since: CommitId, message: String) -> Result<Option<CommitId>, PlaceError> {
-        let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
-        self.blocking(move || Ok(worktree.squash_since(since, &author, &message)?)).await
+        let (places, worktree) = (self.clone(), self.worktree(place)?);
+        self.blocking(move || {
+            let committed = worktree.squash_since(since, &places.0.author, &message)?;
+            if place.is_clone() {
+                places.bring_back(place, &worktree, since)?;
+            }
+            places.moved(place, committed.unwrap_or(since));
+            Ok(committed)
+        })
+        .await
     }
 
     /// Makes a commit that changes no file and says what the ones before it amount to.
@@ -255,8 +279,13 @@ impl Places {
     ///
     /// [`PlaceError`]; nothing changed.
     pub async fn commit_marker(&self, place: Place, message: String) -> Result<CommitId, PlaceError> {
-        let (worktree, author) = (self.worktree(place)?, self.0.author.clone());
-        self.blocking(move || Ok(worktree.commit_empty(&author, &message)?)).await
+        let (places, worktree) = (self.clone(), self.worktree(place)?);
+        self.blocking(move || {
+            let committed = worktree.commit_empty(&places.0.author, &message)?;
+            places.moved(place, committed);
+            Ok(committed)
+        })
+        .await
     }
 
     /// The paths that differ from `since`, committed or not; of a renamed file both.
@@ -290,11 +319,14 @@ impl Places {
     ///
     /// [`PlaceError::CherryPick`] on a conflict; the merge worktree is then as it was before that place's commits.
     pub async fn pick(&self, picks: Vec<(CommitId, CommitId)>) -> Result<Vec<CommitId>, PlaceError> {
-        let (worktree, author) = (self.worktree(Place::Merge)?, self.0.author.clone());
+        let (places, worktree) = (self.clone(), self.worktree(Place::Merge)?);
         self.blocking(move || {
             let mut picked = Vec::new();
             for (since, head) in picks {
-                picked.extend(worktree.cherry_pick(since..head, &author)?);
+                picked.extend(worktree.cherry_pick(since..head, &places.0.author)?);
+            }
+            if let Some(head) = picked.last() {
+                places.moved(Place::Merge, *head);
             }
             Ok(picked)
         })
@@ -322,6 +354,24 @@ impl Places {
     /// `{run}/{place}-{commit}`: one name a head, however many rounds there are.
     fn archive_name(&self, place: Place, head: CommitId) -> Result<ArchiveName, NameError> {
         ArchiveName::new(format!("{}/{}-{}", self.0.run, place.name(), head.short()))
+    }
+
+    /// Notes what an agent that begins in a place must find there. It may commit by itself: that is folded in (CON-76).
+    fn hand_over(&self, place: Place, worktree: &Worktree, at: CommitId) {
+        let handed_over = worktree::Place::new(self.0.run.as_str(), worktree.clone(), at).with_own_commits();
+        self.handed_over().insert(place, handed_over);
+    }
+
+    /// Notes that the runtime itself has moved a place.
+    fn moved(&self, place: Place, to: CommitId) {
+        let mut handed_over = self.handed_over();
+        if let Some(known) = handed_over.remove(&place) {
+            handed_over.insert(place, known.at(to));
+        }
+    }
+
+    fn handed_over(&self) -> MutexGuard<'_, BTreeMap<Place, worktree::Place>> {
+        self.0.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the map holds is whole between two statements, whoever panics.

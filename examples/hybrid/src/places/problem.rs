@@ -1,9 +1,9 @@
 //! What goes wrong with places.
 
 use interlocking::worktree::{
-    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateError, DeleteBranchError, FastForwardError,
-    GitError, NameError, ObjectIdError, OpenWorktreeError, RemoveError, ResetError, SwitchError, UnlockError,
-    WorktreeError,
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateCloneError, CreateError, DeleteBranchError,
+    FastForwardError, FetchError, GitError, NameError, ObjectIdError, OpenWorktreeError, RemoveCloneError, RemoveError,
+    ResetError, SwitchError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 
@@ -38,6 +38,15 @@ pub enum PlaceError {
     /// It cannot be created.
     #[error(transparent)]
     Create(#[from] CreateError),
+    /// It cannot be created as a clone.
+    #[error(transparent)]
+    CreateClone(#[from] CreateCloneError),
+    /// What was committed in a clone cannot be brought back.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A clone cannot be removed.
+    #[error(transparent)]
+    RemoveClone(#[from] RemoveCloneError),
     /// It cannot be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),

@@ -3,6 +3,7 @@
 mod again;
 
 use super::{Place, Places};
+use interlocking::runtime::workspaces::{Moment, Workspaces};
 use interlocking::worktree::{BranchName, CommitId, Configuration, Repository, Signature};
 use tempfile::TempDir;
 
@@ -83,10 +84,12 @@ async fn a_worktree_taken_away_early_keeps_its_branch_until_the_end_and_its_head
 async fn nothing_is_taken_away_early_that_is_to_be_kept() {
     let stage = Stage::new();
     let places = stage.places(true);
-    places.open(Place::Tests, stage.base).await.unwrap();
-    places.retire([Place::Tests]);
+    places.open(Place::Skeleton, stage.base).await.unwrap();
+    let clone = places.open(Place::Tests, stage.base).await.unwrap();
+    places.retire([Place::Skeleton, Place::Tests]);
     places.close(true).await.unwrap();
-    assert_eq!(stage.worktrees(), ["tests-r1"]);
+    assert_eq!(stage.worktrees(), ["skeleton-r1"]);
+    assert_eq!(clone.head().unwrap(), stage.base);
 }
 
 /// As where the run ends before it could be done.
@@ -94,17 +97,55 @@ async fn nothing_is_taken_away_early_that_is_to_be_kept() {
 async fn one_that_is_not_what_it_was_is_left_to_the_end_which_says_so() {
     let stage = Stage::new();
     let places = stage.places(false);
-    let worktree = places.open(Place::Tests, stage.base).await.unwrap();
+    let worktree = places.open(Place::Skeleton, stage.base).await.unwrap();
     std::fs::write(worktree.path().join(".git"), "gitdir: /elsewhere\n").unwrap();
-    places.retire([Place::Tests]);
+    places.retire([Place::Skeleton]);
     places.settle().await;
-    assert_eq!(stage.worktrees(), ["tests-r1"]);
+    assert_eq!(stage.worktrees(), ["skeleton-r1"]);
     let refused = places.close(false).await.unwrap_err();
     assert!(matches!(refused, super::PlaceError::Worktree(_)), "{refused}");
     // And after the end, nothing is begun.
-    places.retire([Place::Tests]);
+    places.retire([Place::Skeleton]);
     places.settle().await;
-    assert_eq!(stage.worktrees(), ["tests-r1"]);
+    assert_eq!(stage.worktrees(), ["skeleton-r1"]);
+}
+
+/// What is nowhere but in a clone goes with it, and nothing of it was ever in the user's repository.
+#[tokio::test]
+async fn a_clone_leaves_nothing_that_was_not_brought_back() {
+    for archive in [false, true] {
+        let stage = Stage::new();
+        let places = stage.places(false);
+        let clone = places.open(Place::Implementation, stage.base).await.unwrap();
+        std::fs::write(clone.path().join("code.rs"), "code\n").unwrap();
+        let stray = clone.commit_all(&author(), "its agent's own").unwrap().unwrap();
+        assert_eq!(stage.branches(), []);
+        assert!(stage.repository.resolve(&stray.to_string()).is_err());
+        places.close(archive).await.unwrap();
+        assert!(!clone.path().exists());
+        assert_eq!((stage.branches(), stage.archived()), (Vec::new(), Vec::new()));
+    }
+}
+
+/// An agent that is led astray, or that another has led astray, is not started, and its work is not taken.
+#[tokio::test]
+async fn a_place_that_is_not_as_it_was_handed_over_is_found_out() {
+    let stage = Stage::new();
+    let places = stage.places(false);
+    for place in [Place::Skeleton, Place::Implementation] {
+        let worktree = places.open(place, stage.base).await.unwrap();
+        std::fs::write(worktree.path().join("work.rs"), "work\n").unwrap();
+        worktree.commit_all(&author(), "its agent's own is folded in later").unwrap().unwrap();
+        assert_eq!(places.verify(place.name(), Moment::After).await.unwrap(), [""; 0]);
+        let head = places.commit(place, stage.base, "work".to_owned()).await.unwrap().unwrap();
+        assert_eq!(places.verify(place.name(), Moment::Before).await.unwrap(), [""; 0]);
+        worktree.reset_to(stage.base).unwrap();
+        assert_eq!(
+            places.verify(place.name(), Moment::Before).await.unwrap(),
+            [format!("its head was moved from {head} to {}, which does not descend from it", stage.base)]
+        );
+    }
+    assert_eq!(places.verify("merge", Moment::Before).await.unwrap(), [""; 0], "it is not there yet");
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! The places as the executor knows them: by the names in the graph's table.
 
 use super::{Place, PlaceError, Places};
-use interlocking::runtime::workspaces::{WorkspaceError, Workspaces};
+use interlocking::runtime::isolation::IsolationOffer;
+use interlocking::runtime::workspaces::{Moment, WorkspaceError, Workspaces};
+use interlocking::table::Isolation;
 use std::path::PathBuf;
 
 #[async_trait::async_trait]
@@ -18,6 +20,20 @@ impl Workspaces for Places {
             Ok(std::iter::once(head).chain(status.iter().map(ToString::to_string)).collect())
         });
         changes.await.map_err(unusable)
+    }
+
+    /// A clone has the skeleton and no other commit of this repository (CON-78).
+    fn isolation(&self, name: &str) -> IsolationOffer {
+        let is_clone = Place::named(name).is_some_and(Place::is_clone);
+        IsolationOffer::of(if is_clone { Isolation::Clone } else { Isolation::Worktree })
+    }
+
+    /// What an agent does to files is judged by its node, which knows whose they are.
+    async fn verify(&self, name: &str, _: Moment) -> Result<Vec<String>, WorkspaceError> {
+        let known = self.handed_over().get(&self.named(name)?).cloned();
+        let Some(handed_over) = known else { return Ok(Vec::new()) };
+        let findings = self.blocking(move || Ok(handed_over.verify()?)).await.map_err(unusable)?;
+        Ok(findings.iter().map(ToString::to_string).collect())
     }
 
     /// The skeleton begins where `main` was when the run started, which a process that takes the run up learns from this. The

@@ -4,13 +4,14 @@ use crate::play::Play;
 use crate::stage::{Stage, git};
 use crate::watched::{Call, Until, worktrees_of};
 use hybrid::demo::Scenario;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One run in the other arrival order at both joins: the adversary before the skeleton, the tests before the
 /// implementation. Its worktrees are kept. The implementation's agent makes commits of its own.
 ///
 /// HY-41, HY-46: a join fires once both sides are there, here the later ones being skeleton and implementation.
-/// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its worktree or in its prompt.
+/// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its place or in its prompt, nor can it read the
+/// other's commits with git (CON-78).
 /// HY-31: both have the skeleton. HY-18, HY-32: the merge begins there too, in a worktree of its own.
 /// HY-15, HY-26: the worktrees and branches of a run. HY-16, HY-17: where they begin.
 /// HY-20: the merge changes neither side. HY-33: the adversary only reads.
@@ -41,6 +42,7 @@ async fn each_side_sees_the_skeleton_and_not_the_other() {
     let call = |role: &str| stage.calls_of(role).remove(0);
     let (types, adversary, tests, implementation) = (call("types"), call("adversary"), call("tests"), call("impl"));
     the_sides_are_blind(&tests, &implementation);
+    git_shows_neither_side_the_other(&stage);
     worktrees_come_when_they_are_needed(&stage, [&types, &adversary, &tests, &implementation]);
     branches_begin_where_they_should(&stage, &types, &adversary, &tests, &implementation);
 }
@@ -75,6 +77,35 @@ fn the_sides_are_blind(tests: &Call, implementation: &Call) {
     assert!(tests.workspace.ends_with("tests-r1") && implementation.workspace.ends_with("impl-r1"));
 }
 
+/// The places are as the agents left them, and everything is committed by now.
+fn git_shows_neither_side_the_other(stage: &Stage) {
+    let skeleton = stage.git(&["rev-parse", "skeleton-r1"]);
+    for (own, other) in [("tests", "impl"), ("impl", "tests")] {
+        let place = stage.worktree(own);
+        let (theirs, file) = (stage.git(&["rev-parse", &format!("{other}-r1")]), "src/lib.rs");
+        let file = if other == "tests" { "tests/properties.rs" } else { file };
+        let blob = stage.git(&["rev-parse", &format!("{other}-r1:{file}")]);
+        for hidden in [theirs.as_str(), blob.as_str(), &stage.base, "main", &format!("{other}-r1")] {
+            for attempt in [["show", hidden], ["log", hidden], ["cat-file", "-t"]] {
+                let mut git = std::process::Command::new("git");
+                git.args(attempt).current_dir(&place);
+                if attempt[0] == "cat-file" {
+                    git.arg(hidden);
+                }
+                let output = git.output().unwrap();
+                assert!(!output.status.success(), "{own}: git {attempt:?} {hidden}");
+            }
+        }
+        let commits = git(&place, &["log", "--all", "--reflog", "--format=%H"]);
+        let commits: BTreeSet<&str> = commits.lines().collect();
+        assert!(commits.contains(skeleton.as_str()) && !commits.contains(theirs.as_str()), "{commits:?}");
+        assert_eq!(git(&place, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
+        assert_eq!(git(&place, &["remote"]), "");
+        assert_eq!(git(&place, &["for-each-ref", "--format=%(refname)"]), format!("refs/heads/{own}-r1"));
+        git(&place, &["fsck", "--strict"]);
+    }
+}
+
 fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, implementation]: [&Call; 4]) {
     let expected = |places: &[&str]| -> BTreeMap<String, Option<String>> {
         let named = places.iter().map(|place| {
@@ -85,10 +116,11 @@ fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, 
     };
     assert_eq!(types.worktrees, expected(&["skeleton"]));
     assert_eq!(adversary.worktrees, expected(&["skeleton", "types-review"]));
-    let blind = expected(&["skeleton", "types-review", "tests", "impl"]);
+    // The two sides are no worktrees of the user's repository, and no branches of it before something has come back.
+    let blind = expected(&["skeleton", "types-review"]);
     assert_eq!(tests.worktrees, blind);
     assert_eq!(implementation.worktrees, blind);
-    let all = expected(&["skeleton", "types-review", "tests", "impl", "merge"]);
+    let all = expected(&["skeleton", "types-review", "merge"]);
     assert_eq!(worktrees_of(&stage.repository()), all, "they were to be kept");
 }
 

@@ -2,7 +2,7 @@
 
 use super::Stage;
 use crate::places::{Place, Places};
-use interlocking::runtime::workspaces::Workspaces;
+use interlocking::runtime::workspaces::{Moment, Workspaces};
 use interlocking::worktree::{BranchName, CommitId};
 use std::fs;
 use std::path::PathBuf;
@@ -22,12 +22,13 @@ fn assert_put_back(stage: &Stage, places: &Places, place: Place, commit: CommitI
     assert_eq!(worktree.status().unwrap(), []);
     assert_eq!(fs::read_to_string(worktree.path().join("work.rs")).unwrap(), "done\n");
     assert!(stage.branches().contains(&(places.branch_name(place), commit)), "{:?}", stage.branches());
-    assert_eq!(stage.worktrees(), [places.branch_name(place)]);
+    let listed = if place.is_clone() { Vec::new() } else { vec![places.branch_name(place)] };
+    assert_eq!(stage.worktrees(), listed);
 }
 
 type Disturb = fn(&Stage, PathBuf);
 
-/// What a node that was cut off may have left, or a process that was killed.
+/// What a node that was cut off may have left in a worktree, or a process that was killed.
 const DISTURBANCES: [(&str, Disturb); 7] = [
     ("nothing", |_, _| {}),
     ("files", |_, at| {
@@ -59,27 +60,92 @@ const DISTURBANCES: [(&str, Disturb); 7] = [
     ("no directory", |_, at| fs::remove_dir_all(at).unwrap()),
 ];
 
+/// The same in a clone, whose `.git` is within its agent's reach.
+const DISTURBANCES_OF_CLONES: [(&str, Disturb); 8] = [
+    ("nothing", |_, _| {}),
+    ("files", |_, at| {
+        fs::write(at.join("work.rs"), "half").unwrap();
+        fs::write(at.join("new.rs"), "new").unwrap();
+        fs::remove_file(at.join("lib.rs")).unwrap();
+    }),
+    ("a commit that was not brought back", |stage, at| {
+        fs::write(at.join("work.rs"), "more").unwrap();
+        let branch = BranchName::new(at.file_name().unwrap().to_str().unwrap()).unwrap();
+        let clone = stage.repository.open_clone(&at, &branch).unwrap();
+        clone.commit_all(&super::author(), "more").unwrap().unwrap();
+    }),
+    ("locks", |_, at| {
+        fs::write(at.join("work.rs"), "half").unwrap();
+        fs::write(at.join(".git/index.lock"), "").unwrap();
+        fs::write(at.join(".git/refs/heads").join(at.file_name().unwrap()).with_extension("lock"), "").unwrap();
+    }),
+    ("another branch", |_, at| fs::write(at.join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap()),
+    ("objects of somebody else's", |stage, at| {
+        let objects = stage.repository.common_directory().join("objects");
+        fs::write(at.join(".git/objects/info/alternates"), objects.to_str().unwrap()).unwrap();
+    }),
+    ("no repository", |_, at| fs::remove_dir_all(at.join(".git")).unwrap()),
+    ("no directory", |_, at| fs::remove_dir_all(at).unwrap()),
+];
+
 #[tokio::test]
 async fn a_place_is_put_back_to_its_commit_whatever_was_left_in_it() {
     for (left, disturb) in DISTURBANCES {
         for restore in [false, true] {
-            let stage = Stage::new();
-            let first = stage.places(false);
-            let commit = with_work(&first, Place::Tests).await;
-            disturb(&stage, first.path(Place::Tests).unwrap());
-            drop(first);
-            let second = stage.taken_up();
-            assert!(second.locate("tests").is_err(), "nothing is known before the executor asks");
-            let found = match restore {
-                true => second.restore("tests", &commit.to_string()).await,
-                false => Workspaces::open(&second, "tests", &commit.to_string()).await,
-            };
-            found.unwrap_or_else(|error| panic!("{left}: {error}"));
-            assert_put_back(&stage, &second, Place::Tests, commit);
-            second.close(false).await.unwrap();
-            assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()), "{left}");
+            is_put_back(Place::Skeleton, left, disturb, restore).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_clone_is_put_back_to_its_commit_whatever_was_left_in_it() {
+    for (left, disturb) in DISTURBANCES_OF_CLONES {
+        is_put_back(Place::Tests, left, disturb, true).await;
+        if left != "no directory" {
+            is_put_back(Place::Tests, left, disturb, false).await;
+        }
+    }
+}
+
+async fn is_put_back(place: Place, left: &str, disturb: Disturb, restore: bool) {
+    let (stage, name) = (Stage::new(), place.name());
+    let first = stage.places(false);
+    let commit = with_work(&first, place).await;
+    disturb(&stage, first.path(place).unwrap());
+    drop(first);
+    let second = stage.taken_up();
+    assert!(second.locate(name).is_err(), "nothing is known before the executor asks");
+    let found = match restore {
+        true => second.restore(name, &commit.to_string()).await,
+        false => Workspaces::open(&second, name, &commit.to_string()).await,
+    };
+    found.unwrap_or_else(|error| panic!("{left}: {error}"));
+    assert_put_back(&stage, &second, place, commit);
+    for moment in [Moment::Before, Moment::After] {
+        assert_eq!(second.verify(name, moment).await.unwrap(), [""; 0], "{left}");
+    }
+    // Whatever commit it had to be made again at, a new round begins where the first one did.
+    assert_eq!(second.open(place, second.base()).await.unwrap().head().unwrap(), second.base());
+    second.close(false).await.unwrap();
+    assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()), "{left}");
+    assert_eq!(stage.archived(), [format!("r1/{name}-{}", commit.short())], "{left}");
+}
+
+/// The process was killed after the commit had come back, and before the journal knew of it.
+#[tokio::test]
+async fn work_that_no_outcome_tells_of_is_done_again_and_brought_back_in_its_place() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    let lost = with_work(&first, Place::Tests).await;
+    drop(first);
+    let second = stage.taken_up();
+    second.restore("tests", &stage.base.to_string()).await.unwrap();
+    let worktree = second.worktree(Place::Tests).unwrap();
+    assert_eq!((worktree.head().unwrap(), worktree.path().join("work.rs").exists()), (stage.base, false));
+    fs::write(worktree.path().join("work.rs"), "done otherwise\n").unwrap();
+    let commit = second.commit(Place::Tests, stage.base, "again".to_owned()).await.unwrap().unwrap();
+    assert_eq!(stage.branches(), [("tests-r1".to_owned(), commit)]);
+    assert_eq!(stage.archived(), [format!("r1/tests-{}", lost.short())]);
 }
 
 /// The review has no branch: its commit is all there is.
@@ -98,25 +164,28 @@ async fn a_detached_place_is_found_again() {
 /// Once both sides are merged nobody works in them: what was taken away stays so, and its branch goes at the end.
 #[tokio::test]
 async fn a_place_that_was_taken_away_early_is_made_again_only_for_a_node_that_works_there() {
-    let stage = Stage::new();
-    let first = stage.places(false);
-    let commit = with_work(&first, Place::Tests).await;
-    first.retire([Place::Tests]);
-    first.settle().await;
-    let second = stage.taken_up();
-    Workspaces::open(&second, "tests", &commit.to_string()).await.unwrap();
-    assert_eq!(stage.worktrees(), [""; 0]);
-    assert!(second.worktree(Place::Tests).is_err());
-    second.restore("tests", &commit.to_string()).await.unwrap();
-    assert_put_back(&stage, &second, Place::Tests, commit);
-    second.retire([Place::Tests]);
-    second.settle().await;
-    drop(second);
-    let third = stage.taken_up();
-    Workspaces::open(&third, "tests", &commit.to_string()).await.unwrap();
-    third.close(true).await.unwrap();
-    assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
-    assert_eq!(stage.archived(), [format!("r1/tests-{}", commit.short())]);
+    for place in [Place::Skeleton, Place::Tests] {
+        let (stage, name) = (Stage::new(), place.name());
+        let first = stage.places(false);
+        let commit = with_work(&first, place).await;
+        let at = first.path(place).unwrap();
+        first.retire([place]);
+        first.settle().await;
+        let second = stage.taken_up();
+        Workspaces::open(&second, name, &commit.to_string()).await.unwrap();
+        assert_eq!(stage.worktrees(), [""; 0]);
+        assert!(second.worktree(place).is_err() && !at.exists());
+        second.restore(name, &commit.to_string()).await.unwrap();
+        assert_put_back(&stage, &second, place, commit);
+        second.retire([place]);
+        second.settle().await;
+        drop(second);
+        let third = stage.taken_up();
+        Workspaces::open(&third, name, &commit.to_string()).await.unwrap();
+        third.close(true).await.unwrap();
+        assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
+        assert_eq!(stage.archived(), [format!("r1/{name}-{}", commit.short())]);
+    }
 }
 
 /// A node that was cut off makes its places again; the end finds those that no node asks for any more.
