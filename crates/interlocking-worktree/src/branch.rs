@@ -186,13 +186,11 @@ impl Repository {
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
             return Err(DeleteBranchError::CheckedOut { branch: branch.clone(), place });
         }
-        references::delete(&self.git(), &branch.full_name(), expected.git(), &Signature::runtime()).map_err(|error| {
-            match error {
-                MoveError::Moved { found } => {
-                    DeleteBranchError::Moved { branch: branch.clone(), expected, found: found.map(CommitId::from_git) }
-                }
-                MoveError::Git(error) => error.into(),
+        references::delete(&self.git(), &branch.full_name(), expected.git()).map_err(|error| match error {
+            MoveError::Moved { found } => {
+                DeleteBranchError::Moved { branch: branch.clone(), expected, found: found.map(CommitId::from_git) }
             }
+            MoveError::Git(error) => error.into(),
         })
     }
 

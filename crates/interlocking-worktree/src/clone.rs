@@ -88,7 +88,7 @@ impl Repository {
         let place = resolve(place.as_ref()).map_err(place_error)?;
         {
             let _registration = self.lock_registration()?;
-            self.check_place(&git, &place).map_err(place_error)?;
+            self.check_place(&place).map_err(place_error)?;
         }
         let missing_parents = missing_parents(&place);
         let made = self.make_clone(&git, &place, branch, base);

@@ -10,6 +10,7 @@ use crate::{
     history::is_ancestor,
     id::CommitId,
     index,
+    note::Intent,
     path::RepositoryPath,
     references::{Move, MoveError},
     signature::Signature,
@@ -209,6 +210,10 @@ impl Worktree {
                 reason: format!("commit: {message}"),
             };
             let prepared = moved.prepare(&git).map_err(|error| moved_error(error, head))?;
+            if let Ok(staged) = &staged {
+                let git_directory = staged.git_directory.clone();
+                staged.announce(&Intent::Moving { git_directory, to: target.git() })?;
+            }
             prepared.commit(&signature)?;
         }
         if let Ok(staged) = staged {

@@ -6,20 +6,20 @@ use std::{
     time::Duration,
 };
 
-use gix::{ObjectId, worktree::add::Head};
+use gix::worktree::add::Head;
 
 use crate::{
     clone::is_clone,
-    files::{FEW_FILES_TO_WRITE, problem_in},
+    files::problem_in,
     git_error::{Doing as _, GitError},
     id::CommitId,
+    make::Filling,
     name::BranchName,
     new_branch::{CreateBranchError, create_branch},
     references::{self, full_name},
+    register::{is_ordinary, registered},
     remove::take_away,
     repository::{Repository, head_of},
-    reset::tree_of,
-    signature::Signature,
     worktree::Worktree,
 };
 
@@ -96,7 +96,7 @@ pub enum CreateError {
 }
 
 /// What the new worktree's HEAD is.
-enum NewHead {
+pub(crate) enum NewHead {
     /// A branch that is created with it.
     Branch(BranchName),
     /// A branch that is there.
@@ -111,6 +111,24 @@ impl From<CreateBranchError> for CreateError {
             CreateBranchError::Clash { branch, existing } => Self::BranchClash { branch, existing },
             CreateBranchError::NoSuchCommit { commit } => Self::NoSuchCommit { commit },
             CreateBranchError::Git(error) => Self::Git(error),
+        }
+    }
+}
+
+impl NewHead {
+    /// The branch that the worktree is on.
+    pub(crate) fn branch(&self) -> Option<&BranchName> {
+        match self {
+            Self::Branch(branch) | Self::Existing(branch) => Some(branch),
+            Self::Detached => None,
+        }
+    }
+
+    /// The branch that is created with the worktree.
+    pub(crate) fn new_branch(&self) -> Option<&BranchName> {
+        match self {
+            Self::Branch(branch) => Some(branch),
+            Self::Existing(_) | Self::Detached => None,
         }
     }
 }
@@ -157,7 +175,6 @@ impl Repository {
         if git.find_commit(from.git()).is_err() {
             return Err(CreateError::NoSuchCommit { commit: from });
         }
-        let git = if has_few_files(&git, tree_of(&git, from)?)? { self.git_on_this_thread()? } else { git };
         let place = resolve(place)?;
         let missing_parents = missing_parents(&place);
         let created = self.create_at(&git, &place, &head, from);
@@ -170,37 +187,36 @@ impl Repository {
         created
     }
 
-    fn create_at(
+    pub(crate) fn create_at(
         &self,
         git: &gix::Repository,
         place: &Path,
         head: &NewHead,
         from: CommitId,
     ) -> Result<Worktree, CreateError> {
+        if is_ordinary(git) {
+            return self.make(git, place, head, from, Filling::Fresh);
+        }
+        let branch = head.branch();
         let doing = || format!("creating a worktree at {}", place.display());
         let registration = self.lock_registration()?;
-        self.check_place(git, place)?;
-        let git_head = match head {
-            NewHead::Branch(branch) => {
-                create_branch(git, branch, from)?;
-                Head::Attached(full_name(&branch.full_name())?)
-            }
-            NewHead::Existing(branch) => {
-                if let Some(place) = self.place_on(branch)? {
-                    return Err(CreateError::BranchInUse { branch: branch.clone(), place });
-                }
-                // It was there a moment ago, when nobody held the lock.
-                if self.branch_head(branch)?.is_none() {
-                    return Err(CreateError::NoSuchBranch { branch: branch.clone() });
+        self.check_place(place)?;
+        if let NewHead::Existing(branch) = head {
+            self.check_free(branch)?;
+        }
+        let git_head = match branch {
+            Some(branch) => {
+                if head.new_branch().is_some() {
+                    create_branch(git, branch, from)?;
                 }
                 Head::Attached(full_name(&branch.full_name())?)
             }
-            NewHead::Detached => Head::Detached(from.git()),
+            None => Head::Detached(from.git()),
         };
         let undo_branch = || {
-            if let NewHead::Branch(branch) = head {
+            if let Some(branch) = head.new_branch() {
                 // It was created above, by us, and is deleted only if it still is where we put it.
-                let _ = references::delete(git, &branch.full_name(), from.git(), &Signature::runtime());
+                let _ = references::delete(git, &branch.full_name(), from.git());
             }
         };
 
@@ -237,11 +253,19 @@ impl Repository {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .ok_or_else(|| GitError::new(doing(), "it has no name"))?;
-        let branch = match head {
-            NewHead::Branch(branch) | NewHead::Existing(branch) => Some(branch.clone()),
-            NewHead::Detached => None,
-        };
-        Ok(Worktree::linked(self.clone(), name, place.to_owned(), branch))
+        Ok(Worktree::linked(self.clone(), name, place.to_owned(), branch.cloned()))
+    }
+
+    /// The branch must exist, and no worktree be on it. The caller holds the registration lock.
+    pub(crate) fn check_free(&self, branch: &BranchName) -> Result<(), CreateError> {
+        if let Some(place) = self.place_on(branch)? {
+            return Err(CreateError::BranchInUse { branch: branch.clone(), place });
+        }
+        // It was there a moment ago, when nobody held the lock.
+        if self.branch_head(branch)?.is_none() {
+            return Err(CreateError::NoSuchBranch { branch: branch.clone() });
+        }
+        Ok(())
     }
 
     /// Where a worktree is on the branch, its directory there or not. The caller holds the registration lock.
@@ -256,21 +280,15 @@ impl Repository {
         Ok(linked.map(|entry| entry.path))
     }
 
-    /// The place must be free, and outside everything that belongs to the repository.
-    pub(crate) fn check_place(&self, git: &gix::Repository, place: &Path) -> Result<(), CreateError> {
-        let doing = || format!("looking at {}", place.display());
+    /// The place must be outside everything that belongs to the repository.
+    pub(crate) fn check_outside(&self, place: &Path) -> Result<(), CreateError> {
+        self.check_outside_of(place, registered(self.common_directory())?.into_iter().map(|(_, base)| base))
+    }
+
+    fn check_outside_of(&self, place: &Path, worktrees: impl Iterator<Item = PathBuf>) -> Result<(), CreateError> {
         let mut belongings = vec![self.common_directory().to_owned()];
         belongings.extend(self.working_tree().map(Path::to_owned));
-        for proxy in git.worktrees().doing(doing)? {
-            let Ok(base) = proxy.base() else { continue };
-            if base == place {
-                return Err(match base.symlink_metadata() {
-                    Ok(_) => CreateError::PlaceOccupied { place: base },
-                    Err(_) => CreateError::PlaceRegistered { place: base },
-                });
-            }
-            belongings.push(base);
-        }
+        belongings.extend(worktrees);
         // Clones are in no list.
         belongings.extend(place.ancestors().skip(1).find(|above| is_clone(above)).map(Path::to_owned));
         for inside in belongings {
@@ -279,6 +297,21 @@ impl Repository {
                 return Err(CreateError::PlaceInside { place: place.to_owned(), inside });
             }
         }
+        Ok(())
+    }
+
+    /// The place must be free, and outside everything that belongs to the repository.
+    pub(crate) fn check_place(&self, place: &Path) -> Result<(), CreateError> {
+        let doing = || format!("looking at {}", place.display());
+        let registered = registered(self.common_directory())?;
+        if registered.iter().any(|(_, base)| base == place) {
+            let place = place.to_owned();
+            return Err(match place.symlink_metadata() {
+                Ok(_) => CreateError::PlaceOccupied { place },
+                Err(_) => CreateError::PlaceRegistered { place },
+            });
+        }
+        self.check_outside_of(place, registered.into_iter().map(|(_, base)| base))?;
         match std::fs::symlink_metadata(place) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error).doing(doing).map_err(Into::into),
@@ -288,26 +321,6 @@ impl Repository {
             }
         }
     }
-}
-
-/// Whether a tree has so few files that one thread writes them the fastest. Of a large one, only the begin is read.
-fn has_few_files(git: &gix::Repository, tree: ObjectId) -> Result<bool, GitError> {
-    let (mut trees, mut seen) = (vec![tree], 0);
-    while let Some(tree) = trees.pop() {
-        let doing = || format!("reading the tree {tree}");
-        let tree = git.find_tree(tree).doing(doing)?;
-        for entry in tree.iter() {
-            let entry = entry.doing(doing)?;
-            seen += 1;
-            if seen > FEW_FILES_TO_WRITE {
-                return Ok(false);
-            }
-            if entry.mode().is_tree() {
-                trees.push(entry.object_id());
-            }
-        }
-    }
-    Ok(true)
 }
 
 /// Registers the worktree. Git takes our lock for nothing, so it may be half-way through an entry that is read here;

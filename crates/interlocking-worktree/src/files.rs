@@ -14,6 +14,7 @@ use gix::{
 use crate::{
     git_error::{Doing as _, GitError},
     snapshot::{is_absent, is_below_symbolic_link},
+    step,
 };
 
 /// Up to how many files one thread writes. Git, too, wants as many before it starts others.
@@ -30,6 +31,7 @@ pub(crate) fn change_files(
 ) -> Result<(), GitError> {
     for path in delete {
         delete_file(root, path.as_bstr(), discard).doing(|| format!("deleting {path} in {}", root.display()))?;
+        step::reached("a file is deleted");
     }
     if write.is_empty() {
         return Ok(());
@@ -39,7 +41,28 @@ pub(crate) fn change_files(
             make_room(root, path.as_bstr()).doing(|| format!("making room for {path} in {}", root.display()))?;
         }
     }
-    write_files(git, root, index, write)
+    for path in write {
+        part_from_other_names(root, path.as_bstr())
+            .doing(|| format!("making room for {path} in {}", root.display()))?;
+    }
+    write_files(git, root, index, write)?;
+    step::reached("files are written");
+    Ok(())
+}
+
+/// Files are written over what is there. One that has other names, in the working tree or anywhere else, would be
+/// changed under those too, so it goes first.
+fn part_from_other_names(root: &Path, path: &BStr) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let file = on_disk(root, path);
+        let has_others = |metadata: std::fs::Metadata| metadata.is_file() && metadata.nlink() > 1;
+        if std::fs::symlink_metadata(&file).is_ok_and(has_others) && !is_below_symbolic_link(root, path) {
+            std::fs::remove_file(&file)?;
+        }
+    }
+    Ok(())
 }
 
 /// Deletes one file and the directories that it leaves empty. What a symbolic link leads to is never touched.
@@ -84,12 +107,15 @@ fn make_room(root: &Path, path: &BStr) -> std::io::Result<()> {
     }
 }
 
-fn write_files(
+pub(crate) fn write_files(
     git: &gix::Repository,
     root: &Path,
     index: &mut gix::index::File,
     write: &HashSet<BString>,
 ) -> Result<(), GitError> {
+    if write.is_empty() {
+        return Ok(());
+    }
     let doing = || format!("writing files in {}", root.display());
     let backing = index.path_backing().to_owned();
     // The checkout is of the whole index, since it holds the attributes too: what stays is marked to be skipped.

@@ -117,12 +117,30 @@ mod name;
 mod path;
 mod signature;
 
+mod step;
 mod registration;
+mod note;
+mod lock_file;
+mod trash;
+mod mend;
+mod mend_entries;
+mod current;
 mod repository;
 mod worktree;
 
 mod new_branch;
+mod register;
 mod create;
+mod make;
+mod strip;
+mod pristine;
+mod item;
+mod pool;
+mod setup;
+mod listed;
+mod yard;
+mod run;
+mod orphan;
 mod list;
 mod lock;
 mod remove;
@@ -132,12 +150,15 @@ mod repair;
 mod change;
 mod index;
 mod survey;
+mod untouched;
 mod examine;
 mod snapshot;
 mod commit;
 mod message;
 
+mod reference_file;
 mod references;
+mod between;
 mod files;
 mod switch;
 mod reset;
@@ -183,12 +204,15 @@ pub use history::{CommitRecord, Person, ResolveError};
 pub use id::{BlobId, CommitId, ObjectIdError};
 pub use integrate::{CherryPickError, MergeError};
 pub use list::{OpenWorktreeError, WorktreeEntry};
+pub use listed::CopyError;
 pub use lock::LockError;
 pub use message::{Message, TrailerError};
 pub use name::{ArchiveName, BranchName, NameError, NameRule};
 pub use new_branch::{CreateBranchError, MoveBranchError};
+pub use orphan::Orphan;
 pub use path::{PathError, PathRule, RepositoryPath};
 pub use place::Place;
+pub use pool::{Pool, PoolError, Retired};
 pub use prune::{PruneError, Pruned};
 pub use rebase::RebaseError;
 pub use remove::{Discarded, Force, RemoveError};
@@ -197,11 +221,18 @@ pub use rename::RenameBranchError;
 pub use repair::{RepairError, Repaired, WrongLink};
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
 pub use reset::ResetError;
+pub use run::{Run, RunEnd, RunOutcome};
+pub use setup::{Setup, SetupError};
 pub use signature::{Signature, SignatureError};
 pub use switch::SwitchError;
 pub use take_in::TakeInError;
 pub use unlock::UnlockError;
 pub use worktree::{Worktree, WorktreeError};
+pub use yard::{Keep, PlaceName, Yard, YardError, YardSettings};
+
+#[cfg(feature = "steps")]
+#[doc(hidden)]
+pub use step::{kill_at, reached_steps};
 
 /// The example in the README is compiled and run.
 #[cfg(doctest)]

@@ -126,20 +126,9 @@ pub(crate) fn create_branch(
     branch: &BranchName,
     from: CommitId,
 ) -> Result<(), CreateBranchError> {
-    let doing = || format!("reading the branches beside {branch}");
-    let references = git.references().doing(doing)?;
-    for existing in references.local_branches().doing(doing)? {
-        let existing = existing.map_err(|error| GitError::new(doing(), error.to_string()))?;
-        let Some(existing) = BranchName::from_git(existing.name()) else {
-            continue;
-        };
-        let is_below = |lower: &BranchName, upper: &BranchName| {
-            lower.as_str().strip_prefix(upper.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        };
-        // Git notices only while reflogs are kept.
-        if is_below(&existing, branch) || is_below(branch, &existing) {
-            return Err(CreateBranchError::Clash { branch: branch.clone(), existing });
-        }
+    // Git notices a clash only while reflogs are kept.
+    if let Some(existing) = clashing(git, branch)? {
+        return Err(CreateBranchError::Clash { branch: branch.clone(), existing });
     }
     let name = branch.full_name();
     let new = Move { name: &name, expected: None, to: from.git(), reason: format!("branch: Created from {from}") };
@@ -149,4 +138,28 @@ pub(crate) fn create_branch(
         }
         MoveError::Git(error) => error.into(),
     })
+}
+
+/// A branch that cannot exist beside `branch`, for one's name is a directory of the other's. Only those are read that
+/// could be it, however many branches there are.
+fn clashing(git: &gix::Repository, branch: &BranchName) -> Result<Option<BranchName>, GitError> {
+    let doing = || format!("reading the branches beside {branch}");
+    let name = branch.as_str();
+    for (end, _) in name.match_indices('/') {
+        let upper = format!("refs/heads/{}", &name[..end]);
+        if let Some(existing) = git.try_find_reference(&upper).doing(doing)?
+            && let Some(existing) = BranchName::from_git(existing.name())
+        {
+            return Ok(Some(existing));
+        }
+    }
+    let references = git.references().doing(doing)?;
+    let prefix = format!("{}/", branch.full_name());
+    for existing in references.prefixed(prefix.as_str()).doing(doing)? {
+        let existing = existing.map_err(|error| GitError::new(doing(), error.to_string()))?;
+        if let Some(existing) = BranchName::from_git(existing.name()) {
+            return Ok(Some(existing));
+        }
+    }
+    Ok(None)
 }

@@ -1,16 +1,16 @@
 //! Removing worktrees.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     change::Change,
     git_error::{Doing as _, GitError, Listed},
+    note::{Intent, Note, unique_name},
+    pristine,
     repository::Repository,
+    step,
     survey::Survey,
+    trash::{delete_tree, mounted_below},
     worktree::{Worktree, WorktreeError, check_link},
 };
 
@@ -50,6 +50,14 @@ pub enum RemoveError {
         /// The reason they gave.
         reason: String,
     },
+    /// Another file system is mounted inside, whose files are not ours to delete.
+    #[error("{} is mounted inside {}: unmount it first", mount.display(), path.display())]
+    Mounted {
+        /// The worktree.
+        path: PathBuf,
+        /// Where something is mounted.
+        mount: PathBuf,
+    },
     /// It belongs to another repository.
     #[error("{} belongs to another repository", path.display())]
     OtherRepository {
@@ -66,20 +74,33 @@ pub enum RemoveError {
 
 /// The files of a removed worktree, renamed out of the way and waiting to be deleted.
 ///
-/// Dropping it deletes them, and deleting many files takes long: send it to another thread not to wait.
+/// Dropping it deletes them, and deleting many files takes long: send it to another thread not to wait. If the process
+/// is killed before, the next one that changes the list of worktrees deletes them.
 #[derive(Debug)]
 #[must_use = "dropping it deletes the files on this thread"]
 pub struct Discarded {
     directories: Vec<PathBuf>,
+    // Goes once they are deleted.
+    _note: Option<Note>,
 }
 
 impl Discarded {
     pub(crate) fn of(directory: PathBuf) -> Self {
-        Self { directories: vec![directory] }
+        Self { directories: vec![directory], _note: None }
     }
 
     pub(crate) fn nothing() -> Self {
-        Self { directories: Vec::new() }
+        Self { directories: Vec::new(), _note: None }
+    }
+
+    /// Where the worktree's files are now.
+    pub(crate) fn files(&self) -> Option<&Path> {
+        self.directories.first().map(PathBuf::as_path).filter(|_| self.directories.len() == 2)
+    }
+
+    /// Where what was noted of its files is now, if something was.
+    pub(crate) fn pristine(&self) -> Option<PathBuf> {
+        self.directories.last().map(|entry| entry.join(PRISTINE))
     }
 
     /// Deletes the files now.
@@ -94,8 +115,8 @@ impl Discarded {
     fn delete_all(&mut self) -> Result<(), GitError> {
         let mut result = Ok(());
         for directory in std::mem::take(&mut self.directories) {
-            // It follows no symbolic link.
-            let deleted = std::fs::remove_dir_all(&directory);
+            let deleted = delete_tree(&directory);
+            step::reached("a removed directory is deleted");
             result = result.and(deleted.doing(|| format!("deleting {}", directory.display())));
         }
         result
@@ -139,6 +160,9 @@ impl Repository {
         // If only the registration is left, that is what goes.
         if std::fs::symlink_metadata(path).is_ok() {
             check_link(path, &git_directory)?;
+            if let Some(mount) = mounted_below(path) {
+                return Err(RemoveError::Mounted { path: path.to_owned(), mount });
+            }
             if force == Force::No {
                 let linked = proxy.into_repo().doing(doing)?;
                 let changes = Survey::of(&linked, true)?.changes();
@@ -153,33 +177,82 @@ impl Repository {
 
 /// Renames a worktree's directory and registration out of the way. The caller holds the registration lock.
 pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, GitError> {
-    let mut discarded = Discarded { directories: Vec::new() };
-    let away = path.with_file_name(trash_name());
-    match std::fs::rename(path, &away) {
-        Ok(()) => discarded.directories.push(away.clone()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error).doing(|| format!("renaming {}", path.display())),
+    let (away, unregistered) = trash_places(path, git_directory);
+    let common_directory = git_directory.parent().and_then(Path::parent).unwrap_or(git_directory);
+    let note = Note::write(
+        common_directory,
+        &[Intent::Remove {
+            path: path.to_owned(),
+            away: away.clone(),
+            git_directory: git_directory.to_owned(),
+            unregistered: unregistered.clone(),
+        }],
+    )?;
+    step::reached("a removal is announced");
+    let directories = rename_both(Some((path, away)), git_directory, unregistered)?;
+    Ok(Discarded { directories, _note: Some(note) })
+}
+
+/// The same for who has a note of it already; of a worktree whose directory may be somebody else's, the entry alone.
+pub(crate) fn take_away_unnoted(path: Option<&Path>, git_directory: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let (away, unregistered) = trash_places(path.unwrap_or(git_directory), git_directory);
+    rename_both(path.map(|path| (path, away)), git_directory, unregistered)
+}
+
+/// Where both go. The entry goes out of `.git/worktrees`, where git would take it for a worktree: one level up, on the
+/// same file system.
+fn trash_places(path: &Path, git_directory: &Path) -> (PathBuf, PathBuf) {
+    (path.with_file_name(trash_name()), registrations(git_directory).with_file_name(trash_name()))
+}
+
+fn registrations(git_directory: &Path) -> &Path {
+    git_directory.parent().unwrap_or(git_directory)
+}
+
+fn rename_both(
+    files: Option<(&Path, PathBuf)>,
+    git_directory: &Path,
+    unregistered: PathBuf,
+) -> Result<Vec<PathBuf>, GitError> {
+    let mut directories = Vec::new();
+    if let Some((path, away)) = &files {
+        match std::fs::rename(path, away) {
+            Ok(()) => directories.push(away.clone()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).doing(|| format!("renaming {}", path.display())),
+        }
+        step::reached("a directory is taken away");
     }
-    // Out of `.git/worktrees`, where git would take it for a worktree: one level up, on the same file system.
-    let registrations = git_directory.parent().unwrap_or(git_directory);
-    let unregistered = registrations.with_file_name(trash_name());
     if let Err(error) = std::fs::rename(git_directory, &unregistered) {
         // All or nothing.
-        let _ = std::fs::rename(&away, path);
-        discarded.directories.clear();
+        if let Some((path, away)) = &files {
+            let _ = std::fs::rename(away, path);
+        }
         return Err(error).doing(|| format!("renaming {}", git_directory.display()));
     }
-    discarded.directories.push(unregistered);
+    step::reached("an entry is taken away");
+    if let (Some(name), Some(common)) = (git_directory.file_name(), registrations(git_directory).parent()) {
+        // The next worktree of this name is another one. Most have no such note.
+        let noted = pristine::directory_of(common, &name.to_string_lossy());
+        let _ = std::fs::rename(noted, unregistered.join(PRISTINE));
+    }
+    directories.push(unregistered);
     // Git removes the list when it is empty; so does this.
-    let _ = std::fs::remove_dir(registrations);
-    Ok(discarded)
+    let _ = std::fs::remove_dir(registrations(git_directory));
+    Ok(directories)
 }
+
+/// In a removed entry: what was noted of the worktree's files.
+const PRISTINE: &str = "interlocking-pristine";
+
+const TRASH: &str = ".interlocking-removed-";
 
 /// A name in nobody else's use. The same directory or file system is the caller's business, so that a rename is enough.
 pub(crate) fn trash_name() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // A crashed process may have had the same number and left its trash behind; it had another time.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!(".interlocking-removed-{}-{count}-{}", std::process::id(), now.as_nanos())
+    format!("{TRASH}{}", unique_name())
+}
+
+/// Whether a directory has a name that only this crate gives, to what it deletes.
+pub(crate) fn is_trash(directory: &Path) -> bool {
+    directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TRASH))
 }

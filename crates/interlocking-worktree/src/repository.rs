@@ -3,15 +3,17 @@
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use gix::bstr::BString;
 
 use crate::{
     clone_settings::{CloneSettings, is_not_its_own},
+    current::Current,
     git_error::{Doing as _, GitError},
     id::CommitId,
+    mend::mend_locks,
     name::BranchName,
     registration::{Registration, RegistrationGuard},
     worktree::Worktree,
@@ -28,8 +30,8 @@ pub struct Repository {
 struct Inner {
     /// The main worktree or the bare repository, never a linked worktree.
     main: gix::ThreadSafeRepository,
-    /// The same, for checkouts of few files on the calling thread; opened when it is wanted.
-    on_this_thread: OnceLock<gix::ThreadSafeRepository>,
+    /// The same with the configuration of the last time that somebody asked.
+    current: Mutex<Option<Current>>,
     /// Canonical: what all worktrees share, `.git` as a rule.
     common_directory: PathBuf,
     registration: Registration,
@@ -209,7 +211,7 @@ impl Repository {
         Ok(Self {
             inner: Arc::new(Inner {
                 main: main.into_sync(),
-                on_this_thread: OnceLock::new(),
+                current: Mutex::default(),
                 registration: Registration::of(&common_directory),
                 common_directory,
                 configuration,
@@ -223,18 +225,15 @@ impl Repository {
         self.inner.main.to_thread_local()
     }
 
-    /// As [`Repository::git`], but whatever it checks out, it does on the calling thread.
-    ///
-    /// gix has no other way to say so than the configuration that a new worktree's repository inherits.
-    pub(crate) fn git_on_this_thread(&self) -> Result<gix::Repository, GitError> {
-        if let Some(opened) = self.inner.on_this_thread.get() {
-            return Ok(opened.to_thread_local());
+    /// As [`Repository::git`], with the configuration as it is now.
+    pub(crate) fn git_as_configured(&self) -> Result<gix::Repository, GitError> {
+        let mut current = self.inner.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(current) = current.as_ref().filter(|current| current.is_current()) {
+            return Ok(current.git.to_thread_local());
         }
-        let overrides = OVERRIDES.into_iter().chain(["checkout.workers=1"]);
-        let options = options(self.inner.configuration).config_overrides(overrides).open_path_as_is(true);
-        let opened = gix::ThreadSafeRepository::open_opts(self.inner.main.git_dir(), options)
-            .doing(|| format!("opening {}", self.inner.main.git_dir().display()))?;
-        Ok(self.inner.on_this_thread.get_or_init(|| opened).to_thread_local())
+        let git = self.git_of_main_worktree()?;
+        *current = Some(Current::of(&git));
+        Ok(git)
     }
 
     /// The main worktree, read afresh.
@@ -245,7 +244,25 @@ impl Repository {
     }
 
     pub(crate) fn lock_registration(&self) -> Result<RegistrationGuard<'_>, GitError> {
-        self.inner.registration.lock()
+        let guard = self.inner.registration.lock()?;
+        self.mend_locks()?;
+        self.mend_entries()?;
+        Ok(guard)
+    }
+
+    /// What killed processes have left locked. Usually this is a look at one directory.
+    pub(crate) fn mend_locks(&self) -> Result<(), GitError> {
+        mend_locks(&self.git())
+    }
+
+    /// Mends what killed processes have left: half-made and half-removed worktrees, locks, files that were being
+    /// changed. Every operation does so before it begins; this is for whoever wants to know that it is done.
+    ///
+    /// # Errors
+    ///
+    /// Something could not be read or written; it stays noted, and the next operation tries again.
+    pub fn mend(&self) -> Result<(), GitError> {
+        self.lock_registration().map(drop)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who makes a commit.
 
-use gix::actor::date::{Time, parse::TimeBuf};
+use gix::actor::date::Time;
 
 /// Who makes a commit. Never taken from the user's git configuration: always passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,15 +78,6 @@ impl Signature {
             time: Time::now_utc(),
         }
     }
-}
-
-/// Calls `with` with a borrowed form of `signature`.
-pub(crate) fn with_ref<T>(
-    signature: &gix::actor::Signature,
-    with: impl FnOnce(gix::actor::SignatureRef<'_>) -> T,
-) -> T {
-    let mut buffer = TimeBuf::default();
-    with(signature.to_ref(&mut buffer))
 }
 
 #[cfg(test)]

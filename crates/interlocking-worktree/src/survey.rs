@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gix::{
-    ObjectId,
     bstr::{BString, ByteSlice as _},
     dir::walk::EmissionMode,
-    status::{Item, UntrackedFiles, index_worktree, plumbing::index_as_worktree},
+    status::{Item, index_worktree, plumbing::index_as_worktree},
 };
 
 use crate::{
     change::{Change, ChangeKind},
-    examine::{FEW_FILES, on_this_thread},
+    examine::compare,
     git_error::{Doing as _, GitError},
     index,
     path::RepositoryPath,
@@ -47,11 +46,7 @@ impl Survey {
         };
         let mut index = index::read(git, reveal)?;
         let head_tree = git.head_tree_id_or_empty().doing(doing)?.detach();
-        let items = if index.entries().len() <= FEW_FILES {
-            on_this_thread(git, &index, head_tree, walk)
-        } else {
-            in_parallel(git, &index, head_tree, walk)
-        };
+        let items = compare(git, &index, head_tree, walk);
 
         let mut staged = BTreeMap::new();
         let mut unstaged = BTreeMap::new();
@@ -129,27 +124,6 @@ fn untracked_files(git: &gix::Repository) -> Result<gix::dirwalk::Options, GitEr
     let options =
         git.dirwalk_options().doing(|| format!("reading the configuration of {}", git.git_dir().display()))?;
     Ok(options.emit_untracked(EmissionMode::Matching))
-}
-
-/// Compares with as many threads as there are cores, and more.
-fn in_parallel(
-    git: &gix::Repository,
-    index: &gix::index::File,
-    head_tree: ObjectId,
-    walk: Option<gix::dirwalk::Options>,
-) -> gix::Result<Vec<Item>> {
-    let platform = git.status(gix::progress::Discard)?;
-    let platform = match walk {
-        Some(walk) => platform.dirwalk_options(|_| walk),
-        None => platform.untracked_files(UntrackedFiles::None),
-    };
-    platform
-        .head_tree(head_tree)
-        .index(gix::worktree::IndexPersistedOrInMemory::InMemory(index.clone()))
-        .index_worktree_rewrites(None)
-        .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
-        .into_iter(None)?
-        .collect()
 }
 
 fn changes_of(kinds: &BTreeMap<BString, ChangeKind>) -> Vec<Change> {

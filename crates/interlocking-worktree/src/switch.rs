@@ -16,14 +16,17 @@ use gix::{
 };
 
 use crate::{
+    between::{Between, between},
     change::{Change, ChangeKind},
     files::{change_files, on_disk},
     git_error::{Doing as _, GitError, Listed},
     id::CommitId,
-    index,
+    index::{self, IndexLock},
+    note::Intent,
     path::RepositoryPath,
     references::{Move, MoveError},
     snapshot::is_absent,
+    step,
     survey::Survey,
     worktree::WorktreeError,
 };
@@ -86,13 +89,14 @@ pub enum SwitchError {
 pub(crate) struct Switch<'git> {
     git: &'git gix::Repository,
     root: PathBuf,
-    lock: gix::lock::File,
+    lock: IndexLock,
     old: gix::index::File,
     new: gix::index::File,
     /// In the new commit, and other than on disk.
     write: HashSet<BString>,
     /// On disk, and not in the new commit.
     delete: Vec<BString>,
+    new_tree: ObjectId,
     uncommitted: Uncommitted,
 }
 
@@ -117,23 +121,45 @@ impl<'git> Switch<'git> {
                 return Err(SwitchError::Dirty { path: root, changes });
             }
         }
-        let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
-
-        let mut switch =
-            Self { git, root, lock, write: HashSet::new(), delete: Vec::new(), old: survey.index, new, uncommitted };
-        switch.compare(&survey.unstaged);
         if uncommitted == Uncommitted::Refuse {
+            // What git tracks is as HEAD has it, so nothing needs to be read but what differs from that.
+            let old_tree = git.head_tree_id_or_empty().doing(|| "reading HEAD".to_owned())?.detach();
+            let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
+            let old = &survey.index;
+            // A submodule's files are its own business; only its place is made.
+            let is_moved_submodule = |path: &BStr| {
+                let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
+                is_one(old) && is_one(&index)
+            };
+            let write = changed.into_iter().filter(|path| !is_moved_submodule(path.as_bstr())).collect();
+            let mut delete: Vec<BString> = gone.into_iter().collect();
+            delete.sort();
+            let new = gix::index::File::from_state(index, git.index_path());
+            let switch = Self { git, root, lock, write, delete, old: survey.index, new, new_tree, uncommitted };
             let paths = switch.in_the_way()?;
             if !paths.is_empty() {
                 return Err(SwitchError::InTheWay { path: switch.root, paths });
             }
+            return Ok(switch);
         }
+        let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
+        let mut switch = Self {
+            git,
+            root,
+            lock,
+            write: HashSet::new(),
+            delete: Vec::new(),
+            old: survey.index,
+            new,
+            new_tree,
+            uncommitted,
+        };
+        switch.discard(&survey.unstaged);
         Ok(switch)
     }
 
-    /// Finds what to write and what to delete, and keeps what is known about files that stay.
-    fn compare(&mut self, changed: &BTreeMap<BString, ChangeKind>) {
-        let discard = self.uncommitted == Uncommitted::Discard;
+    /// Finds what to write and what to delete, and keeps what is known about files that stay; what is not committed goes.
+    fn discard(&mut self, changed: &BTreeMap<BString, ChangeKind>) {
         let backing = self.new.path_backing().to_owned();
         for entry in self.new.entries_mut() {
             let path = entry.path_in(&backing);
@@ -157,9 +183,7 @@ impl<'git> Switch<'git> {
         let gone = |path: &BStr| self.new.entry_by_path(path).is_none();
         let tracked = self.old.entries().iter().map(|entry| entry.path(&self.old));
         let mut delete: Vec<BString> = tracked.filter(|path| gone(path)).map(ToOwned::to_owned).collect();
-        if discard {
-            delete.extend(changed.keys().filter(|path| gone(path.as_bstr())).cloned());
-        }
+        delete.extend(changed.keys().filter(|path| gone(path.as_bstr())).cloned());
         delete.sort();
         delete.dedup();
         self.delete = delete;
@@ -237,7 +261,7 @@ impl<'git> Switch<'git> {
         by: &gix::actor::Signature,
         reason: String,
     ) -> Result<(), SwitchError> {
-        let Self { git, root, lock, mut old, mut new, write, delete, uncommitted } = self;
+        let Self { git, root, lock, mut old, mut new, write, delete, new_tree, uncommitted } = self;
         let moved = Move { name: "HEAD", expected: Some(expected.git()), to: to.git(), reason };
         let prepared = if expected == to {
             None
@@ -249,11 +273,20 @@ impl<'git> Switch<'git> {
         };
 
         let discard = uncommitted == Uncommitted::Discard;
+        let git_directory = lock.git_directory.clone();
+        if !discard {
+            // What is not committed is refused, so that what was there can be told from the old index.
+            lock.announce(&Intent::Files { root: root.clone(), git_directory: git_directory.clone(), tree: new_tree })?;
+        }
+        step::reached("files are about to change");
         let done = change_files(git, &root, &mut new, &write, &delete, discard)
             .and_then(|()| index::stage(lock, &mut new))
             .and_then(|staged| match prepared {
                 None => Ok(staged),
-                Some(prepared) => prepared.commit(by).map(|_| staged),
+                Some(prepared) => {
+                    staged.announce(&Intent::Moving { git_directory, to: to.git() })?;
+                    prepared.commit(by).map(|_| staged)
+                }
             });
         match done {
             // Nothing but a rename is left to do.

@@ -151,6 +151,9 @@ impl Worktree {
 
     /// Opens it afresh, for agents and git change files behind our back, and checks that it is what it was.
     pub(crate) fn open(&self) -> Result<(gix::Repository, Head), WorktreeError> {
+        if !self.is_clone() {
+            self.repository.mend_locks()?;
+        }
         let git = match &self.kind {
             Kind::Main => self.repository.git_of_main_worktree()?,
             Kind::Linked(name) => self.open_linked(name)?,
@@ -178,6 +181,8 @@ impl Worktree {
     /// Without believing what the clone says of itself: whom it was made for may write there.
     fn open_clone(&self) -> Result<gix::Repository, WorktreeError> {
         clone_guard::check(&self.path)?;
+        // Only now: what it holds is looked at.
+        self.repository.mend_locks()?;
         let git = self.repository.git_of_main_worktree()?;
         if git.workdir() != Some(&self.path) {
             let found = git.workdir().map_or_else(|| "no files".to_owned(), |found| found.display().to_string());

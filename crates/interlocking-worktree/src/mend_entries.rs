@@ -1,0 +1,156 @@
+//! Mending what a process left that was killed while it made or removed a worktree.
+
+use std::path::Path;
+
+use gix::bstr::ByteSlice as _;
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    id::CommitId,
+    note::{Intent, left_behind},
+    references::{self, MoveError},
+    registration::private_directory,
+    remove::{is_trash, take_away_unnoted},
+    repository::Repository,
+    signature::Signature,
+    step,
+    trash::delete_tree,
+    worktree::check_link,
+};
+
+impl Repository {
+    /// Undoes creations that did not end, and ends removals that had begun. The caller holds the registration lock.
+    pub(crate) fn mend_entries(&self) -> Result<(), GitError> {
+        let is_wanted = |intent: &Intent| matches!(intent, Intent::Create { .. } | Intent::Remove { .. });
+        let list = self.common_directory().join("worktrees");
+        for note in left_behind(self.common_directory(), is_wanted)? {
+            for intent in &note.intents {
+                match intent {
+                    // A note can be forged: what is not in this repository's own list is not touched.
+                    Intent::Create { git_directory, .. } | Intent::Remove { git_directory, .. }
+                        if git_directory.parent() != Some(&list) => {}
+                    Intent::Create { place, git_directory, branch, from } => {
+                        self.undo_creation(place, git_directory, branch.as_deref(), CommitId::from_git(*from))?;
+                    }
+                    Intent::Remove { path, away, git_directory, unregistered } => {
+                        end_removal(path, away, git_directory, unregistered)?;
+                    }
+                    Intent::Lock { .. } | Intent::Files { .. } | Intent::Moving { .. } => {}
+                }
+            }
+            note.mended();
+        }
+        Ok(())
+    }
+
+    fn undo_creation(
+        &self,
+        place: &Path,
+        git_directory: &Path,
+        branch: Option<&str>,
+        from: CommitId,
+    ) -> Result<(), GitError> {
+        let is_listed = names_place(git_directory, place);
+        let is_half_made =
+            std::fs::read(git_directory.join("locked")).is_ok_and(|reason| reason.trim() == b"initializing");
+        if is_listed && !is_half_made {
+            // It was made; what was left was to say so.
+            return Ok(());
+        }
+        if is_listed {
+            let is_linked = check_link(place, git_directory).is_ok();
+            for directory in take_away_unnoted(is_linked.then_some(place), git_directory)? {
+                delete_tree(&directory).doing(|| format!("deleting {}", directory.display()))?;
+            }
+        } else if is_first_link(place, git_directory) {
+            // Before the entry there is nothing but the link.
+            let _ = std::fs::remove_file(place.join(".git"));
+            let _ = std::fs::remove_dir(place);
+        }
+        step::reached("a creation is taken away");
+        self.sweep_drafts()?;
+        if let Some(branch) = branch
+            && self.is_untouched(branch)?
+        {
+            match references::delete(&self.git(), branch, from.git()) {
+                Ok(()) | Err(MoveError::Moved { .. }) => {}
+                Err(MoveError::Git(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Entries that did not get into the list. They are written under the lock that the caller has.
+    fn sweep_drafts(&self) -> Result<(), GitError> {
+        let directory = private_directory(self.common_directory());
+        let doing = || format!("sweeping {}", directory.display());
+        for entry in std::fs::read_dir(&directory).doing(doing)? {
+            let path = entry.doing(doing)?.path();
+            if path.extension().is_some_and(|extension| extension == "entry") {
+                delete_tree(&path).doing(doing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nobody but us has moved the branch, as far as its log says.
+    fn is_untouched(&self, branch: &str) -> Result<bool, GitError> {
+        let log = self.common_directory().join("logs").join(branch);
+        let text = match std::fs::read(&log) {
+            Err(error) if crate::snapshot::is_absent(&error) => return Ok(true),
+            text => text.doing(|| format!("reading {}", log.display()))?,
+        };
+        let mut by = Vec::new();
+        let runtime = Signature::runtime();
+        by.extend_from_slice(format!("{} <{}>", runtime.name, runtime.email).as_bytes());
+        Ok(text.lines().count() <= 1 && text.lines().all(|line| line.contains_str(&by)))
+    }
+}
+
+fn names_place(git_directory: &Path, place: &Path) -> bool {
+    let link = std::fs::read(git_directory.join("gitdir"));
+    link.is_ok_and(|link| link.trim_end() == place.join(".git").as_os_str().as_encoded_bytes())
+}
+
+/// Whether a directory's `.git` file names the entry, which may be gone.
+fn is_linked_to(directory: &Path, git_directory: &Path) -> bool {
+    std::fs::read(directory.join(".git")).is_ok_and(|link| {
+        link.trim_end().strip_prefix(b"gitdir: ") == Some(git_directory.as_os_str().as_encoded_bytes())
+    })
+}
+
+/// Whether the place has nothing but the link to an entry that is not there.
+fn is_first_link(place: &Path, git_directory: &Path) -> bool {
+    let Ok(mut entries) = std::fs::read_dir(place) else { return false };
+    let is_alone = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git"));
+    let names = is_linked_to(place, git_directory);
+    // Written in two steps, or not at all.
+    let is_empty = std::fs::symlink_metadata(place.join(".git")).map_or(true, |link| link.is_file() && link.len() == 0);
+    is_alone && (names || is_empty) && !git_directory.exists()
+}
+
+fn end_removal(path: &Path, away: &Path, git_directory: &Path, unregistered: &Path) -> Result<(), GitError> {
+    // Both lie where such a removal puts them, and what lies there is the worktree.
+    let common = git_directory.parent().and_then(Path::parent);
+    if !is_trash(away) || away.parent() != path.parent() || !is_trash(unregistered) || unregistered.parent() != common {
+        return Ok(());
+    }
+    let is_listed = git_directory.symlink_metadata().is_ok();
+    if is_listed && away.symlink_metadata().is_ok() && !is_linked_to(away, git_directory) {
+        return Ok(());
+    }
+    let has_begun = away.symlink_metadata().is_ok() || unregistered.symlink_metadata().is_ok();
+    if !has_begun {
+        return Ok(());
+    }
+    // Taken away with its link, or nothing was there to be taken.
+    let is_entry_of_it = path.symlink_metadata().is_err() || is_linked_to(away, git_directory);
+    if is_entry_of_it && names_place(git_directory, path) {
+        std::fs::rename(git_directory, unregistered).doing(|| format!("renaming {}", git_directory.display()))?;
+        step::reached("a removal is ended");
+    }
+    for directory in [away, unregistered] {
+        delete_tree(directory).doing(|| format!("deleting {}", directory.display()))?;
+    }
+    Ok(())
+}

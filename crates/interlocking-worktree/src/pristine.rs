@@ -1,0 +1,98 @@
+//! What this crate wrote into a worktree: noted where the worktree's user has no business, for when it is used again.
+
+use std::path::{Path, PathBuf};
+
+use gix::{
+    ObjectId,
+    bstr::{BStr, BString, ByteSlice as _},
+    index::entry::Mode,
+};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    registration::private_directory,
+};
+
+/// The files as they were written, with their times, and what decided how they look.
+pub(crate) struct Pristine {
+    pub(crate) index: gix::index::File,
+    /// The tree that the index is of. A file that is not there any more, or not known to be untouched, has no times.
+    pub(crate) tree: ObjectId,
+    pub(crate) form: BString,
+}
+
+/// Where the note about a worktree is, by its name in git's list.
+pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
+    private_directory(common_directory).join("pristine").join(name)
+}
+
+/// Notes what has just been written: a copy of the index, which nobody has touched yet.
+pub(crate) fn save(directory: &Path, index: &Path, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
+    let doing = || format!("writing {}", directory.display());
+    std::fs::create_dir_all(directory).doing(doing)?;
+    save_form(directory, tree, form).doing(doing)?;
+    std::fs::copy(index, directory.join("index")).map(drop).doing(doing)
+}
+
+pub(crate) fn save_form(directory: &Path, tree: ObjectId, form: &BStr) -> std::io::Result<()> {
+    std::fs::write(directory.join("form"), [format!("{tree}\n").as_bytes(), form.as_bytes()].concat())
+}
+
+impl Pristine {
+    pub(crate) fn read(git: &gix::Repository, directory: &Path) -> Result<Self, GitError> {
+        let doing = || format!("reading {}", directory.display());
+        let form = std::fs::read(directory.join("form")).doing(doing)?;
+        let (tree, form) = form.split_once_str("\n").ok_or_else(|| GitError::new(doing(), "it is not whole"))?;
+        let tree = ObjectId::from_hex(tree).map_err(std::io::Error::other).doing(doing)?;
+        let form = form.into();
+        let path = directory.join("index");
+        // On this thread: asking how many there are takes longer than reading.
+        let options = gix::index::decode::Options { thread_limit: Some(1), ..Default::default() };
+        let index = gix::index::File::at(path, git.object_hash(), true, options).doing(doing)?;
+        Ok(Self { index, tree, form })
+    }
+}
+
+/// Everything outside the tree that decides how a version looks in a working tree: if it is the same, so do versions.
+/// None: on such a system names are not what they seem, and nothing is used again.
+pub(crate) fn form(git: &gix::Repository) -> Result<Option<BString>, GitError> {
+    let configuration = git.config_snapshot();
+    let is_folding =
+        ["core.ignoreCase", "core.precomposeUnicode"].iter().any(|name| configuration.boolean(*name) == Some(true));
+    if is_folding {
+        return Ok(None);
+    }
+    let mut form = BString::default();
+    let mut add = |part: &[u8]| {
+        form.extend_from_slice(part);
+        form.push(b'\n');
+    };
+    for name in ["core.autocrlf", "core.eol", "core.safecrlf", "core.symlinks", "core.fileMode", "core.attributesFile"]
+    {
+        add(name.as_bytes());
+        add(configuration.string(name).unwrap_or_default().as_slice());
+    }
+    for section in configuration.plumbing().sections_by_name("filter").into_iter().flatten() {
+        add(&section.to_bstring());
+    }
+    let attributes = configuration.trusted_path("core.attributesFile");
+    let attributes = match attributes.doing(|| "reading core.attributesFile".to_owned())? {
+        Some(attributes) => attributes,
+        // Where git has it without being told.
+        None => std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".config/git/attributes"),
+    };
+    for file in [git.common_dir().join("info/attributes"), attributes] {
+        add(&std::fs::read(&file).unwrap_or_default());
+    }
+    Ok(Some(form))
+}
+
+/// The versions of `.gitattributes`, which decide too.
+pub(crate) fn attributes(index: &gix::index::State) -> Vec<(&BStr, gix::ObjectId)> {
+    let entries = index.entries().iter().map(|entry| (entry.path(index), entry));
+    let is_one = |path: &BStr| path.rsplit_once_str("/").map_or(path.as_bytes(), |(_, name)| name) == b".gitattributes";
+    entries
+        .filter(|(path, entry)| is_one(path) && entry.mode != Mode::COMMIT)
+        .map(|(path, entry)| (path, entry.id))
+        .collect()
+}

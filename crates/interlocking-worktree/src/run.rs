@@ -1,0 +1,195 @@
+//! One run's worktrees in a yard.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    id::CommitId,
+    listed::copy_listed,
+    name::BranchName,
+    references::{self, MoveError},
+    remove::Force,
+    worktree::Worktree,
+    yard::{Keep, PlaceName, RUN, Yard, YardError},
+};
+
+/// The worktrees of one run. Send and share it; dropped without [`Run::end`], for instance by a panic, the run has
+/// failed.
+#[derive(Debug)]
+pub struct Run {
+    yard: Yard,
+    directory: PathBuf,
+    /// Locked while this process lives; none once the run has ended.
+    lock: Option<File>,
+    made: Mutex<Vec<Worktree>>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// Well.
+    Succeeded,
+    /// Not well.
+    Failed,
+}
+
+/// What a run left behind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunEnd {
+    /// The worktrees that were kept, as the yard's settings say.
+    pub kept: Vec<PathBuf>,
+    /// What lies in the run's directory and is no worktree of the run: it is not touched.
+    pub strangers: Vec<PathBuf>,
+}
+
+impl Yard {
+    /// Begins a run: its directory is made, and is this process's while it lives.
+    ///
+    /// # Errors
+    ///
+    /// [`YardError::RunExists`] if there is one of the name, or what is left of one: see [`Yard::orphans`].
+    pub fn begin(&self, run: &PlaceName) -> Result<Run, YardError> {
+        let directory = self.directory.join(run.as_str());
+        let doing = || format!("beginning the run {}", directory.display());
+        let _beginning = self.lock()?;
+        match std::fs::create_dir(&directory) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(YardError::RunExists { directory });
+            }
+            made => made.doing(doing)?,
+        }
+        let file = File::options().create_new(true).read(true).write(true).open(directory.join(RUN)).doing(doing)?;
+        file.lock().doing(doing)?;
+        Ok(Run { yard: self.clone(), directory, lock: Some(file), made: Mutex::default() })
+    }
+}
+
+impl Run {
+    /// Where its worktrees are.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Creates the branch at `from` and a worktree on it, from a retired one if there is one; copies what is listed to
+    /// it, and runs the setup command there.
+    ///
+    /// # Errors
+    ///
+    /// See [`YardError`]; branch and worktree are then gone.
+    pub fn create_worktree(
+        &self,
+        place: &PlaceName,
+        branch: BranchName,
+        from: CommitId,
+    ) -> Result<Worktree, YardError> {
+        let at = self.directory.join(place.as_str());
+        let Yard { repository, settings, pool, .. } = &self.yard;
+        let worktree = match pool {
+            Some(pool) => pool.create_worktree(at, branch, from)?,
+            None => repository.create_worktree(at, branch, from)?,
+        };
+        let ready = || -> Result<(), YardError> {
+            if let (false, Some(user)) = (settings.copied.is_empty(), repository.working_tree()) {
+                copy_listed(user, &worktree.open()?.0, &settings.copied)?;
+            }
+            if let Some(setup) = &settings.setup {
+                setup.run(worktree.path())?;
+            }
+            Ok(())
+        };
+        match ready() {
+            Ok(()) => {
+                self.made.lock().unwrap_or_else(PoisonError::into_inner).push(worktree.clone());
+                Ok(worktree)
+            }
+            Err(error) => {
+                repository.remove_worktree(&worktree, Force::EvenIfLocked)?.delete()?;
+                if let Some(branch) = worktree.branch() {
+                    match references::delete(&repository.git(), &branch.full_name(), from.git()) {
+                        // The command has committed: that is kept.
+                        Ok(()) | Err(MoveError::Moved { .. }) => {}
+                        Err(MoveError::Git(error)) => return Err(error.into()),
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the run: its worktrees are kept, or retired, or removed with what is not committed in them, as the yard's
+    /// settings say. Branches stay: they are what the run has made.
+    ///
+    /// # Errors
+    ///
+    /// The first [`YardError`]; the other worktrees are removed all the same.
+    pub fn end(mut self, outcome: RunOutcome) -> Result<RunEnd, YardError> {
+        self.finish(outcome)
+    }
+
+    fn finish(&mut self, outcome: RunOutcome) -> Result<RunEnd, YardError> {
+        let Some(lock) = self.lock.take() else { return Ok(RunEnd::default()) };
+        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        let keeps = match self.yard.settings.keep {
+            Keep::Never => false,
+            Keep::OnFailure => outcome == RunOutcome::Failed,
+            Keep::Always => true,
+        };
+        if keeps {
+            mark_kept(&lock, &self.directory)?;
+            let kept = made.iter().map(|worktree| worktree.path().to_owned()).collect();
+            return Ok(RunEnd { kept, strangers: Vec::new() });
+        }
+        let mut result = Ok(());
+        for worktree in made {
+            // One that its run has removed is gone.
+            if worktree.path().symlink_metadata().is_ok() {
+                result = result.and(take_away(&self.yard, &worktree));
+            }
+        }
+        result?;
+        Ok(RunEnd { kept: Vec::new(), strangers: close(&self.directory)? })
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.finish(RunOutcome::Failed);
+    }
+}
+
+/// Retires a worktree if there is a pool, and removes it if there is none.
+pub(crate) fn take_away(yard: &Yard, worktree: &Worktree) -> Result<(), YardError> {
+    match &yard.pool {
+        Some(pool) => pool.retire(worktree, Force::DiscardChanges)?.clean().map(drop)?,
+        None => yard.repository.remove_worktree(worktree, Force::DiscardChanges)?.delete()?,
+    }
+    Ok(())
+}
+
+pub(crate) fn mark_kept(lock: &File, directory: &Path) -> Result<(), GitError> {
+    use std::io::Write as _;
+    let mut lock = lock;
+    lock.write_all(b"kept\n").doing(|| format!("marking {}", directory.display()))
+}
+
+/// Takes away the directory of a run whose worktrees are gone, unless something else is in it, which is returned.
+pub(crate) fn close(directory: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let doing = || format!("closing {}", directory.display());
+    let mut strangers = Vec::new();
+    for entry in std::fs::read_dir(directory).doing(doing)? {
+        let path = entry.doing(doing)?.path();
+        if path.file_name() != Some(RUN.as_ref()) {
+            strangers.push(path);
+        }
+    }
+    strangers.sort();
+    std::fs::remove_file(directory.join(RUN)).doing(doing)?;
+    // With strangers in it, it stays, and is nobody's any more.
+    let _ = std::fs::remove_dir(directory);
+    Ok(strangers)
+}

@@ -1,0 +1,114 @@
+//! The user's own command that makes a new worktree ready: fetches what is needed, builds what is wanted.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// A command that is run in each new worktree, before anybody works there. No shell is in between, and nothing of this
+/// process's environment is passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    program: OsString,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+/// The setup command failed; the worktree was removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// It could not be started.
+    #[error("{} could not be started in {}: {cause}; give its full path, or PATH in its environment", program.display(), place.display())]
+    NotStarted {
+        /// The program.
+        program: PathBuf,
+        /// The worktree.
+        place: PathBuf,
+        /// The system's reason.
+        cause: String,
+    },
+    /// It ended, and not well.
+    #[error("{} in {} ended with {}: {}", program.display(), place.display(), code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}")), last_lines(error, output))]
+    Failed {
+        /// The program.
+        program: PathBuf,
+        /// The worktree.
+        place: PathBuf,
+        /// Its exit code; none if a signal ended it.
+        code: Option<i32>,
+        /// What it wrote to standard output, the last 64 KiB.
+        output: String,
+        /// What it wrote to standard error, the last 64 KiB.
+        error: String,
+    },
+}
+
+impl Setup {
+    /// A program and its arguments. A program without a slash is looked for in the `PATH` of the environment given to it.
+    pub fn new<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Adds a variable to its environment, which is otherwise empty.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Runs it in `place`, with nothing on its standard input, and waits for its end.
+    pub(crate) fn run(&self, place: &Path) -> Result<(), SetupError> {
+        let program = PathBuf::from(&self.program);
+        let path = self.environment.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
+        let ran = Command::new(find(&self.program, path.map(|(_, path)| path.as_os_str())))
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(place)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| SetupError::NotStarted {
+                program: program.clone(),
+                place: place.to_owned(),
+                cause: error.to_string(),
+            })?;
+        if ran.status.success() {
+            return Ok(());
+        }
+        Err(SetupError::Failed {
+            program,
+            place: place.to_owned(),
+            code: ran.status.code(),
+            output: tail(&ran.stdout),
+            error: tail(&ran.stderr),
+        })
+    }
+}
+
+/// The program itself: the one that is found must not depend on this process's own `PATH`.
+fn find(program: &OsStr, path: Option<&OsStr>) -> PathBuf {
+    let is_name = Path::new(program).components().count() == 1;
+    let found = path.filter(|_| is_name).and_then(|path| {
+        std::env::split_paths(path).map(|directory| directory.join(program)).find(|file| file.is_file())
+    });
+    // With no PATH of its own a bare name is one in the worktree's root, if there is one at all.
+    found.unwrap_or_else(|| if is_name { Path::new("./").join(program) } else { program.into() })
+}
+
+fn tail(bytes: &[u8]) -> String {
+    const LONGEST: usize = 64 * 1024;
+    String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LONGEST)..]).into_owned()
+}
+
+/// For a message: what it said last.
+fn last_lines(error: &str, output: &str) -> String {
+    const LINES: usize = 5;
+    let said = if error.trim().is_empty() { output } else { error };
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}

@@ -1,0 +1,326 @@
+//! A process that is killed, as by `kill -9`, at every step of every operation: git accepts what it leaves, and the next
+//! call mends it.
+
+use std::{
+    collections::BTreeSet,
+    os::unix::process::ExitStatusExt as _,
+    path::{Path, PathBuf},
+    process::Child,
+};
+
+use interlocking_worktree::{BranchName, CommitId, Configuration, FastForwardError, Force, Pool, Repository};
+
+use crate::{
+    judge::{Place, author, branch, commit_with_git, git_in, run, text, write},
+    processes::start,
+};
+
+const OPERATIONS: [&str; 7] = ["create", "commit", "merge", "forward", "remove", "retire", "recycle"];
+
+/// Does one operation, in a process of its own, and has itself killed at the step that the environment names. By itself it
+/// does each of them once, and looks that they have steps at all.
+#[test]
+fn victim() {
+    let order = |name: &str| std::env::var(name).ok();
+    if let (Some(project), Some(operation), Some(step)) =
+        (order("WORKER_PROJECT"), order("VICTIM_OPERATION"), order("VICTIM_STEP"))
+    {
+        act(Path::new(&project), &operation, step.parse().unwrap()).unwrap();
+        return;
+    }
+    for operation in OPERATIONS {
+        let scene = Scene::new();
+        act(&scene.place.project(), operation, 0).unwrap();
+        assert!(interlocking_worktree::reached_steps().len() >= 5, "{operation}");
+        scene.assert_mended(operation);
+    }
+}
+
+/// A repository with what the operations need: `work` has a commit and an uncommitted file, `side` one more commit than
+/// main, and a worktree waits in the pool.
+struct Scene {
+    place: Place,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let place = Place::with_files(&[
+            (".gitignore", "*.log\n"),
+            ("a.txt", "a\n"),
+            ("b.txt", "b\n"),
+            ("dir/c.txt", "c\n"),
+            ("gone.txt", "gone\n"),
+        ]);
+        place.worktree("work");
+        let side = place.worktree("side");
+        std::fs::remove_file(side.path().join("gone.txt")).unwrap();
+        commit_with_git(side.path(), &[("a.txt", "side\n"), ("new/d.txt", "d\n"), ("dir/c.txt", "side c\n")], "side");
+        let pool = pool_of(&place.repository, &place.project());
+        for (name, waits) in [("pooled", true), ("own", false)] {
+            let worktree =
+                pool.create_worktree(place.path().join("run").join(name), branch(name), place.main()).unwrap();
+            if waits {
+                assert!(pool.retire(&worktree, Force::No).unwrap().clean().unwrap());
+            }
+        }
+        // The user's own, in their working tree.
+        write(&place.project().join("untracked.txt"), "mine\n");
+        write(&place.project().join("debug.log"), "mine\n");
+        Self { place }
+    }
+
+    fn victim(&self, operation: &str, step: usize) -> Child {
+        let orders = [("VICTIM_OPERATION", operation), ("VICTIM_STEP", &step.to_string())];
+        start("kills::victim", &self.place.project(), &orders)
+    }
+
+    /// Right after the kill, with nothing mended.
+    fn assert_git_accepts(&self, context: &str) {
+        let project = self.place.project();
+        let commands: [&[&str]; 3] =
+            [&["fsck", "--strict", "--no-dangling"], &["status", "--porcelain"], &["worktree", "list", "--porcelain"]];
+        for command in commands {
+            let output = run(&project, command);
+            assert!(output.status.success(), "{context}: git {command:?}: {}", text(&output.stderr));
+        }
+    }
+
+    /// After the next call: nothing is locked, nothing lies about, nobody's work is touched.
+    fn assert_mended(&self, context: &str) {
+        let project = self.place.project();
+        let left: Vec<_> = locks_and_leftovers(self.place.path());
+        assert_eq!(left, Vec::<PathBuf>::new(), "{context}");
+        assert_eq!(std::fs::read_to_string(project.join("untracked.txt")).unwrap(), "mine\n", "{context}");
+        assert_eq!(std::fs::read_to_string(project.join("debug.log")).unwrap(), "mine\n", "{context}");
+        assert_eq!(git_in(&project, &["status", "--porcelain"]), "?? untracked.txt", "{context}");
+        for entry in self.place.repository.worktrees().unwrap() {
+            assert_eq!((entry.locked, entry.is_missing), (None, false), "{context}: {}", entry.name);
+            let status = git_in(&entry.path, &["status", "--porcelain"]);
+            assert!(["", "?? new.txt"].contains(&status.as_str()), "{context}: {}: {status}", entry.name);
+        }
+    }
+}
+
+fn pool_of(repository: &Repository, project: &Path) -> Pool {
+    Pool::open(repository, project.with_file_name("pool"), 2).unwrap()
+}
+
+/// Locks of git's, half-made things of ours, trash.
+fn locks_and_leftovers(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_kept = ["registration.lock", "debug.log"].contains(&name.as_str());
+        let endings = [".lock", ".note", ".draft", ".entry"];
+        let is_leftover = endings.iter().any(|ending| name.ends_with(ending))
+            || name.contains(".held")
+            || name.starts_with(".interlocking-removed");
+        if is_leftover && !is_kept {
+            found.push(path.clone());
+        }
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(locks_and_leftovers(&path));
+        }
+    }
+    found
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// The operation as it is when nothing goes wrong; begun again after a kill, it goes on from what it finds.
+fn act(project: &Path, operation: &str, step: usize) -> Outcome {
+    let repository = Repository::open_with(project, Configuration::RepositoryOnly)?;
+    let run = project.with_file_name("run");
+    let side = repository.branch_head(&branch("side"))?.ok_or("no side")?;
+    let pool = pool_of(&repository, project);
+    let main: CommitId = repository.resolve("main")?;
+    if operation == "commit" {
+        std::fs::write(run.join("work/new.txt"), "new\n")?;
+    }
+    interlocking_worktree::kill_at(step);
+    match operation {
+        "create" => drop(repository.create_worktree(run.join("made/one"), branch("made"), side)?),
+        "recycle" => drop(pool.create_worktree(run.join("made/one"), branch("made"), side)?),
+        "commit" => drop(repository.open_worktree(run.join("work"))?.commit_all(&author(), "new")?),
+        "merge" => drop(repository.open_worktree(run.join("work"))?.merge(side, &author(), "merge")?),
+        "forward" => repository.fast_forward(&branch("main"), side, main)?,
+        "remove" => repository.remove_worktree(&repository.open_worktree(run.join("own"))?, Force::No)?.delete()?,
+        "retire" => drop(pool.retire(&repository.open_worktree(run.join("own"))?, Force::No)?.clean()?),
+        other => return Err(other.into()),
+    }
+    Ok(())
+}
+
+/// Whether the operation was done when its process was killed; otherwise it is as if it had not begun.
+fn is_done(scene: &Scene, operation: &str, before: &Before) -> bool {
+    let repository = &scene.place.repository;
+    let head = |name: &str| repository.branch_head(&branch(name)).unwrap();
+    let run = scene.place.path().join("run");
+    match operation {
+        "create" | "recycle" => {
+            let is_there = run.join("made/one/a.txt").exists();
+            assert_eq!(head("made").is_some(), is_there, "branch and worktree together");
+            is_there
+        }
+        "commit" | "merge" => head("work") != before.work,
+        "forward" => {
+            let is_moved = head("main") != before.main;
+            let expected = if is_moved { "side\n" } else { "a\n" };
+            assert_eq!(std::fs::read_to_string(scene.place.project().join("a.txt")).unwrap(), expected);
+            assert_eq!(scene.place.project().join("gone.txt").exists(), !is_moved);
+            is_moved
+        }
+        "remove" | "retire" => !run.join("own").exists(),
+        other => panic!("{other}"),
+    }
+}
+
+struct Before {
+    main: Option<CommitId>,
+    work: Option<CommitId>,
+}
+
+fn at_every_step(operation: &str) {
+    let mut steps = 0;
+    loop {
+        steps += 1;
+        let scene = Scene::new();
+        let head = |name: &str| scene.place.repository.branch_head(&BranchName::new(name).unwrap()).unwrap();
+        let before = Before { main: head("main"), work: head("work") };
+        let status = scene.victim(operation, steps).wait_with_output().unwrap().status;
+        if status.success() {
+            break;
+        }
+        assert_eq!(status.signal(), Some(9), "{operation}, step {steps}");
+        let context = format!("{operation}, killed at step {steps}");
+        scene.assert_git_accepts(&context);
+        // Any call of ours mends.
+        scene.place.repository.worktrees().unwrap();
+        pool_of(&scene.place.repository, &scene.place.project());
+        scene.assert_mended(&context);
+        if !is_done(&scene, operation, &before) {
+            // It can be done again, by the same names and in the same places.
+            if let Err(error) = act(&scene.place.project(), operation, 0) {
+                panic!("{context}: {error}");
+            }
+            assert!(is_done(&scene, operation, &before), "{context}");
+            scene.assert_mended(&context);
+        }
+        scene.place.assert_sound();
+    }
+    assert!(steps > 5, "{operation} has but {steps} steps");
+}
+
+#[test]
+fn while_a_worktree_is_made() {
+    at_every_step("create");
+}
+
+#[test]
+fn while_a_retired_worktree_is_used_again() {
+    at_every_step("recycle");
+}
+
+#[test]
+fn while_a_commit_is_made() {
+    at_every_step("commit");
+}
+
+#[test]
+fn while_a_merge_is_made() {
+    at_every_step("merge");
+}
+
+#[test]
+fn while_main_is_advanced_where_it_is_checked_out() {
+    at_every_step("forward");
+}
+
+#[test]
+fn while_a_worktree_is_removed() {
+    at_every_step("remove");
+}
+
+#[test]
+fn while_a_worktree_is_retired() {
+    at_every_step("retire");
+}
+
+/// Not at a step of ours but at any moment, while three hundred files of the user's tree change. What the user changes
+/// after the kill, too, stays.
+#[test]
+fn at_any_moment_while_main_is_advanced() {
+    let names: Vec<String> = (0..300).map(|file| format!("part{}/file{file}.txt", file % 10)).collect();
+    let old: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old contents\n")).collect();
+    let new: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "new contents, and more of them\n")).collect();
+    let mut verdicts = BTreeSet::new();
+    for round in 0..12_u32 {
+        let place = Place::with_files(&old);
+        commit_with_git(place.worktree("side").path(), &new, "side");
+        write(&place.project().join("untracked.txt"), "mine\n");
+        let (main, side) = (place.main(), place.repository.branch_head(&branch("side")).unwrap().unwrap());
+        let orders = [("VICTIM_OPERATION", "forward"), ("VICTIM_STEP", "0")];
+        let mut victim = start("kills::victim", &place.project(), &orders);
+        // It has begun once it has locked the index; then later and later.
+        let lock = place.project().join(".git/index.lock");
+        while !lock.exists() && victim.try_wait().unwrap().is_none() {}
+        std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 1_400));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        let was_locked = lock.exists();
+        assert!(run(&place.project(), &["status", "--porcelain"]).status.success());
+        // The user works on in a file that may or may not have been changed.
+        let theirs = format!("part{}/file{}.txt", round % 10, round);
+        write(&place.project().join(&theirs), "the user's\n");
+
+        place.repository.mend().unwrap();
+        assert!(!lock.exists());
+        assert_eq!(std::fs::read_to_string(place.project().join(&theirs)).unwrap(), "the user's\n");
+        assert_eq!(std::fs::read_to_string(place.project().join("untracked.txt")).unwrap(), "mine\n");
+        let status = git_in(&place.project(), &["status", "--porcelain"]);
+        assert_eq!(status, format!(" M {theirs}\n?? untracked.txt"), "round {round}");
+        verdicts.insert((was_locked, place.main() == side));
+        if place.main() == main {
+            let refused = place.repository.fast_forward(&branch("main"), side, main).unwrap_err();
+            assert!(matches!(refused, FastForwardError::CheckedOut { .. }), "{refused}");
+            git_in(&place.project(), &["checkout", "--", &theirs]);
+            place.repository.fast_forward(&branch("main"), side, main).unwrap();
+        }
+        place.assert_sound();
+    }
+    assert!(verdicts.contains(&(true, false)), "killed amid the change at least once: {verdicts:?}");
+}
+
+/// A lock that nobody can prove to be ours is not ours.
+#[test]
+fn a_lock_of_somebody_elses_is_respected() {
+    let scene = Scene::new();
+    let lock = scene.place.project().join(".git/index.lock");
+    let main = scene.place.main();
+    let side = scene.place.repository.branch_head(&branch("side")).unwrap().unwrap();
+    // Where ours was left, deleted by hand, and taken by another.
+    let steps = act_until_locked(&scene);
+    assert!(lock.exists(), "killed at step {steps}");
+    std::fs::remove_file(&lock).unwrap();
+    write(&lock, "theirs");
+    scene.place.repository.mend().unwrap();
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), "theirs");
+    let refused = scene.place.repository.fast_forward(&branch("main"), side, main).unwrap_err();
+    assert!(refused.to_string().contains("index.lock"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), "theirs");
+    std::fs::remove_file(&lock).unwrap();
+    scene.place.repository.fast_forward(&branch("main"), side, main).unwrap();
+    scene.assert_mended("a foreign lock");
+}
+
+/// Kills a fast-forward right after it has locked the index of the main working tree.
+fn act_until_locked(scene: &Scene) -> usize {
+    let lock = scene.place.project().join(".git/index.lock");
+    (1..100)
+        .find(|step| {
+            scene.victim("forward", *step).wait_with_output().unwrap();
+            lock.exists()
+        })
+        .unwrap()
+}
