@@ -34,7 +34,7 @@ fn main() {
         ("merge", Bench::merge),
     ];
     for (files, rounds) in [(100, 31), (2_000, 15), (20_000, 7)] {
-        if only.is_none_or(|only: usize| only == files) {
+        if only.is_none_or(|only: usize| only == files) && measured.iter().any(|(name, _)| wanted(name)) {
             let bench = Bench::new(files);
             for (_, measure) in measured.iter().filter(|(name, _)| wanted(name)) {
                 measure(&bench, rounds);
@@ -71,6 +71,9 @@ impl Bench {
             std::fs::create_dir_all(at.parent().unwrap()).unwrap();
             std::fs::write(at, contents_of(file, 0)).unwrap();
         }
+        // Nothing in the background.
+        git(&root, &["config", "gc.auto", "0"]);
+        git(&root, &["config", "maintenance.auto", "false"]);
         git(&root, &["add", "--all"]);
         git(&root, &["commit", "--quiet", "--message", "Begin"]);
         // As in a repository that was cloned: git and gix read the same pack.

@@ -52,8 +52,11 @@
 //! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`] and [`Repository::take_in`], [`Repository::remove_clone`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; trailers with [`Message`] |
-//! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a process was killed, [`Worktree::unlock`] first |
 //! | see what an agent did to its place | [`Place::verify`] |
+//! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
+//! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
+//! | the life of a run's worktrees: setup, cleanup, keeping, orphans | [`Yard`], [`Run`], [`Orphan`] |
+//! | after a process of ours was killed | every operation mends; [`Repository::mend`] does nothing else |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
 //! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
 //! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
@@ -68,6 +71,8 @@
 //! - **Git agrees.** What is made here is what git makes: the same tree ids, a clean `git status`, a clean `git fsck`.
 //! - **Its own place.** Names of branches and paths are checked types. Worktrees cannot be created inside the
 //!   repository, a worktree whose `.git` file was rewritten is not touched, symbolic links are not followed out of it.
+//! - **Killed processes.** What one leaves is mended by the next operation: see `docs/worktrees.md`. Locks of other
+//!   programs are respected.
 //! - **Threads.** [`Repository`] and [`Worktree`] are `Send + Sync` and cheap to clone. Registering and removing is
 //!   done one at a time, across processes too (a lock file in `.git/interlocking`); files are written in parallel.
 //!   Two operations on the *same* worktree at once are kept apart by git's `index.lock`.
@@ -79,7 +84,7 @@
 //! to another, rebase, prune, repair, patches that `git apply` takes) is written here, on gix. So there is no boundary to
 //! cross and no version to check; the tests do everything where no program can be found.
 //!
-//! What does start programs is the user's own git configuration: clean, smudge and long-running filters
+//! What does start programs is the setup command that a [`Yard`] is given, and the user's own git configuration: clean, smudge and long-running filters
 //! (`filter.<name>.…`, git-lfs for one) when files are read or written, and merge drivers (`merge.<name>.driver`) in merges,
 //! picks and rebases, each where attributes say so. With [`Configuration::RepositoryOnly`] those of the user's own
 //! configuration and the system's do not count.
@@ -233,6 +238,11 @@ pub use yard::{Keep, PlaceName, Yard, YardError, YardSettings};
 #[cfg(feature = "steps")]
 #[doc(hidden)]
 pub use step::{kill_at, reached_steps};
+
+/// The example in the documentation is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/worktrees.md")]
+struct Documentation;
 
 /// The example in the README is compiled and run.
 #[cfg(doctest)]

@@ -266,7 +266,7 @@ fn unhex(hex: &str) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_of_the_former_user_is_left(messes in proptest::collection::vec(mess(), 1..9), is_other in any::<bool>()) {

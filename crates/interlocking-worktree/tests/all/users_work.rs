@@ -128,7 +128,7 @@ fn act(place: &Place, operation: Operation, main: CommitId, side: CommitId) -> b
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn uncommitted_work_is_as_it_was(
