@@ -54,7 +54,7 @@ impl Repository {
         self.delete_branch(from, expected).map_err(|error| {
             if is_new {
                 // Whatever keeps it, the error that is told is the one that began it.
-                let _ = references::delete(&git, &name, expected.git(), &Signature::runtime());
+                let _ = references::delete(&git, &name, expected.git());
             }
             error.into()
         })
