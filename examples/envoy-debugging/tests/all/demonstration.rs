@@ -1,10 +1,12 @@
 //! The demonstration, and what happens where the protocol is broken.
 
-use envoy_debugging::{Site, bug, demonstration, developer};
+use envoy_debugging::{Debugging, Site, bug, demonstration, developer};
 use interlocking::envoy::Library;
 use interlocking::prelude::*;
 use std::path::Path;
 use std::process::Command;
+
+held!(Debugging);
 
 fn project_with(protocol: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
