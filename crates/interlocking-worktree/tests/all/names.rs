@@ -42,8 +42,8 @@ proptest! {
             Err(error) if gits => {
                 let is_ours = match error.reason {
                     NameRule::LeadingDash | NameRule::Reserved | NameRule::Device => true,
-                    // Case is nothing to some file systems.
-                    NameRule::Dots => name.to_ascii_lowercase().contains(".lock"),
+                    // Case is nothing to some file systems, nor is a dot at the end of a directory's name.
+                    NameRule::Dots => name.to_ascii_lowercase().contains(".lock") || name.contains("./"),
                     NameRule::Character(character) => character == '@' || character.is_whitespace(),
                     _ => false,
                 };
