@@ -1,13 +1,14 @@
 //! What an agent can do to the git directory of its clone, and to the commits it hands back.
 
 use std::{
+    collections::BTreeMap,
     io::Write as _,
     os::unix::fs::symlink,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use interlocking_worktree::{CommitError, CommitId, FetchError, TakeInError, Worktree, WorktreeError};
+use interlocking_worktree::{CommitError, CommitId, FetchError, Force, TakeInError, Worktree, WorktreeError};
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, run, text, write};
 
@@ -275,4 +276,80 @@ fn a_forged_base_does_not_let_others_files_in() {
     let found = refused(&place, &clone, base);
     // Its tree is not taken for new, since the forged base has it; the genuine base has not.
     assert!(matches!(&found, FetchError::TakeIn(TakeInError::Missing { .. })), "{found}");
+}
+
+/// Every file below these directories, git's among them, but what is ours in there.
+fn files_of<const N: usize>(roots: [&Path; N]) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut directories: Vec<PathBuf> = roots.map(Path::to_owned).into();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if !path.is_dir() {
+                files.insert(path.clone(), std::fs::read(&path).unwrap());
+            } else if !path.ends_with(".git/interlocking") {
+                directories.push(path);
+            }
+        }
+    }
+    files
+}
+
+/// A note of what is under way is for whoever comes after a crash. One that the agent has forged is believed about its own clone
+/// at most: nothing outside is unlocked, renamed, deleted or taken back.
+#[test]
+fn a_forged_note_reaches_nothing_outside() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    let outside = place.path().join("outside");
+    let trash = outside.join(".interlocking-removed-1-2-3");
+    std::fs::create_dir_all(&trash).unwrap();
+    write(&trash.join("kept.txt"), "kept\n");
+    let lock = outside.join("precious.lock");
+    write(&lock, "precious\n");
+    let project = place.project();
+    write(&project.join("later.txt"), "the user's own, not committed\n");
+    let index_lock = project.join(".git/index.lock");
+    write(&index_lock, "somebody else's\n");
+    let before = files_of([project.as_path(), outside.as_path()]);
+
+    let notes = root.join(".git/interlocking/notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    std::fs::hard_link(&lock, notes.join("1-0-1.held0")).unwrap();
+    std::fs::hard_link(&index_lock, notes.join("1-0-1.held1")).unwrap();
+    let (git, tree) = (project.join(".git"), git_in(root, &["rev-parse", "HEAD^{tree}"]));
+    let clones = root.join(".git");
+    let lines = [
+        format!("lock\t{}\t0", lock.display()),
+        format!("lock\t{}\t1", index_lock.display()),
+        format!("lock\t{}/../../../../outside/precious.lock\t0", clones.display()),
+        format!("files\t{}\t{}\t{}", project.display(), git.display(), tree.trim()),
+        format!("moving\t{}\t{base}", git.display()),
+        format!("files\t{}\t{}\t{}", project.display(), clones.display(), tree.trim()),
+        format!(
+            "remove\t{}\t{}\t{}\t{}",
+            outside.join("gone").display(),
+            trash.display(),
+            clones.join("worktrees/one").display(),
+            clones.join(".interlocking-removed-4-5-6").display(),
+        ),
+        format!("create\t{}\t{}\t\t{base}", outside.display(), clones.join("worktrees/two").display()),
+    ];
+    for (number, line) in lines.iter().enumerate() {
+        write(&notes.join(format!("1-{number}-1.note")), &format!("{line}\n"));
+        for held in ["held0", "held1"] {
+            let _ = std::fs::hard_link(
+                notes.join("1-0-1").with_extension(held),
+                notes.join(format!("1-{number}-1.{held}")),
+            );
+        }
+    }
+    write(&root.join("a.txt"), "changed\n");
+    clone.status().unwrap();
+    let head = clone.commit_all(&author(), "all").unwrap().unwrap();
+    clone.reset_to(base).unwrap();
+    clone.cherry_pick(base..head, &author()).unwrap();
+    assert_eq!(files_of([project.as_path(), outside.as_path()]), before);
+    place.repository.remove_clone(&clone, Force::DiscardChanges).unwrap().delete().unwrap();
+    assert_eq!(files_of([project.as_path(), outside.as_path()]), before);
 }
