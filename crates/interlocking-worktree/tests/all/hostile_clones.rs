@@ -336,7 +336,7 @@ fn a_forged_note_reaches_nothing_outside() {
         format!("create\t{}\t{}\t\t{base}", outside.display(), clones.join("worktrees/two").display()),
     ];
     for (number, line) in lines.iter().enumerate() {
-        write(&notes.join(format!("1-{number}-1.note")), &format!("{line}\n"));
+        write(&notes.join(format!("1-{number}-1.note")), format!("{line}\n"));
         for held in ["held0", "held1"] {
             let _ = std::fs::hard_link(
                 notes.join("1-0-1").with_extension(held),
