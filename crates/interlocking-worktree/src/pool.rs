@@ -76,6 +76,8 @@ impl Pool {
         let directory = resolve(directory.as_ref())?;
         let doing = || format!("opening the pool in {}", directory.display());
         repository.check_outside(&directory)?;
+        // One at a time, across processes too: a marker that is half written is nobody's.
+        let registration = repository.lock_registration()?;
         std::fs::create_dir_all(&directory).doing(doing)?;
         let marker = directory.join(MARKER);
         let owner = repository.common_directory().as_os_str().as_encoded_bytes();
@@ -90,6 +92,7 @@ impl Pool {
             Ok(_) => return Err(PoolError::NotAPool { directory }),
             Err(error) => Err(error).doing(doing)?,
         }
+        drop(registration);
         let pool = Self { repository: repository.clone(), directory, limit };
         item::sweep(&pool.directory)?;
         Ok(pool)
