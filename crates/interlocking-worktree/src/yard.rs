@@ -124,6 +124,8 @@ impl Yard {
         let directory = resolve(directory.as_ref())?;
         let doing = || format!("opening the yard in {}", directory.display());
         let owner = repository.common_directory().as_os_str().as_encoded_bytes();
+        // One at a time, across processes too: a marker that is half written is nobody's.
+        let registration = repository.lock_registration()?;
         match std::fs::read(directory.join(MARKER)) {
             // A worktree of its own may lie around it: it was outside when it was made.
             Ok(found) if found == owner => {}
@@ -138,6 +140,7 @@ impl Yard {
             }
             Err(error) => return Err(error).doing(doing)?,
         }
+        drop(registration);
         let pool = match settings.pool {
             0 => None,
             limit => Some(Pool::open(repository, directory.join(POOL), limit)?),
