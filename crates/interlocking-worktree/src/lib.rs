@@ -140,6 +140,7 @@ mod make;
 mod strip;
 mod pristine;
 mod item;
+mod owned;
 mod pool;
 mod setup;
 mod listed;

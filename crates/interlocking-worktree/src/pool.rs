@@ -12,11 +12,12 @@ use std::{
 
 use crate::{
     create::{CreateError, NewHead, missing_parents, resolve},
-    git_error::{Doing as _, GitError},
+    git_error::GitError,
     id::CommitId,
     item::{self, Claim},
     make::Filling,
     name::BranchName,
+    owned::{self, own},
     pristine::Pristine,
     register::is_ordinary,
     remove::{Discarded, Force, RemoveError},
@@ -74,25 +75,9 @@ impl Pool {
     /// [`PoolError::NotAPool`] if something else is in it; nothing there is touched.
     pub fn open(repository: &Repository, directory: impl AsRef<Path>, limit: usize) -> Result<Self, PoolError> {
         let directory = resolve(directory.as_ref())?;
-        let doing = || format!("opening the pool in {}", directory.display());
-        repository.check_outside(&directory)?;
-        // One at a time, across processes too: a marker that is half written is nobody's.
-        let registration = repository.lock_registration()?;
-        std::fs::create_dir_all(&directory).doing(doing)?;
-        let marker = directory.join(MARKER);
-        let owner = repository.common_directory().as_os_str().as_encoded_bytes();
-        match std::fs::read(&marker) {
-            Ok(found) if found == owner => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                if std::fs::read_dir(&directory).doing(doing)?.next().is_some() {
-                    return Err(PoolError::NotAPool { directory });
-                }
-                std::fs::write(&marker, owner).doing(doing)?;
-            }
-            Ok(_) => return Err(PoolError::NotAPool { directory }),
-            Err(error) => Err(error).doing(doing)?,
+        if !own(repository, &directory, MARKER)? {
+            return Err(PoolError::NotAPool { directory });
         }
-        drop(registration);
         let pool = Self { repository: repository.clone(), directory, limit };
         item::sweep(&pool.directory)?;
         Ok(pool)
@@ -216,9 +201,5 @@ impl Drop for Retired {
 
 /// Held while items are counted, so that there are never more than the limit.
 pub(crate) fn lock(directory: &Path) -> Result<File, GitError> {
-    let path = directory.join(MARKER);
-    let doing = || format!("locking {}", path.display());
-    let file = File::options().read(true).write(true).open(&path).doing(doing)?;
-    file.lock().doing(doing)?;
-    Ok(file)
+    owned::lock(directory, MARKER)
 }

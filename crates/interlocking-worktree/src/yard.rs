@@ -17,9 +17,10 @@ use std::{
 
 use crate::{
     create::{CreateError, resolve},
-    git_error::{Doing as _, GitError},
+    git_error::GitError,
     listed::CopyError,
     name::{BranchName, NameError, NameRule},
+    owned::{self, own},
     path::RepositoryPath,
     pool::{Pool, PoolError},
     remove::RemoveError,
@@ -122,25 +123,9 @@ impl Yard {
         settings: YardSettings,
     ) -> Result<Self, YardError> {
         let directory = resolve(directory.as_ref())?;
-        let doing = || format!("opening the yard in {}", directory.display());
-        let owner = repository.common_directory().as_os_str().as_encoded_bytes();
-        // One at a time, across processes too: a marker that is half written is nobody's.
-        let registration = repository.lock_registration()?;
-        match std::fs::read(directory.join(MARKER)) {
-            // A worktree of its own may lie around it: it was outside when it was made.
-            Ok(found) if found == owner => {}
-            Ok(_) => return Err(YardError::NotAYard { directory }),
-            Err(error) if crate::snapshot::is_absent(&error) => {
-                repository.check_outside(&directory)?;
-                std::fs::create_dir_all(&directory).doing(doing)?;
-                if std::fs::read_dir(&directory).doing(doing)?.next().is_some() {
-                    return Err(YardError::NotAYard { directory });
-                }
-                std::fs::write(directory.join(MARKER), owner).doing(doing)?;
-            }
-            Err(error) => return Err(error).doing(doing)?,
+        if !own(repository, &directory, MARKER)? {
+            return Err(YardError::NotAYard { directory });
         }
-        drop(registration);
         let pool = match settings.pool {
             0 => None,
             limit => Some(Pool::open(repository, directory.join(POOL), limit)?),
@@ -156,11 +141,7 @@ impl Yard {
 
     /// Held while runs begin and are looked for.
     pub(crate) fn lock(&self) -> Result<File, GitError> {
-        let path = self.directory.join(MARKER);
-        let doing = || format!("locking {}", path.display());
-        let file = File::options().read(true).write(true).open(&path).doing(doing)?;
-        file.lock().doing(doing)?;
-        Ok(file)
+        owned::lock(&self.directory, MARKER)
     }
 }
 

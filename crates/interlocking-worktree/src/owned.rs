@@ -1,0 +1,41 @@
+//! Directories of our own, a yard or a pool, which say in a file whose they are.
+
+use std::{fs::File, path::Path};
+
+use crate::{
+    create::CreateError,
+    git_error::{Doing as _, GitError},
+    repository::Repository,
+    snapshot::is_absent,
+};
+
+/// Makes `directory` the repository's own, or finds that it is. False if something else is in it, which is not touched.
+pub(crate) fn own(repository: &Repository, directory: &Path, marker: &str) -> Result<bool, CreateError> {
+    let doing = || format!("opening {}", directory.display());
+    let (marker, owner) = (directory.join(marker), repository.common_directory().as_os_str().as_encoded_bytes());
+    // One at a time, across processes too: a marker that is half written is nobody's.
+    let _registration = repository.lock_registration()?;
+    match std::fs::read(&marker) {
+        // A worktree of its own may lie around it: it was outside when it was made.
+        Ok(found) => Ok(found == owner),
+        Err(error) if is_absent(&error) => {
+            repository.check_outside(directory)?;
+            std::fs::create_dir_all(directory).doing(doing)?;
+            if std::fs::read_dir(directory).doing(doing)?.next().is_some() {
+                return Ok(false);
+            }
+            std::fs::write(&marker, owner).doing(doing)?;
+            Ok(true)
+        }
+        Err(error) => Ok(Err(error).doing(doing)?),
+    }
+}
+
+/// Holds the directory against every other thread and process that does.
+pub(crate) fn lock(directory: &Path, marker: &str) -> Result<File, GitError> {
+    let path = directory.join(marker);
+    let doing = || format!("locking {}", path.display());
+    let file = File::options().read(true).write(true).open(&path).doing(doing)?;
+    file.lock().doing(doing)?;
+    Ok(file)
+}
