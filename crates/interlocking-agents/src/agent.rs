@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::capabilities::Capabilities;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, AgentEvents};
 use crate::interrupt::Interrupt;
@@ -29,6 +30,21 @@ pub trait Agent: Send + Sync {
     /// starts none can say so, too. One that does not is not asked to work where a sandbox is demanded.
     fn confines(&self) -> bool {
         false
+    }
+
+    /// What it can do; everything, unless it says otherwise.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::ALL
+    }
+
+    /// Looks whether it can work at all, before anything runs: whether its program is there and of a version that is known to
+    /// work, and whether that can do what the agent was set up to do. Costs no money. Asked once before a run starts.
+    ///
+    /// # Errors
+    ///
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): what is missing or cannot be done, and what to do.
+    async fn ready(&self) -> Result<(), AgentError> {
+        Ok(())
     }
 
     /// Makes one call. It asks for the turn's schema as its model does best: for the output as a whole, or for a call of

@@ -19,6 +19,7 @@
 
 mod admission;
 mod agent;
+mod capabilities;
 mod conversation;
 mod decision;
 mod error;
@@ -37,6 +38,7 @@ mod usage;
 
 pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
+pub use capabilities::{Capabilities, SchemaSupport};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
