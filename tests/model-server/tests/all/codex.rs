@@ -1,0 +1,1 @@
+//! The real Codex takes the server for OpenAI's.
