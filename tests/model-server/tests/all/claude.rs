@@ -1,6 +1,7 @@
 //! The real Claude Code takes the server for Anthropic's.
 
 use std::path::Path;
+use std::time::Duration;
 
 use interlocking_model_server::programs::{self, found};
 use interlocking_model_server::{Block, Dialect, ModelServer, Reaction, Rule, Script, Usage};
@@ -56,4 +57,70 @@ async fn a_plain_answer() {
     assert!(request.offers("Bash") && request.streams());
     assert_eq!(request.header("x-api-key"), Some("key-of-the-test"));
     assert_eq!(server.notes(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_file_is_really_written_and_then_an_output_given() {
+    let Some(program) = found(programs::claude()) else { return };
+    let place = Place::new();
+    let file = place.work().join("greeting");
+    let write = json!({ "file_path": file, "content": "hello\n" });
+    let script = Script::new()
+        .rule(
+            Rule::asked("greeting")
+                .reply(Reaction::text("I write.").and(Block::Tool { name: "Write".into(), input: write })),
+        )
+        .rule(Rule::told("created successfully").reply(Reaction::output(json!({ "written": true }))));
+    let server = ModelServer::start(script).unwrap();
+    let mut command = claude(&program, &place, &server);
+    let schema =
+        json!({ "type": "object", "properties": { "written": { "type": "boolean" } }, "required": ["written"] });
+    command.args(["--json-schema", &schema.to_string()]);
+    let ran = run(command, "Write a greeting.").await;
+
+    server.assert_all_matched();
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "hello\n");
+    assert_eq!(result(&ran)["structured_output"], json!({ "written": true }));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2, "{:#?}", server.requests());
+    assert_eq!(requests[0].schema().unwrap()["properties"], schema["properties"]);
+    assert_eq!(requests[1].prompts(), ["Write a greeting."]);
+}
+
+#[tokio::test]
+async fn a_limit_of_requests_passes() {
+    let Some(program) = found(programs::claude()) else { return };
+    let refused = Reaction::status(429, "slow down").with_header("retry-after", "0");
+    let script = Script::new().rule(Rule::any().times(1).reply(refused)).rule(
+        Rule::asked("colour").reply(Reaction::blocks([Block::Thinking("Hm.".into()), Block::Text("Blue.".into())])),
+    );
+    let server = ModelServer::start(script).unwrap();
+    let place = Place::new();
+    let ran = run(claude(&program, &place, &server), "Which colour?").await;
+    assert_eq!((ran.code, &result(&ran)["result"]), (Some(0), &json!("Blue.")));
+    assert_eq!(server.requests().len(), 2);
+    assert_eq!(ran.events().iter().filter(|event| event["subtype"] == "api_retry").count(), 1);
+}
+
+#[tokio::test]
+async fn what_no_rule_fits_is_visible() {
+    let Some(program) = found(programs::claude()) else { return };
+    let server = ModelServer::start(Script::new().rule(Rule::asked("something else"))).unwrap();
+    let place = Place::new();
+    let ran = run(claude(&program, &place, &server), "Which colour?").await;
+    assert_eq!(ran.code, Some(1));
+    let said = result(&ran)["result"].to_string();
+    assert!(said.contains("no rule of the model server's script fits") && said.contains("Which colour?"), "{said}");
+    assert!(!server.unmatched().is_empty());
+}
+
+#[tokio::test]
+async fn a_stall_lasts_until_the_program_goes() {
+    let Some(program) = found(programs::claude()) else { return };
+    let stalled = Reaction::text("Never heard in full.").stalled_after(3);
+    let server = ModelServer::start(Script::new().rule(Rule::any().reply(stalled))).unwrap();
+    let place = Place::new();
+    let ending = tokio::time::timeout(Duration::from_secs(5), run(claude(&program, &place, &server), "Which colour?"));
+    assert!(ending.await.is_err(), "it waits");
+    assert_eq!(server.requests().len(), 1);
 }
