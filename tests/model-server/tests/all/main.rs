@@ -2,5 +2,10 @@
 
 mod claude;
 mod codex;
+mod dialects;
 mod every_file_is_here;
+mod faults;
+mod lock;
 mod real;
+mod rules;
+mod wire;
