@@ -46,8 +46,8 @@ pub struct Ended {
     pub survivors: usize,
 }
 
-/// How much of standard error is kept, in bytes.
-const KEPT_ERRORS: usize = 4096;
+/// How much of the end of an output is kept, in bytes.
+const KEPT: usize = 4096;
 
 /// For how long a pipe is read when everybody who wrote to it has ended: as good as none, unless somebody escaped who has it open.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -60,7 +60,7 @@ impl Running {
         stays_open: bool,
         longest_line: usize,
     ) -> Self {
-        let tail = Arc::new(Mutex::new(Tail::new(KEPT_ERRORS, &redactor)));
+        let tail = Arc::new(Mutex::new(Tail::new(KEPT, &redactor)));
         let output = life.child.stdout.take();
         let draining = life.child.stderr.take().map(|errors| tokio::spawn(drain(errors, Arc::clone(&tail))));
         let sender = life.child.stdin.take().map(|stdin| {
@@ -105,6 +105,23 @@ impl Running {
                 None => self.read().await?,
             }
         }
+    }
+
+    /// Reads its standard output to the end and gives the last of it, as [`Ended::stderr`] does; of a program that does not speak
+    /// in lines. A line that is too long is left out.
+    ///
+    /// # Errors
+    ///
+    /// The system's, of reading or waiting.
+    pub async fn output_tail(&mut self) -> io::Result<String> {
+        let mut tail = Tail::new(KEPT, &self.redactor);
+        while let Some(line) = self.next_line().await? {
+            if let Line::Whole(line) = line {
+                tail.push(line);
+                tail.push(b"\n");
+            }
+        }
+        Ok(tail.text(&self.redactor))
     }
 
     /// Reads once, or learns that there is nothing more to read.
