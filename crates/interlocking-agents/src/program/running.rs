@@ -1,5 +1,7 @@
 //! A program that runs: its lines, its input, its end.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +20,6 @@ use super::redactor::Redactor;
 use super::tail::Tail;
 
 /// A program that was started. Dropping it ends the program and everything that it started, wherever that went.
-#[derive(Debug)]
 pub struct Running {
     life: Life,
     output: Option<ChildStdout>,
@@ -46,8 +47,8 @@ pub struct Ended {
     pub survivors: usize,
 }
 
-/// How much of standard error is kept, in bytes.
-const KEPT_ERRORS: usize = 4096;
+/// How much of the end of an output is kept, in bytes.
+const KEPT: usize = 4096;
 
 /// For how long a pipe is read when everybody who wrote to it has ended: as good as none, unless somebody escaped who has it open.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -60,7 +61,7 @@ impl Running {
         stays_open: bool,
         longest_line: usize,
     ) -> Self {
-        let tail = Arc::new(Mutex::new(Tail::new(KEPT_ERRORS, &redactor)));
+        let tail = Arc::new(Mutex::new(Tail::new(KEPT, &redactor)));
         let output = life.child.stdout.take();
         let draining = life.child.stderr.take().map(|errors| tokio::spawn(drain(errors, Arc::clone(&tail))));
         let sender = life.child.stdin.take().map(|stdin| {
@@ -94,8 +95,8 @@ impl Running {
                 Some(Taken::Whole(line)) => {
                     let line = self.lines.bytes(line);
                     return Ok(Some(Line::Whole(match self.redactor.bytes(line) {
-                        std::borrow::Cow::Borrowed(line) => line,
-                        std::borrow::Cow::Owned(redacted) => {
+                        Cow::Borrowed(line) => line,
+                        Cow::Owned(redacted) => {
                             self.redacted = redacted;
                             &self.redacted
                         }
@@ -105,6 +106,23 @@ impl Running {
                 None => self.read().await?,
             }
         }
+    }
+
+    /// Reads its standard output to the end and gives the last of it, as [`Ended::stderr`] does; of a program that does not speak
+    /// in lines. A line that is too long is left out.
+    ///
+    /// # Errors
+    ///
+    /// The system's, of reading or waiting.
+    pub async fn output_tail(&mut self) -> io::Result<String> {
+        let mut tail = Tail::new(KEPT, &self.redactor);
+        while let Some(line) = self.next_line().await? {
+            if let Line::Whole(line) = line {
+                tail.push(line);
+                tail.push(b"\n");
+            }
+        }
+        Ok(tail.text(&self.redactor))
     }
 
     /// Reads once, or learns that there is nothing more to read.
@@ -212,6 +230,13 @@ impl Running {
             self.read().await?;
         }
         self.life.over().await
+    }
+}
+
+/// Neither what was read nor what was written.
+impl fmt::Debug for Running {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Running").field("id", &self.id()).finish_non_exhaustive()
     }
 }
 

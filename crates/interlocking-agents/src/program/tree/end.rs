@@ -5,19 +5,16 @@ use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal};
 
-use super::marker::Marker;
-use super::scan;
 use super::table::{Identity, Process, Table};
+use super::{Marks, scan};
 
 /// A program that runs or ran, and all that came of it.
 ///
-/// Its processes are found by their descent, by their process group, by the [`Marker`] in their environment, and by the pipes
-/// that they have from it.
+/// Its processes are found by their descent, by their process group, and by their [`Marks`].
 #[derive(Debug)]
 pub(in crate::program) struct Tree {
     root: Option<Identity>,
-    marker: Marker,
-    pipes: Vec<u64>,
+    marks: Marks,
 }
 
 /// How often it is looked for more before what was found is killed. Each look finds what was started before the last one
@@ -29,9 +26,9 @@ const PATIENCE: Duration = Duration::from_millis(2_000);
 
 impl Tree {
     /// Of a child of this process that was not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, marker: Marker, pipes: Vec<u64>) -> Self {
+    pub(in crate::program) fn of(child: Option<u32>, marks: Marks) -> Self {
         let number = child.and_then(|number| i32::try_from(number).ok());
-        Self { root: number.and_then(Process::look).map(|process| process.identity), marker, pipes }
+        Self { root: number.and_then(Process::look).map(|process| process.identity), marks }
     }
 
     /// Signals the program's process group. To be called only while the program was not waited for.
@@ -76,7 +73,7 @@ impl Tree {
     fn members(&self, table: &Table, known: &BTreeSet<Identity>) -> BTreeSet<Identity> {
         let mut members = BTreeSet::new();
         let group = self.root.into_iter().flat_map(|root| table.group_of(root));
-        let orphans = table.orphans_of(self.marker, &self.pipes);
+        let orphans = table.orphans_of(&self.marks);
         for member in self.root.into_iter().chain(known.iter().copied()).chain(group).chain(orphans) {
             table.descent(member, &mut members);
         }

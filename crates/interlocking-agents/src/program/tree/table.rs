@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::marker::Marker;
+use super::{Marker, Marks, Namespace};
 
 /// Which process it is: a number is used again, but not with the same moment of its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +40,7 @@ struct Traces {
     markers: Vec<Marker>,
     /// The numbers of the pipes that it has open.
     pipes: Vec<u64>,
+    namespace: Option<u64>,
 }
 
 impl Process {
@@ -117,10 +118,13 @@ impl Table {
         }
     }
 
-    /// The orphans that have one of the program's marks about them, or a pipe of its.
-    pub(super) fn orphans_of(&self, marker: Marker, pipes: &[u64]) -> impl Iterator<Item = Identity> {
-        let is_its = move |traces: &Traces| {
-            traces.markers.contains(&marker) || traces.pipes.iter().any(|pipe| pipes.contains(pipe))
+    /// The orphans that have one of a program's marks.
+    pub(super) fn orphans_of(&self, marks: &Marks) -> impl Iterator<Item = Identity> {
+        let is_its = |traces: &Traces| {
+            let namespace = marks.namespace.as_ref().map(|namespace| namespace.number);
+            traces.markers.contains(&marks.marker)
+                || traces.pipes.iter().any(|pipe| marks.pipes.contains(pipe))
+                || (namespace.is_some() && traces.namespace == namespace)
         };
         self.orphans.iter().filter(move |(_, traces)| is_its(traces)).map(|(number, _)| self.processes[number].identity)
     }
@@ -151,7 +155,8 @@ impl Table {
             if process.lives() && process.identity.start >= started {
                 // A child of this process that has not yet become another program has all its pipes open.
                 let pipes = if process.parent == own { Vec::new() } else { pipes(*number) };
-                self.orphans.insert(*number, Traces { markers: markers(*number), pipes });
+                self.orphans
+                    .insert(*number, Traces { markers: markers(*number), pipes, namespace: Namespace::of(*number) });
             }
         }
     }
