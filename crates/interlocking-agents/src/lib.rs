@@ -12,6 +12,7 @@
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one.
+//! - [`Gemini`]: the Gemini CLI.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
@@ -25,6 +26,7 @@ mod conversation;
 mod decision;
 mod error;
 mod event;
+mod gemini;
 mod interrupt;
 mod nudge;
 mod process;
@@ -45,6 +47,7 @@ pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
+pub use gemini::{Gemini, GeminiPermissions, GeminiSettings};
 pub use interrupt::Interrupt;
 pub use nudge::{NudgeReason, Nudges};
 pub use pulse::Working;
