@@ -43,11 +43,11 @@ pub(super) fn of_a_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
     if says(&["quota", "rate limit", "exhausted your capacity"]) {
         return AgentErrorKind::RateLimited { retry_after: None };
     }
-    if says(&["fetch failed", "terminated", "socket", "econn", "etimedout", "enotfound", "other side closed"]) {
+    if says(&["fetch failed", "terminated", "socket", "econn", "etimedout", "enotfound", "other side closed"])
+        // What was cut or spoiled on its way.
+        || says(&["in json at position", "unexpected token", "unexpected end of json"])
+    {
         return AgentErrorKind::Connection { reason };
-    }
-    if says(&["in json at position", "unexpected token", "unexpected end of json"]) {
-        return AgentErrorKind::Overloaded;
     }
     AgentErrorKind::Other { message: format!("the Gemini CLI failed: {reason}"), transient: false }
 }
@@ -149,7 +149,8 @@ mod tests {
         assert!(matches!(turn("[API Error: terminated]", ""), AgentErrorKind::Connection { .. }));
         let fetch = "[API Error: exception TypeError: fetch failed sending request]";
         assert!(matches!(turn(fetch, ""), AgentErrorKind::Connection { .. }));
-        assert_eq!(turn("[API Error: Unterminated string in JSON at position 30]", ""), AgentErrorKind::Overloaded);
+        let spoiled = "[API Error: Unterminated string in JSON at position 30]";
+        assert!(matches!(turn(spoiled, ""), AgentErrorKind::Connection { .. }));
         assert!(matches!(turn("out of luck", ""), AgentErrorKind::Other { transient: false, .. }));
         let limit = Failure { kind: "FatalTurnLimitedError".to_owned(), message: String::new() };
         assert_eq!(of_a_turn(&limit, ""), AgentErrorKind::StepLimit);

@@ -42,11 +42,11 @@ async fn a_plain_answer_and_what_it_used() {
 #[tokio::test]
 async fn a_prompt_is_no_command_to_the_program() {
     let Some(place) = Place::new(Script::computed(|_| Reaction::text("Yes."))) else { return };
-    let long = format!("/help is what I want, me@example.org {}", "long ".repeat(50_000));
+    let long = format!("/help is what I want, me@example.org{}", " and long".repeat(50_000));
     let (outcome, _) = run(&place.gemini(), place.fresh(&long)).await;
     assert_eq!(outcome.unwrap().text.as_deref(), Some("Yes."));
     let prompt = place.server.requests()[0].prompt();
-    assert!(prompt.ends_with(long.trim_end()), "{}", &prompt[..100.min(prompt.len())]);
+    assert_eq!(prompt.trim_end(), format!("# Your task\n\n{long}"), "{} bytes of {}", prompt.len(), long.len());
 }
 
 #[tokio::test]

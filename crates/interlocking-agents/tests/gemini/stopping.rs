@@ -12,9 +12,9 @@ use crate::place::{Place, run};
 use crate::working::calling;
 
 /// A model that starts a daemon and a command, each of which can be recognised.
-fn daemon(name: &str) -> Script {
+fn daemon(script: Script, name: &str) -> Script {
     let command = format!("setsid -f sleep 8{name}1; setsid sh -c 'sleep 8{name}2' & sleep 8{name}3");
-    calling("run_shell_command", json!({ "command": command }))
+    calling(script, "run_shell_command", json!({ "command": command }))
 }
 
 fn working(place: &Place) -> Gemini {
@@ -49,10 +49,8 @@ async fn gone(name: &str) {
 #[tokio::test]
 async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
     let name = format!("{}1", std::process::id());
-    let Some(place) = Place::new(daemon(&name).rule(Rule::asked("on").history("work").reply(Reaction::text("Yes."))))
-    else {
-        return;
-    };
+    let on = Rule::asked("go on").history("work").reply(Reaction::text("Yes."));
+    let Some(place) = Place::new(daemon(Script::new().rule(on), &name)) else { return };
     let gemini = working(&place);
     let interrupt = Interrupt::new();
     let conversation = Conversation::new(&gemini).with_interrupt(interrupt.clone());
@@ -73,7 +71,7 @@ async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
 #[tokio::test]
 async fn a_dropped_call_leaves_nothing() {
     let name = format!("{}2", std::process::id());
-    let Some(place) = Place::new(daemon(&name)) else { return };
+    let Some(place) = Place::new(daemon(Script::new(), &name)) else { return };
     let gemini = working(&place);
     {
         let conversation = Conversation::new(&gemini);

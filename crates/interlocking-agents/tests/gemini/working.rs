@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, run};
 
-/// A model that makes one call and then says what came of it.
-pub(crate) fn calling(tool: &'static str, input: Value) -> Script {
-    Script::new()
+/// A model that, unless a rule of the script says otherwise, makes one call and then says what came of it.
+pub(crate) fn calling(script: Script, tool: &'static str, input: Value) -> Script {
+    script
         .rule(Rule::asked("work").reply(Reaction::tool(tool, input)))
         .rule(Rule::any().prompt("work").reply_with(|request| Reaction::text(request.last_results().join("\n"))))
 }
 
 fn write(path: &str) -> Script {
-    calling("write_file", json!({ "file_path": path, "content": "hello\n" }))
+    calling(Script::new(), "write_file", json!({ "file_path": path, "content": "hello\n" }))
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn nothing_is_written_outside_or_in_a_turn_that_only_reads() {
 
 #[tokio::test]
 async fn a_command_runs_where_it_is_allowed() {
-    let command = || calling("run_shell_command", json!({ "command": "echo done > proof" }));
+    let command = || calling(Script::new(), "run_shell_command", json!({ "command": "echo done > proof" }));
     for (allowed, runs) in
         [(None, false), (Some("run_shell_command(echo)"), true), (Some("run_shell_command(ls)"), false)]
     {
