@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::real_calls::Forbidden;
 use crate::schema::Violation;
 use crate::scripted::{ActionError, NoMatch};
 use crate::session::{SessionId, SessionOpKind};
@@ -125,6 +126,9 @@ pub enum AgentErrorKind {
         /// Why not.
         reason: String,
     },
+    /// Calls of models are [forbidden](crate::real_calls).
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
     /// The turn was [interrupted](crate::Interrupt).
     #[error("the turn was interrupted")]
     Cancelled,
@@ -220,6 +224,7 @@ impl AgentErrorKind {
             | Self::PromptTooLong
             | Self::BudgetLimit
             | Self::Configuration { .. }
+            | Self::Forbidden(_)
             | Self::Cancelled
             | Self::NoMatch(_)
             | Self::Action(_)

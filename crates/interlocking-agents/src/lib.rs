@@ -11,7 +11,8 @@
 //!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
-//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
+//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`real_calls`]: a switch that forbids all
+//!   others to call their models.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -28,6 +29,7 @@ mod interrupt;
 mod nudge;
 mod process;
 mod pulse;
+pub mod real_calls;
 mod schema;
 pub mod scripted;
 mod session;
@@ -46,6 +48,7 @@ pub use event::{AgentEvent, AgentEvents, NoEvents};
 pub use interrupt::Interrupt;
 pub use nudge::{NudgeReason, Nudges};
 pub use pulse::Working;
+pub use real_calls::RealCalls;
 pub use schema::{Schema, SchemaError, Violation};
 pub use scripted::{Script, ScriptError, ScriptedAgent};
 pub use session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};

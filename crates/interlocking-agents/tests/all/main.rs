@@ -20,3 +20,4 @@ mod own_agent;
 mod readme;
 mod runner;
 mod sessions;
+mod switch;
