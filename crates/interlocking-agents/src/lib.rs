@@ -4,7 +4,8 @@
 //!
 //! Reading order:
 //!
-//! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each.
+//! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each,
+//!   between processes too.
 //! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
 //!   knows what to do next ([`AgentError::disposition`]) and what was spent.
 //! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.

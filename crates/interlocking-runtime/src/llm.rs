@@ -189,7 +189,7 @@ async fn converse<N: LLM>(
     if let SessionOp::ContinueFrom(session) = &turn.session
         && fresh.is_some()
     {
-        player.agent.sessions().tie(session.clone(), turn.workspace.as_deref());
+        player.agent.sessions().tie(session, turn.workspace.as_deref()).map_err(AgentError::from)?;
     }
     verify(backstage, row, Moment::Before, None).await?;
     let bill = Bill::new(backstage, execution, player.agent.name(), role);

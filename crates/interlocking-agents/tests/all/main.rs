@@ -17,6 +17,7 @@ mod matching;
 mod memory;
 mod nudging;
 mod own_agent;
+mod processes;
 mod readme;
 mod runner;
 mod sessions;
