@@ -5,7 +5,7 @@
 //! Reading order:
 //!
 //! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each,
-//!   between processes too.
+//!   between processes too; [`LostSession`]: what if one is gone.
 //! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
 //!   knows what to do next ([`AgentError::disposition`]) and what was spent.
 //! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
@@ -27,6 +27,7 @@ mod decision;
 mod error;
 mod event;
 mod interrupt;
+mod lost_session;
 mod nudge;
 mod process;
 mod pulse;
@@ -47,6 +48,7 @@ pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
 pub use interrupt::Interrupt;
+pub use lost_session::LostSession;
 pub use nudge::{NudgeReason, Nudges};
 pub use pulse::Working;
 pub use real_calls::RealCalls;

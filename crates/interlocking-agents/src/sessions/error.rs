@@ -46,7 +46,7 @@ pub enum SessionError {
         /// The workspace of the refused turn.
         asked_for: Option<PathBuf>,
     },
-    /// The backend has no such session: it is lost.
+    /// The backend has no such session: it is lost; [`LostSession`](crate::LostSession) says what then.
     #[error("there is no session `{session}`")]
     Unknown {
         /// The session asked for.

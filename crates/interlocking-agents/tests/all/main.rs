@@ -13,6 +13,7 @@ mod decision_tools;
 mod events;
 mod failures;
 mod logging;
+mod lost_sessions;
 mod matching;
 mod memory;
 mod nudging;
