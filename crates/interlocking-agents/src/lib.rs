@@ -12,8 +12,10 @@
 //!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
-//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`real_calls`]: a switch that forbids all
-//!   others to call their models.
+//! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
+//!   them to call their models.
+//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
+//!   played back without it.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -30,6 +32,7 @@ mod interrupt;
 mod lost_session;
 mod nudge;
 mod process;
+pub mod program;
 mod pulse;
 pub mod real_calls;
 mod schema;
