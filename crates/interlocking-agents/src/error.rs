@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::cassette::CassetteError;
 use crate::real_calls::Forbidden;
 use crate::schema::Violation;
 use crate::scripted::{ActionError, NoMatch};
@@ -135,6 +136,9 @@ pub enum AgentErrorKind {
     /// Calls of models are [forbidden](crate::real_calls).
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
+    /// The call could not be [recorded or played](crate::cassette).
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
     /// The turn was [interrupted](crate::Interrupt).
     #[error("the turn was interrupted")]
     Cancelled,
@@ -232,6 +236,7 @@ impl AgentErrorKind {
             | Self::BudgetLimit
             | Self::Configuration { .. }
             | Self::Forbidden(_)
+            | Self::Cassette(_)
             | Self::Cancelled
             | Self::NoMatch(_)
             | Self::Action(_)

@@ -24,6 +24,7 @@
 mod admission;
 mod agent;
 mod capabilities;
+pub mod cassette;
 mod conversation;
 mod decision;
 mod error;
@@ -46,6 +47,7 @@ mod usage;
 pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
+pub use cassette::{CassetteError, Recorder, Replayer};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
