@@ -6,6 +6,7 @@ mod actions;
 mod admission;
 mod bad_scripts;
 mod cancelling;
+mod cassettes;
 mod common;
 mod correction;
 mod deciding;
