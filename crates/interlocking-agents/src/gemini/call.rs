@@ -10,7 +10,7 @@ use super::settings::{GeminiSettings, configuration};
 use super::{answer, failure};
 use crate::agent::TurnContext;
 use crate::error::{AgentError, AgentErrorKind};
-use crate::program::{self, CallLimits, Invocation, StopOrder, converse};
+use crate::program::{self, CallLimits, Invocation, Secret, StopOrder, converse};
 use crate::session::{SessionId, SessionOp};
 use crate::sessions::SessionError;
 use crate::turn::{Reply, Turn};
@@ -30,8 +30,7 @@ const LONGEST_PROMPT: usize = 8 * 1024 * 1024;
 
 impl<'a> Call<'a> {
     /// Writes down what the program reads.
-    pub(super) fn prepare(settings: &GeminiSettings, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
-        settings.refused()?;
+    pub(super) fn prepare(settings: &GeminiSettings, key: Secret, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
         if !settings.workspace_settings {
             turn.workspace.as_deref().map_or(Ok(()), without_settings)?;
         }
@@ -54,7 +53,7 @@ impl<'a> Call<'a> {
             directory: turn.workspace.clone(),
             sandbox: turn.sandbox.clone(),
             input: input.into_bytes(),
-            ..Invocation::new(&settings.program, command::environment(settings, &call_home)?)
+            ..Invocation::new(&settings.program, command::environment(settings, key, &call_home))
         };
         Ok(Self { turn, limits: settings.limits(), invocation, _home: call_home })
     }
@@ -122,7 +121,8 @@ fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
 
 /// Refuses a workspace whose settings would override the driver's.
 fn without_settings(workspace: &Path) -> Result<(), AgentErrorKind> {
-    let brought = ["settings.json", ".env"].into_iter().find(|name| workspace.join(".gemini").join(name).exists());
+    let names = ["settings.json", ".env", "policies", "extensions", "agents"];
+    let brought = names.into_iter().find(|name| workspace.join(".gemini").join(name).exists());
     brought.map_or(Ok(()), |name| {
         Err(configuration(format!(
             "{} would override how the Gemini CLI is set up: remove it, or set `workspace_settings = true` if it is trusted",

@@ -28,14 +28,19 @@ mod ready;
 mod settings;
 
 use async_trait::async_trait;
+use interlocking_sandbox::Sandbox;
 
 pub use settings::{GeminiPermissions, GeminiSettings};
 
 use crate::agent::{Agent, TurnContext};
 use crate::capabilities::{Capabilities, SchemaSupport};
 use crate::error::AgentError;
+use crate::program::Secret;
+use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
+use call::Call;
+use home::Home;
 
 /// The Gemini CLI. Needs a tokio runtime with I/O and time, and a Unix system.
 ///
@@ -44,6 +49,7 @@ use crate::turn::{Reply, Turn};
 #[derive(Debug)]
 pub struct Gemini {
     settings: GeminiSettings,
+    key: Option<Secret>,
     sessions: Sessions,
 }
 
@@ -60,15 +66,50 @@ impl Gemini {
         interrupts: false,
     };
 
-    /// The Gemini CLI, set up like this. Nothing is looked at before [`ready`](Agent::ready).
+    /// The Gemini CLI, set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: GeminiSettings) -> Self {
-        Self { settings, sessions: Sessions::new() }
+        // Without a home no turn gets as far as to have a session.
+        let sessions = settings.home().map(Sessions::in_directory).unwrap_or_default();
+        Self { settings, key: None, sessions }
     }
 
-    /// The same with this registry of sessions: for several that share one home.
+    /// The same with this API key, not that of a variable.
+    #[must_use]
+    pub fn with_key(self, key: Secret) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    /// The same with another registry of sessions. Unless this is said it is in the [home](GeminiSettings::home), so that whoever names
+    /// the same home, in whatever process, shares it.
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         Self { sessions, ..self }
+    }
+
+    /// A sandbox that the program can work in, too: it is run from where it lies, by its `node`, and reads and writes its
+    /// [home](GeminiSettings::home), which is made if it is not there.
+    ///
+    /// The sandbox should have the [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program
+    /// reads, the agent's commands read: the sessions of all agents with the same home.
+    ///
+    /// # Errors
+    ///
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made.
+    pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
+        let home = Home::open(&self.settings)?;
+        let package = ready::package_of(&self.settings.program);
+        let sandbox = sandbox.tool_chain_of(&self.settings.program).tool_chain_of("node").write(home.path());
+        Ok(package.into_iter().fold(sandbox, Sandbox::execute))
+    }
+
+    fn key(&self) -> Result<Secret, AgentError> {
+        Ok(self.key.clone().map_or_else(|| self.settings.key(), Ok)?)
+    }
+
+    /// What can be said without looking at the program.
+    fn permitted(&self) -> Result<(), AgentError> {
+        self.settings.refused()?;
+        Ok(permitted(self.name(), self.settings.base_url().as_deref())?)
     }
 }
 
@@ -91,10 +132,12 @@ impl Agent for Gemini {
     }
 
     async fn ready(&self) -> Result<(), AgentError> {
-        Ok(ready::check(&self.settings).await?)
+        self.permitted()?;
+        Ok(ready::check(&self.settings, self.key()?).await?)
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        call::Call::prepare(&self.settings, turn)?.make(context).await
+        self.permitted()?;
+        Call::prepare(&self.settings, self.key()?, turn)?.make(context).await
     }
 }
