@@ -8,6 +8,7 @@
 //! | deletes, when it starts, old sessions and those that it cannot read, such as one that just begins | switches that off |
 //! | takes `5` for the fifth session | refuses ids that are no UUID, and those whose file is not there |
 //! | knows no schema | says it in the prompt, and looks for the output in the [text](answer) |
+//! | ends, with 0, before the last of what it said was written, where nobody reads for a moment | takes an end without a result for a crash, which passes |
 //! | takes a prompt that begins with `/` for a command of its own | puts a line before it |
 //! | cuts the prompt after 8 MiB | refuses a longer one |
 //! | adds to the prompt the files of the workspace that it names as `@path` | lets it |
