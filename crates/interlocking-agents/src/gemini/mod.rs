@@ -16,7 +16,7 @@
 //! | writes the text of an attempt that failed before that of the next one | takes the last output in the text |
 //! | tells its commands the API key | switches that off |
 //! | writes the prompt of a call that failed to the directory for temporary files | gives it one of its own, and removes it |
-//! | says nothing of what it used up when it is stopped | nothing: the call counts without tokens |
+//! | says nothing of what it used up when it is stopped | reads the session's file |
 
 mod answer;
 mod call;
@@ -26,6 +26,7 @@ mod failure;
 mod home;
 mod progress;
 mod ready;
+mod record;
 mod settings;
 
 use async_trait::async_trait;
@@ -64,7 +65,7 @@ impl Gemini {
         costs: false,
         limits_steps: true,
         limits_money: false,
-        interrupts: false,
+        interrupts: true,
     };
 
     /// The Gemini CLI, set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.

@@ -59,7 +59,7 @@ async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
         interrupt.request();
     });
     let error = outcome.unwrap_err();
-    assert_eq!(*error.kind, AgentErrorKind::Cancelled);
+    assert_eq!((&*error.kind, error.usage.input_tokens), (&AgentErrorKind::Cancelled, 100));
     gone(&name).await;
     let on = run(&agent, place.go_on(&error.session.unwrap(), "go on")).await.0.unwrap();
     assert_eq!(on.text.as_deref(), Some("Yes."));
