@@ -7,7 +7,7 @@
 //! | takes settings from files alone, the workspace's over the user's | gives each call a home of its own, and refuses a workspace that brings settings unless told otherwise |
 //! | deletes, when it starts, old sessions and those that it cannot read, such as one that just begins | switches that off |
 //! | takes `5` for the fifth session | refuses ids that are no UUID, and those whose file is not there |
-//! | knows no schema | says it in the prompt, and looks for the output in the [text](answer) |
+//! | knows no schema | says it in the prompt, and looks for the output in the text |
 //! | ends, with 0, before the last of what it said was written, where nobody reads for a moment | takes an end without a result for a crash, which passes |
 //! | takes a prompt that begins with `/` for a command of its own | puts a line before it |
 //! | cuts the prompt after 8 MiB | refuses a longer one |
@@ -46,7 +46,7 @@ use home::Home;
 
 /// The Gemini CLI. Needs a tokio runtime with I/O and time, and a Unix system.
 ///
-/// A session lives in the [home](GeminiSettings::home), and goes on only in the workspace where it began; a fork is a copy and may
+/// A session lives in the [home](field@GeminiSettings::home), and goes on only in the workspace where it began; a fork is a copy and may
 /// go on anywhere. There are no prices: [`unpriced_calls`](crate::Usage::unpriced_calls) counts all calls.
 #[derive(Debug)]
 pub struct Gemini {
@@ -81,7 +81,7 @@ impl Gemini {
         Self { key: Some(key), ..self }
     }
 
-    /// The same with another registry of sessions. Unless this is said it is in the [home](GeminiSettings::home), so that whoever names
+    /// The same with another registry of sessions. Unless this is said it is in the [home](field@GeminiSettings::home), so that whoever names
     /// the same home, in whatever process, shares it.
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
@@ -89,7 +89,7 @@ impl Gemini {
     }
 
     /// A sandbox that the program can work in, too: it is run from where it lies, by its `node`, and reads and writes its
-    /// [home](GeminiSettings::home), which is made if it is not there.
+    /// [home](field@GeminiSettings::home), which is made if it is not there.
     ///
     /// The sandbox should have the [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program
     /// reads, the agent's commands read: the sessions of all agents with the same home.
