@@ -75,7 +75,7 @@ impl Recorder {
         self
     }
 
-    /// The same, leaving out these secrets, wherever they stand.
+    /// The same, leaving out these secrets, wherever they stand but in names of files.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.placeholders.redact(redactor);
