@@ -113,7 +113,8 @@ impl Recorder {
         looked.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
     }
 
-    /// Writes a call down; and, once, why that is not possible.
+    /// Writes a call down, or why that is not possible. Synchronously on purpose: a call that is cut off is written down while its
+    /// future is dropped, and the next call of a conversation finds a cassette that is whole.
     fn record(&self, call: &Calling<'_>, ended: Ended) -> Result<(), CassetteError> {
         let mut recorded = self.recorded();
         if let Some(failure) = &recorded.failure {
