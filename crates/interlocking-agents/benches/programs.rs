@@ -157,12 +157,12 @@ fn many_calls(runtime: &Runtime) {
         15,
         || {
             let begun = Instant::now();
-            runtime.block_on(join_all((0..CALLS).map(|_| tokio::spawn(scripted(true)))));
+            runtime.block_on(async { join_all((0..CALLS).map(|_| tokio::spawn(scripted(true)))).await });
             begun.elapsed()
         },
         || {
             let begun = Instant::now();
-            runtime.block_on(join_all((0..CALLS).map(|_| tokio::spawn(scripted(false)))));
+            runtime.block_on(async { join_all((0..CALLS).map(|_| tokio::spawn(scripted(false)))).await });
             begun.elapsed()
         },
     );
@@ -270,7 +270,7 @@ fn held(runtime: &Runtime) {
         let waiting = tokio::time::timeout(Duration::from_millis(1), running.next_line()).await;
         assert!(waiting.is_err());
     };
-    drop(runtime.block_on(join_all((0..CALLS).map(|_| silent()))));
+    drop(runtime.block_on(async { join_all((0..CALLS).map(|_| silent())).await }));
     let before = resident();
     let ours = runtime.block_on(async {
         let mut ours = join_all((0..CALLS).map(|_| silent())).await;
