@@ -749,3 +749,41 @@ async fn recording_a_call_in_a_large_workspace_costs_little() {
     println!("recording a call in a workspace of 5000 files takes {best:?}");
     assert!(best < Duration::from_secs(1), "{best:?}");
 }
+
+/// An agent that may call nobody.
+struct Kept(interlocking_agents::Sessions);
+
+#[async_trait::async_trait]
+impl Agent for Kept {
+    fn name(&self) -> &str {
+        "kept"
+    }
+
+    fn sessions(&self) -> &interlocking_agents::Sessions {
+        &self.0
+    }
+
+    async fn run(
+        &self,
+        _: &interlocking_agents::TurnContext<'_>,
+        _: &Turn,
+    ) -> Result<interlocking_agents::Reply, AgentError> {
+        let text = || "x".to_owned();
+        let forbidden = interlocking_agents::real_calls::Forbidden {
+            agent: text(),
+            base_url: None,
+            switch: text(),
+            remedy: text(),
+        };
+        Err(forbidden.into())
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_forbidden_is_none() {
+    let place = Place::new();
+    let recorder = place.recorder(Kept(interlocking_agents::Sessions::new()));
+    let error = play(&recorder, fresh("x")).await.0.unwrap_err();
+    assert!(matches!(*error.kind, AgentErrorKind::Forbidden(_)));
+    assert_eq!((recorder.calls(), place.replayer().unplayed().len()), (Ok(0), 0));
+}
