@@ -15,7 +15,13 @@ async fn refusal(settings: GeminiSettings) -> String {
 }
 
 fn settings(home: &Path) -> GeminiSettings {
-    GeminiSettings { home: Some(home.to_owned()), program: "/bin/true".into(), ..GeminiSettings::default() }
+    GeminiSettings {
+        home: Some(home.to_owned()),
+        // Nobody is there, and nobody is asked.
+        base_url: Some("http://127.0.0.1:1".to_owned()),
+        program: "/bin/true".into(),
+        ..GeminiSettings::default()
+    }
 }
 
 #[tokio::test]
