@@ -27,7 +27,9 @@ async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
     let mut sessions = vec![parent.session.clone()];
     for (index, (outcome, _)) in [a, b, c, d].into_iter().enumerate() {
         let completion = outcome.unwrap();
-        assert_eq!(completion.text, Some(format!("one, two, fork {index}")));
+        let asked = format!("fork {index}");
+        let request = place.server.requests().into_iter().rfind(|request| request.prompt().contains(&asked)).unwrap();
+        assert_eq!(completion.text, Some(format!("one, two, {asked}")), "{:#}", request.body["contents"]);
         assert!(!sessions.contains(&completion.session));
         sessions.push(completion.session);
     }
