@@ -1,5 +1,7 @@
 //! The model server, asked by hand and by the real programs.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
+
 mod claude;
 mod codex;
 mod dialects;
