@@ -21,6 +21,7 @@
 mod admission;
 mod agent;
 mod capabilities;
+pub mod claude;
 mod conversation;
 mod decision;
 mod error;
@@ -41,6 +42,7 @@ mod usage;
 pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
+pub use claude::{ClaudeCode, ClaudeSettings};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};

@@ -26,7 +26,8 @@ pub(super) struct Call<'a> {
 }
 
 /// The schema does not fit into an argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the schema has {bytes} bytes, and the program takes at most {LONGEST_ARGUMENT}: ask for less at once")]
 pub(super) struct SchemaTooLong {
     /// Its length in bytes.
     pub(super) bytes: usize,

@@ -91,6 +91,8 @@ pub(super) struct Outcome {
     pub(super) api_error_status: Option<u16>,
     pub(super) api_error: Option<Value>,
     pub(super) usage: Option<Value>,
+    /// Where it comes from, if not from the turn that was asked for.
+    pub(super) origin: Option<Value>,
     /// Of this result alone, by model. What else is there is summed up over resumes and forks.
     pub(super) model_usage_since_last_result: Option<BTreeMap<String, ModelUsage>>,
 }

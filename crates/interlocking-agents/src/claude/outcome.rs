@@ -28,15 +28,12 @@ use crate::program::Ended;
 use crate::session::SessionId;
 use crate::sessions::SessionError;
 
-/// What a call came to that the program said the end of.
+/// What a result means.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
     /// An answer, whether it is what was asked for or not.
-    Answer {
-        output: Option<Value>,
-        text: Option<String>,
-    },
-    /// The last of the answers that the program refused is to be corrected.
+    Answer,
+    /// No answer was found valid. The last one is to be corrected.
     Exhausted,
     Failure(AgentErrorKind),
 }
@@ -53,10 +50,7 @@ pub(super) struct Signs {
 /// What a result means.
 pub(super) fn judge(result: &Outcome, signs: &Signs, ended: &Ended, asked_for: &SessionId) -> Verdict {
     match result.subtype.as_str() {
-        "success" if !result.is_error => {
-            let text = result.result.clone().filter(|text| !text.is_empty());
-            Verdict::Answer { output: result.structured_output.clone(), text }
-        }
+        "success" if !result.is_error => Verdict::Answer,
         "success" => Verdict::Failure(provider_failure(result, signs)),
         "error_max_structured_output_retries" => Verdict::Exhausted,
         "error_max_turns" => Verdict::Failure(AgentErrorKind::StepLimit),
@@ -102,7 +96,8 @@ fn provider_failure(result: &Outcome, signs: &Signs) -> AgentErrorKind {
 }
 
 fn other_failure(result: &Outcome, ended: &Ended, asked_for: &SessionId) -> AgentErrorKind {
-    let errors: Vec<_> = result.errors.iter().map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned)).collect();
+    let errors: Vec<_> =
+        result.errors.iter().map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned)).collect();
     let errors = errors.join("; ");
     if errors.contains("No conversation found with session ID") {
         return SessionError::Unknown { session: asked_for.clone() }.into();

@@ -305,7 +305,9 @@ impl Conversion<'_> {
     fn format(&mut self, format: &Value, converted: &mut Map<String, Value>) {
         // Formats say something to the model, and nothing to a validator of the draft of 2020.
         if FORMATS.iter().any(|known| format == *known) {
-            converted.entry("description").or_insert_with(|| json!(format!("Format: {}.", format.as_str().unwrap_or(""))));
+            converted
+                .entry("description")
+                .or_insert_with(|| json!(format!("Format: {}.", format.as_str().unwrap_or(""))));
         }
     }
 
@@ -347,7 +349,8 @@ impl Conversion<'_> {
         match rest {
             Some(Value::Bool(false)) => {}
             None | Some(Value::Bool(true)) => {
-                let bounded = fields.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= items.len() as u64);
+                let bounded =
+                    fields.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= items.len() as u64);
                 if !bounded {
                     return;
                 }

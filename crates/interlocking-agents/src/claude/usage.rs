@@ -20,7 +20,8 @@ fn since_the_last(result: &Outcome) -> Usage {
         Some(models) => models.values().map(of_a_model).sum(),
         // Tokens are given in another way, too; money is not.
         None => {
-            let tokens = |name| result.usage.as_ref().and_then(|usage| usage.get(name)).and_then(Value::as_u64).unwrap_or(0);
+            let tokens =
+                |name| result.usage.as_ref().and_then(|usage| usage.get(name)).and_then(Value::as_u64).unwrap_or(0);
             let cached = tokens("cache_read_input_tokens").saturating_add(tokens("cache_creation_input_tokens"));
             Usage {
                 input_tokens: tokens("input_tokens").saturating_add(cached),
