@@ -5,4 +5,6 @@
 
 mod answers;
 mod common;
+mod failures;
 mod runner;
+mod sessions;
