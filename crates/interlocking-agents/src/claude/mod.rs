@@ -20,6 +20,9 @@ mod conclude;
 mod outcome;
 mod usage;
 
+#[cfg(test)]
+mod recorded;
+
 use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
 
