@@ -88,12 +88,12 @@ async fn what_a_command_left_behind_ends_with_a_turn_that_went_well() {
 /// A long command is silent, and no sign that the agent is idle.
 #[tokio::test]
 async fn a_command_that_takes_its_time_is_waited_for() {
-    let command = Reaction::tool("Bash", json!({ "command": "sleep 5; touch made", "description": "wait" }));
+    let command = Reaction::tool("Bash", json!({ "command": "sleep 9; touch made", "description": "wait" }));
     let script =
         Script::new().rule(Rule::asked("Work").reply(command)).rule(Rule::any().reply(Reaction::text("Done.")));
     let Some(bench) = Bench::new(script) else { return };
-    let agent = bench.agent_with(ClaudeSettings { idle_timeout: Some(3), ..allowed(&bench) });
-    let nudges = Nudges { idle: Some(Duration::from_secs(3)), limit: 0, ..Nudges::DEFAULT };
+    let agent = bench.agent_with(ClaudeSettings { idle_timeout: Some(7), ..allowed(&bench) });
+    let nudges = Nudges { idle: Some(Duration::from_secs(7)), limit: 0, ..Nudges::DEFAULT };
     let conversation = Conversation::new(&agent).with_nudges(nudges);
     let completion = conversation.run(bench.fresh("Work."), &|_event: AgentEvent| {}).await.unwrap();
     assert_eq!(completion.text.as_deref(), Some("Done."));
