@@ -34,6 +34,7 @@ use crate::agent::{Agent, TurnContext};
 use crate::capabilities::Capabilities;
 use crate::error::AgentError;
 use crate::program::{Environment, Secret, StopOrder, converse};
+use crate::real_calls::permitted;
 use crate::session::SessionOp;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
@@ -51,7 +52,10 @@ pub struct ClaudeCode {
 impl ClaudeCode {
     /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: ClaudeSettings) -> Self {
-        Self { settings, key: None, sessions: Sessions::new() }
+        let store = Store::new(settings.config_directory.as_deref());
+        // Without a place for sessions there will be none.
+        let sessions = store.map_or_else(|_| Sessions::new(), |store| Sessions::in_directory(store.directory()));
+        Self { settings, key: None, sessions }
     }
 
     /// The same with this key, not that of a variable. It is an API key unless the [`Credential`] says otherwise.
@@ -77,11 +81,9 @@ impl ClaudeCode {
         Ok(sandbox.tool_chain_of(program).write(store.directory()))
     }
 
-    /// The same with the registry of another agent that keeps its sessions in the same
-    /// [directory](ClaudeSettings::config_directory).
-    #[must_use]
-    pub fn with_sessions(self, sessions: Sessions) -> Self {
-        Self { sessions, ..self }
+    fn permitted(&self) -> Result<(), AgentError> {
+        let address = environment::base_url(&self.settings);
+        permitted(self.name(), address.as_deref()).map_err(AgentError::new)
     }
 }
 
@@ -104,10 +106,12 @@ impl Agent for ClaudeCode {
     }
 
     async fn ready(&self) -> Result<(), AgentError> {
+        self.permitted()?;
         ready::ready(&self.settings, self.key.as_ref()).await
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        self.permitted()?;
         let Prepared { invocation, store, session, asked, temporary } =
             Prepared::new(&self.settings, self.key.as_ref(), turn)?;
         let existed = matches!(turn.session, SessionOp::ContinueFrom(_));
