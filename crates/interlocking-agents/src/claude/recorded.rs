@@ -107,6 +107,7 @@ fn failures_of_the_provider_are_told_apart() {
         ("api_error", None, "connection_failed", AgentErrorKind::Connection { reason: reason() }),
         ("api_error", None, "brand_new", AgentErrorKind::Connection { reason: reason() }),
         ("prompt_too_long", Some(400), "invalid_request", AgentErrorKind::PromptTooLong),
+        ("blocking_limit", None, "invalid_request", AgentErrorKind::PromptTooLong),
         ("image_error", Some(413), "invalid_request", AgentErrorKind::PromptTooLong),
     ] {
         let said = json!({

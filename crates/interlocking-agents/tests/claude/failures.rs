@@ -108,6 +108,11 @@ async fn a_prompt_that_is_too_long_is_given_up() {
         assert_eq!(*error.kind, AgentErrorKind::PromptTooLong);
         assert_eq!(error.disposition(), Disposition::GiveUp);
     }
+    // Longer than the program sends at all, and than it reads in another way.
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let error = run(&bench.agent(), bench.fresh(&"words ".repeat(2_000_000))).await.unwrap_err();
+    assert_eq!(*error.kind, AgentErrorKind::PromptTooLong);
+    assert!(bench.server.requests().is_empty());
 }
 
 #[tokio::test]
