@@ -22,7 +22,8 @@
 //! - **Environment.** The program gets [a few variables](crate::program::Environment::minimal), those that are set for it, and
 //!   switches that keep it from updating itself, reporting, remembering, and speaking to anybody but the provider.
 //! - **The key** is handed over through a pipe. It stands in no argument, no environment and no file, so the agent's commands,
-//!   which run as the same user, do not come by it without a debugger. Three things are not kept from them: the token of a
+//!   which run as the same user, do not come by it without a debugger. (A shell that keeps what it hands over in files, as that of
+//!   macOS does, has it in one without a name.) Three things are not kept from them: the token of a
 //!   [gateway](Credential::AuthToken), which the program takes from its environment alone; a [login](Credential::Login) that is
 //!   kept in a file; and what MCP servers are given in their settings. What the commands print, the program writes down in its
 //!   sessions and sends to the model; a key that they see gets there, too. Our events, errors and logs never have it.
