@@ -6,6 +6,7 @@
 mod answers;
 mod canary;
 mod common;
+#[cfg(target_os = "linux")]
 mod confined;
 mod failures;
 mod readiness;
@@ -13,5 +14,6 @@ mod runner;
 mod schemas;
 mod servers;
 mod sessions;
+#[cfg(target_os = "linux")]
 mod stopping;
 mod work;
