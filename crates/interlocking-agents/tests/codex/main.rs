@@ -4,5 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod answering;
+mod confining;
+mod ends;
+mod failing;
 mod place;
+mod refusing;
 mod runner;
+mod secrets;
+mod sessions;
+mod stopping;
+mod structured;
+mod working;
