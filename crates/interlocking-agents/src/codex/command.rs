@@ -18,7 +18,7 @@ const PROVIDER: &str = "interlocking";
 const KEY_VARIABLE: &str = "CODEX_API_KEY";
 
 /// What is switched off unless the settings say otherwise, and why.
-const FEATURES_OFF: [&str; 4] = [
+const FEATURES_OFF: [&str; 5] = [
     // They are fetched from the network at every start.
     "plugins",
     // A connection that cannot be made would be tried for ever, and the turn never fail.
@@ -26,6 +26,8 @@ const FEATURES_OFF: [&str; 4] = [
     // The tokens of agents that it starts itself are counted nowhere where this crate sees them.
     "multi_agent",
     "multi_agent_v2",
+    // It starts a login shell, see below.
+    "shell_snapshot",
 ];
 
 /// The arguments of a call; the prompt goes to standard input.
@@ -80,6 +82,8 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn) -> Vec<(String, Value
         ("approval_policy".to_owned(), "never".into()),
         ("analytics.enabled".to_owned(), false.into()),
         ("check_for_update_on_startup".to_owned(), false.into()),
+        // What a user's profile does is not for programs, least of all for such as are killed while they do it.
+        ("allow_login_shell".to_owned(), false.into()),
     ];
     let features = FEATURES_OFF.iter().map(|feature| (*feature, false));
     let features = features.chain(settings.features.iter().map(|(feature, on)| (feature.as_str(), *on)));

@@ -42,13 +42,15 @@ async fn a_program_that_is_killed_from_outside() {
     }
 }
 
-/// Processes that have this in their environment.
+/// Children of this process that have this in their environment.
 fn processes_with(entry: &[u8]) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|process| {
         let process = process.ok()?;
         let id = process.file_name().to_str()?.parse().ok()?;
         let environment = std::fs::read(process.path().join("environ")).ok()?;
-        environment.split(|byte| *byte == 0).any(|one| one == entry).then_some(id)
+        let status = std::fs::read_to_string(process.path().join("status")).ok()?;
+        let is_child = status.lines().any(|line| line == format!("PPid:\t{}", std::process::id()));
+        (is_child && environment.split(|byte| *byte == 0).any(|one| one == entry)).then_some(id)
     });
     processes.collect()
 }

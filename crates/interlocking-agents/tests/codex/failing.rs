@@ -55,7 +55,7 @@ async fn a_spent_quota() {
 #[tokio::test]
 async fn too_many_requests_and_then_success() {
     let script = Script::new()
-        .rule(Rule::any().times(1).reply(Reaction::status(429, "slow down")))
+        .rule(Rule::any().times(1).reply(Reaction::status(429, "slow down").with_header("retry-after", "1")))
         .rule(Rule::any().reply(Reaction::text("now")));
     let Some(place) = Place::new(script) else { return };
     let (outcome, events) = run(&place.codex(), place.fresh("go")).await;
@@ -68,11 +68,18 @@ async fn too_many_requests_and_then_success() {
     assert!(reason.contains("429"), "{reason}");
 }
 
+/// Codex tries again by itself if it was told when.
 #[tokio::test]
 async fn too_many_requests_until_it_gives_up() {
-    let Some((kind, remedy, events)) = failure_of(Reaction::status(429, "slow down")).await else { return };
-    assert_eq!((kind, remedy), (AgentErrorKind::RateLimited { retry_after: None }, "resume"));
-    assert!(events.iter().any(|event| matches!(event, AgentEvent::ProviderRetry { attempt: 1, .. })));
+    for (reaction, repetitions) in [
+        (Reaction::status(429, "slow down").with_header("retry-after", "1"), 1),
+        (Reaction::status(429, "slow down"), 0),
+    ] {
+        let Some((kind, remedy, events)) = failure_of(reaction).await else { return };
+        assert_eq!((kind, remedy), (AgentErrorKind::RateLimited { retry_after: None }, "resume"));
+        let repeated = events.iter().filter(|event| matches!(event, AgentEvent::ProviderRetry { .. })).count();
+        assert_eq!(repeated, repetitions);
+    }
 }
 
 #[tokio::test]
@@ -137,12 +144,11 @@ async fn a_prompt_that_is_too_long() {
     assert!(place.server.requests().is_empty());
 }
 
+/// Codex leaves out what it does not understand, so an answer of nothing else is one that breaks off.
 #[tokio::test]
-async fn what_the_stream_says_is_no_json() {
-    let Some((kind, remedy, _)) = failure_of(Reaction::text("garbled").garbled_at(0)).await else {
-        // Codex leaves out what it does not understand; an answer without its beginning is one.
-        return;
-    };
+async fn an_answer_that_is_no_json() {
+    let garbled = Reaction::raw("text/event-stream", "event: response.completed\ndata: {nonsense\n\n");
+    let Some((kind, remedy, _)) = failure_of(garbled).await else { return };
     assert!(matches!(kind, AgentErrorKind::Connection { .. }), "{kind}");
     assert_eq!(remedy, "resume");
 }

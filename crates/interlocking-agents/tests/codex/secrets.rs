@@ -71,7 +71,9 @@ async fn with_a_key_in_the_environment() {
         assert_eq!(completion.text.as_deref(), Some("not there"));
         std::fs::write(Path::new(&kept).join("events.txt"), format!("{events:#?}{completion:#?}")).unwrap();
     }
-    let (outcome, events) = run(&codex(true), place.fresh("fail")).await;
+    // What a provider tells Codex of the key itself, Codex keeps in its home; so this has another one.
+    let elsewhere = Codex::new(CodexSettings { api_key_variable: Some(VARIABLE.to_owned()), ..place.settings() });
+    let (outcome, events) = run(&elsewhere, place.fresh("fail")).await;
     let error = outcome.unwrap_err();
     assert!(error.to_string().contains("[redacted]"), "{error}");
     std::fs::write(Path::new(&kept).join("error.txt"), format!("{events:#?}{error:#?}{:#?}", codex(true))).unwrap();

@@ -21,12 +21,20 @@ fn alive(name: &str) -> Vec<String> {
     lines.filter(|line| line.starts_with(&format!("sleep 7{name}"))).collect()
 }
 
-/// They may take a moment to be seen, but not to be gone.
 async fn seen(name: &str) {
     let start = Instant::now();
     while alive(name).len() < 3 {
         assert!(start.elapsed() < Duration::from_secs(20), "the commands run: {:?}", alive(name));
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// What was killed may take a moment to be gone.
+async fn gone(name: &str) {
+    let start = Instant::now();
+    while !alive(name).is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(2), "still there: {:?}", alive(name));
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
@@ -51,7 +59,7 @@ async fn an_interrupted_call_says_what_it_used() {
         let error = outcome.unwrap_err();
         assert_eq!((&*error.kind, error.usage.input_tokens), (&AgentErrorKind::Cancelled, 100));
         assert!(elapsed.elapsed() < Duration::from_secs(3), "{:?}", elapsed.elapsed());
-        assert_eq!(alive(&name), Vec::<String>::new());
+        gone(&name).await;
     }
 }
 
@@ -69,7 +77,7 @@ async fn a_dropped_call_leaves_nothing() {
             () = seen(&name) => {}
         }
     }
-    assert_eq!(alive(&name), Vec::<String>::new());
+    gone(&name).await;
 }
 
 /// After success too.
@@ -84,5 +92,5 @@ async fn what_a_turn_detached_ends_with_it() {
     let name = format!("{}3", std::process::id());
     let completion = run(&unconfined(&place), place.fresh("work")).await.0.unwrap();
     assert_eq!(completion.text.as_deref(), Some("1 live"), "it was there when the turn went on");
-    assert_eq!(alive(&name), Vec::<String>::new());
+    gone(&name).await;
 }

@@ -1,6 +1,6 @@
 //! Tools that really write files and run commands, and what is reported of them.
 
-use interlocking_agents::{AgentEvent, Turn};
+use interlocking_agents::{AgentEvent, Codex, CodexSettings, Turn};
 use interlocking_model_server::{Block, Reaction, Rule, Script};
 use serde_json::json;
 
@@ -63,7 +63,7 @@ async fn commands_run_in_the_workspace() {
         panic!("{events:#?}")
     };
     assert_eq!(name, "command");
-    assert_eq!(command[1..], ["-lc", "echo made > made.txt; exit 3"]);
+    assert_eq!(command[1..], ["-c", "echo made > made.txt; exit 3"]);
 }
 
 #[tokio::test]
@@ -97,14 +97,16 @@ async fn what_a_turn_may_do_is_not_inherited() {
     assert_eq!(place.read("made.txt"), "x\n");
 }
 
-/// Codex's own sandbox keeps the commands of a turn without one in the workspace.
+/// Codex's own sandbox keeps the commands of a turn without one in the workspace, and in `/tmp` unless it is told otherwise.
 #[tokio::test]
 async fn nothing_is_written_outside_the_workspace() {
     let script = Script::new()
         .rule(Rule::asked("Escape").reply(command("echo x > ../outside.txt; true")))
         .rule(Rule::any().reply(Reaction::text("done")));
     let Some(place) = Place::new(script) else { return };
-    run(&place.codex(), place.fresh("Escape.")).await.0.unwrap();
+    let config = "sandbox_workspace_write = { exclude_slash_tmp = true, exclude_tmpdir_env_var = true }";
+    let codex = Codex::new(CodexSettings { config: toml::from_str(config).unwrap(), ..place.settings() });
+    run(&codex, place.fresh("Escape.")).await.0.unwrap();
     assert!(!place.directory.path().join("outside.txt").exists());
 }
 
