@@ -41,6 +41,7 @@ mod schema;
 pub mod scripted;
 mod session;
 mod sessions;
+mod state_directory;
 mod strict_schema;
 mod turn;
 mod typed;

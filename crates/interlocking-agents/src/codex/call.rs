@@ -12,8 +12,9 @@ use super::settings::{CodexSettings, configuration};
 use super::{command, failure, part};
 use crate::agent::TurnContext;
 use crate::error::{AgentError, AgentErrorKind};
-use crate::program::{self, CallLimits, Ended, Invocation, StopOrder, converse};
+use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, converse};
 use crate::session::{SessionId, SessionOp};
+use crate::state_directory::make_private;
 use crate::strict_schema::StrictSchema;
 use crate::turn::{Reply, Turn};
 use crate::usage::Usage;
@@ -33,13 +34,13 @@ pub(super) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Looks up what the session knows and writes down what the program reads.
-    pub(super) async fn prepare(settings: &CodexSettings, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
+    pub(super) async fn prepare(
+        settings: &CodexSettings,
+        key: Option<Secret>,
+        turn: &'a Turn,
+    ) -> Result<Self, AgentErrorKind> {
         let home = settings.home()?;
-        let unusable =
-            |error: io::Error| configuration(format!("Codex's home {} cannot be used: {error}", home.display()));
-        std::fs::create_dir_all(&home).map_err(unusable)?;
-        // Arguments are relative to another directory.
-        let home = home.canonicalize().map_err(unusable)?;
+        make_private(&home).map_err(|error| unusable(&home, &error))?;
         let session = match &turn.session {
             SessionOp::StartFresh(_) => None,
             SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => Some(session),
@@ -58,14 +59,14 @@ impl<'a> Call<'a> {
             file.write_all(schema.as_value().to_string().as_bytes())?;
             file.flush().map(|()| file)
         });
-        let schema_file = schema_file.transpose().map_err(unusable)?;
+        let schema_file = schema_file.transpose().map_err(|error: io::Error| unusable(&home, &error))?;
         let path = schema_file.as_ref().map(NamedTempFile::path);
         let invocation = Invocation {
-            arguments: command::arguments(settings, turn, path),
+            arguments: command::arguments(settings, turn, path, key.is_some()),
             directory: turn.workspace.clone(),
             sandbox: turn.sandbox.clone(),
             input: prompt.into_bytes(),
-            ..Invocation::new(&settings.program, command::environment(settings, &home)?)
+            ..Invocation::new(&settings.program, command::environment(settings, &home, key))
         };
         Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _schema_file: schema_file, mark })
     }
@@ -152,4 +153,8 @@ impl Known {
         });
         reading.await.ok().flatten().unwrap_or(nothing)
     }
+}
+
+pub(super) fn unusable(home: &Path, error: &io::Error) -> AgentErrorKind {
+    configuration(format!("Codex's home {} cannot be used: {error}", home.display()))
 }

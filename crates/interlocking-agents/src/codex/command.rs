@@ -5,8 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::settings::{CodexSettings, configuration};
-use crate::error::AgentErrorKind;
+use super::settings::CodexSettings;
 use crate::program::{Environment, Secret};
 use crate::session::SessionOp;
 use crate::turn::Turn;
@@ -14,8 +13,11 @@ use crate::turn::Turn;
 /// The name of the provider that a `base_url` stands for.
 const PROVIDER: &str = "interlocking";
 
-/// Where Codex looks for a key for OpenAI when nobody is there to log in.
+/// Where Codex looks for a key for OpenAI; a provider of its own is told the same.
 const KEY_VARIABLE: &str = "CODEX_API_KEY";
+
+/// How often it repeats a request: the rest is for the one who called, who knows about other calls.
+const RETRIES: u32 = 2;
 
 /// What is switched off unless the settings say otherwise, and why.
 const FEATURES_OFF: [&str; 5] = [
@@ -31,7 +33,7 @@ const FEATURES_OFF: [&str; 5] = [
 ];
 
 /// The arguments of a call; the prompt goes to standard input.
-pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&Path>) -> Vec<OsString> {
+pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&Path>, has_key: bool) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["exec".into()];
     let session = match &turn.session {
         SessionOp::StartFresh(_) => None,
@@ -40,10 +42,10 @@ pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&P
     };
     arguments.extend(session.map(|(operation, _)| operation.into()));
     arguments.extend(["--json", "--skip-git-repo-check"].map(OsString::from));
-    if !settings.user_config {
+    if !settings.reads_home {
         arguments.extend(["--ignore-user-config", "--ignore-rules"].map(OsString::from));
     }
-    for (key, value) in configuration_of(settings, turn) {
+    for (key, value) in configuration_of(settings, turn, has_key) {
         arguments.extend(["-c".into(), format!("{key}={value}").into()]);
     }
     if let Some(model) = turn.model.as_ref().or(settings.model.as_ref()) {
@@ -58,26 +60,20 @@ pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&P
 }
 
 /// Everything that the program may see.
-pub(super) fn environment(settings: &CodexSettings, home: &Path) -> Result<Environment, AgentErrorKind> {
+pub(super) fn environment(settings: &CodexSettings, home: &Path, key: Option<Secret>) -> Environment {
     let environment =
         settings.inherit.iter().fold(Environment::minimal(), |environment, name| environment.inherit(name));
+    let environment =
+        settings.environment.iter().fold(environment, |environment, (name, value)| environment.set(name, value));
     let environment = environment.set("CODEX_HOME", home);
-    let Some(variable) = &settings.api_key_variable else { return Ok(environment) };
-    let key = std::env::var(variable).ok().filter(|key| !key.is_empty()).ok_or_else(|| {
-        configuration(format!(
-            "the environment variable {variable} holds no API key: set it, or change `api_key_variable`"
-        ))
-    })?;
-    Ok(environment.secret(key_variable(settings, variable), Secret::new(key)))
-}
-
-/// The variable that Codex reads the key from.
-fn key_variable<'s>(settings: &CodexSettings, variable: &'s str) -> &'s str {
-    if settings.base_url.is_some() { variable } else { KEY_VARIABLE }
+    match key {
+        Some(key) => environment.secret(KEY_VARIABLE, key),
+        None => environment,
+    }
 }
 
 /// The overrides of Codex's configuration, by dotted keys; later ones win.
-fn configuration_of(settings: &CodexSettings, turn: &Turn) -> Vec<(String, Value)> {
+fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec<(String, Value)> {
     let mut overrides: Vec<(String, Value)> = vec![
         ("approval_policy".to_owned(), "never".into()),
         ("analytics.enabled".to_owned(), false.into()),
@@ -88,9 +84,9 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn) -> Vec<(String, Value
     let features = FEATURES_OFF.iter().map(|feature| (*feature, false));
     let features = features.chain(settings.features.iter().map(|(feature, on)| (feature.as_str(), *on)));
     overrides.extend(features.map(|(feature, on)| (format!("features.{feature}"), on.into())));
-    if let Some(url) = &settings.base_url {
+    if let Some(url) = settings.base_url() {
         overrides.push(("model_provider".to_owned(), PROVIDER.into()));
-        overrides.push((format!("model_providers.{PROVIDER}"), provider(settings, url).into()));
+        overrides.push((format!("model_providers.{PROVIDER}"), provider(settings, &url, has_key).into()));
     }
     if let Some(effort) = &settings.effort {
         overrides.push(("model_reasoning_effort".to_owned(), effort.as_str().into()));
@@ -105,17 +101,18 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn) -> Vec<(String, Value
     overrides
 }
 
-fn provider(settings: &CodexSettings, url: &str) -> Table {
+fn provider(settings: &CodexSettings, url: &str, has_key: bool) -> Table {
     let mut provider = Table::new();
     provider.insert("name".to_owned(), PROVIDER.into());
     provider.insert("base_url".to_owned(), url.into());
     provider.insert("wire_api".to_owned(), "responses".into());
     provider.insert("supports_websockets".to_owned(), false.into());
-    if let Some(variable) = &settings.api_key_variable {
-        provider.insert("env_key".to_owned(), variable.as_str().into());
+    if has_key {
+        provider.insert("env_key".to_owned(), KEY_VARIABLE.into());
     }
     for name in ["request_max_retries", "stream_max_retries"] {
-        provider.extend(settings.retries.map(|retries| (name.to_owned(), i64::from(retries).into())));
+        let retries = settings.provider_retries.unwrap_or(RETRIES);
+        provider.insert(name.to_owned(), i64::from(retries).into());
     }
     provider
 }
@@ -133,8 +130,7 @@ fn sandbox_mode(settings: &CodexSettings, turn: &Turn) -> &'static str {
 fn hidden(settings: &CodexSettings) -> Vec<Value> {
     let own = settings.config.get("shell_environment_policy").and_then(|policy| policy.get("exclude")?.as_array());
     let mut hidden = own.cloned().unwrap_or_default();
-    hidden.push(KEY_VARIABLE.into());
-    hidden.extend(settings.api_key_variable.as_deref().map(Value::from));
+    hidden.extend(settings.key_variables().map(Value::from));
     hidden
 }
 

@@ -53,7 +53,7 @@ pub(super) fn of_an_end(operation: &SessionOp, started: bool, exit: Option<i32>,
             return SessionError::Unknown { session }.into();
         }
         if last.contains("already has an active writer") {
-            return SessionError::Busy { session, used_by: SessionUse::Turn }.into();
+            return SessionError::Busy { session, used_by: SessionUse::Turn, process: None }.into();
         }
     }
     if last.contains("Input exceeds the maximum length") {

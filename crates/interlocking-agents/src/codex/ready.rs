@@ -1,6 +1,6 @@
 //! Whether the program is there and of a version that is known to work.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::settings::configuration;
 use crate::error::AgentErrorKind;
@@ -42,6 +42,16 @@ pub(super) async fn check_version(program: &Path) -> Result<(), AgentErrorKind> 
         )));
     }
     Ok(())
+}
+
+/// The directory with all that belongs to the program, where npm has installed it: the program itself, and one for searching.
+pub(super) fn package_of(program: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // A path stays one when it is joined: an absolute one alone, and a relative one with more than a name below no directory.
+    let below = std::env::split_paths(&path).map(|directory| directory.join(program));
+    let found = std::iter::once(program.to_owned()).chain(below).find(|candidate| candidate.is_file())?;
+    let real = found.canonicalize().ok()?;
+    real.ancestors().find(|directory| directory.file_name().is_some_and(|name| name == "@openai")).map(Path::to_owned)
 }
 
 /// `codex-cli 0.169.0`

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlocking_agents::Turn;
-use interlocking_model_server::{Reaction, Rule, Script, programs};
+use interlocking_model_server::{Reaction, Rule, Script};
 use interlocking_sandbox::{Protection, Sandbox};
 
 use crate::place::{Place, run};
@@ -16,20 +16,15 @@ async fn codex_works_in_a_sandbox_and_reaches_nothing_else() {
         .rule(Rule::asked("probe").reply(command(probe)))
         .rule(Rule::told("over").reply_with(|request| Reaction::text(request.results().join("\n"))));
     let Some(place) = Place::new(script) else { return };
-    let Ok(program) = programs::codex() else { return };
     std::fs::write(place.directory.path().join("secret.txt"), "a secret").unwrap();
-    for directory in ["home", "tmp"] {
-        std::fs::create_dir(place.directory.path().join(directory)).unwrap();
-    }
-    let package = program.parent().and_then(|bin| bin.parent()).unwrap();
-    let sandbox = Sandbox::for_place(place.work())
-        .temporary_directory(place.directory.path().join("tmp"))
-        .write(place.home())
-        .execute(package);
+    let temporary = place.directory.path().join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let codex = place.codex();
+    let sandbox = codex.grants(Sandbox::for_place(place.work()).temporary_directory(temporary)).unwrap();
     // What a machine cannot enforce is not what is tested here.
     let sandbox = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
     let turn = Turn { sandbox: Some(Arc::new(sandbox)), ..place.fresh("probe") };
-    let (outcome, _) = run(&place.codex(), turn).await;
+    let (outcome, _) = run(&codex, turn).await;
 
     let said = outcome.unwrap().text.unwrap();
     assert_eq!(place.read("made.txt"), "made\n", "{said}");

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Disposition, NoEvents, SessionError, SessionId, SessionOp, SessionUse, Turn, Usage,
+    AgentError, AgentErrorKind, Disposition, NoEvents, SessionError, SessionId, SessionOp, SessionUse, Sessions, Turn,
+    Usage,
 };
 use interlocking_model_server::{Reaction, Request, Rule, Script, Usage as Tokens};
 
@@ -128,11 +129,13 @@ async fn two_turns_at_once_in_one_session_are_refused() {
     let Some(place) = Place::new(Script::new().rule(slow).rule(Rule::any().reply(Reaction::text("quick")))) else {
         return;
     };
-    let (codex, stranger) = (Arc::new(place.codex()), place.codex());
+    let codex = Arc::new(place.codex());
+    // One who keeps to no guard of ours.
+    let stranger = place.codex().with_sessions(Sessions::new());
     let session = run(&codex, place.fresh("begin")).await.0.unwrap().session;
-    let busy = |error: AgentError| {
-        let session = session.clone();
-        assert_eq!(*error.kind, AgentErrorKind::Session(SessionError::Busy { session, used_by: SessionUse::Turn }));
+    let busy = |error: AgentError, by: Option<u32>| {
+        let (session, used_by) = (session.clone(), SessionUse::Turn);
+        assert_eq!(*error.kind, AgentErrorKind::Session(SessionError::Busy { session, used_by, process: by }));
     };
     let first = {
         let (codex, turn) = (Arc::clone(&codex), place.go_on(&session, "slow"));
@@ -141,8 +144,8 @@ async fn two_turns_at_once_in_one_session_are_refused() {
     while !place.server.requests().iter().any(|request| request.prompt() == "slow") {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    busy(run(&codex, place.go_on(&session, "ours")).await.0.unwrap_err());
-    busy(run(&stranger, place.go_on(&session, "theirs")).await.0.unwrap_err());
+    busy(run(&codex, place.go_on(&session, "ours")).await.0.unwrap_err(), Some(std::process::id()));
+    busy(run(&stranger, place.go_on(&session, "theirs")).await.0.unwrap_err(), None);
     assert_eq!(first.await.unwrap().unwrap().text.as_deref(), Some("done"));
 }
 
