@@ -113,7 +113,7 @@ impl<'a> Call<'a> {
             Some(session) => self.recorded(session.clone()).await,
             None => None,
         };
-        let tokens = recorded.or_else(|| match (&progress.end, &self.turn.session) {
+        let tokens = recorded.or(match (&progress.end, &self.turn.session) {
             // The session is this call's alone.
             (Some(End::Completed(tokens)), SessionOp::StartFresh(_)) => Some(*tokens),
             _ => None,

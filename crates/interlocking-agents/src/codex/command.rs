@@ -111,7 +111,7 @@ fn provider(settings: &CodexSettings, url: &str, has_key: bool) -> Table {
         provider.insert("env_key".to_owned(), KEY_VARIABLE.into());
     }
     for name in ["request_max_retries", "stream_max_retries"] {
-        let retries = settings.provider_retries.unwrap_or(RETRIES);
+        let retries = settings.retries.unwrap_or(RETRIES);
         provider.insert(name.to_owned(), i64::from(retries).into());
     }
     provider

@@ -58,7 +58,7 @@ impl Codex {
     pub const CAPABILITIES: Capabilities = Capabilities {
         continues: true,
         forks: true,
-        schemas: SchemaSupport::Enforced,
+        schemas: SchemaSupport::Sent,
         works: true,
         costs: false,
         limits_steps: false,

@@ -96,9 +96,9 @@ impl Rollout {
         let heading = Value::from(part::HEADING.trim_end()).to_string();
         for_each_line(&self.path, 0, end, heading.trim_matches('"'), |entry| {
             let content = entry.payload.get("content").and_then(Value::as_array);
-            let texts = content.into_iter().flatten().filter_map(|part| part.get("text")?.as_str());
+            let mut texts = content.into_iter().flatten().filter_map(|part| part.get("text")?.as_str());
             if entry.kind == "response_item"
-                && let Some(text) = texts.filter(|text| text.starts_with(part::HEADING)).last()
+                && let Some(text) = texts.rfind(|text| text.starts_with(part::HEADING))
             {
                 told = Some(text.to_owned());
             }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::AgentErrorKind;
 use crate::program::{CallLimits, Secret};
+use crate::scripted::Delay;
 use crate::state_directory::state_directory;
 
 /// How [`Codex`](super::Codex) is set up; every field can be left out.
@@ -24,7 +25,7 @@ use crate::state_directory::state_directory;
 /// "#)?;
 /// # Ok::<(), toml::de::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodexSettings {
     /// The program: a path, or a name that is looked for in `PATH`. `codex`.
@@ -50,7 +51,7 @@ pub struct CodexSettings {
     pub base_url: Option<String>,
     /// How often the program itself repeats a request that failed in a way that passes, or a stream that broke off, before the call
     /// fails. 2, with a `base_url`; for OpenAI itself the program lets nobody change it, so that saying so is refused.
-    pub provider_retries: Option<u32>,
+    pub retries: Option<u32>,
     /// More of the program's configuration, as in its `config.toml`. It wins over what the driver sets, but for what a turn may do
     /// and for keeping the key from commands. None.
     pub config: toml::Table,
@@ -62,22 +63,25 @@ pub struct CodexSettings {
     /// writing in the workspace and in the directories for temporary files, without network, or to reading. Yes. Where a machine
     /// lets no program make namespaces, its commands fail unless this is switched off; then they may do everything.
     pub own_sandbox: bool,
-    /// For how long a call may take in all, in seconds. Any time.
-    pub call_timeout: Option<u64>,
-    /// Within how many seconds of its start the program must give a sign of life. 60.
-    pub first_event_timeout: Option<u64>,
-    /// For how many seconds it may give no sign of life while it runs no tool. Any time, as [`Nudges::idle`](crate::Nudges::idle) is
-    /// for that. Either must be longer than the longest message of the model takes: the program says nothing while it is written.
-    pub idle_timeout: Option<u64>,
+    /// How long one call may take, as `"30m"`. Any time.
+    #[serde(deserialize_with = "duration")]
+    pub time_limit: Option<Duration>,
+    /// How long the program may take to say that it has a session; it asks no model before. A minute.
+    #[serde(deserialize_with = "duration")]
+    pub first_event_limit: Option<Duration>,
+    /// How long it may be silent while it runs no tool. Any time, as [`Nudges::idle`](crate::Nudges::idle) is for that. Either must be
+    /// longer than the longest message of the model takes: the program says nothing while it is written.
+    #[serde(deserialize_with = "duration")]
+    pub idle_limit: Option<Duration>,
     /// Variables of this process that the program and the agent's commands get too, such as `CARGO_HOME`. They have
     /// [the few](crate::program::Environment::minimal) that any program needs.
     pub inherit: Vec<String>,
     /// Variables that they get with these values. No secrets: the agent's commands see them.
     pub environment: BTreeMap<String, String>,
     /// Refused: the program cannot limit the steps of a call.
-    pub max_turns: Option<u32>,
+    pub max_steps: Option<u32>,
     /// Refused: the program does not know what a call costs.
-    pub max_budget_usd: Option<f64>,
+    pub max_dollars: Option<f64>,
 }
 
 impl Default for CodexSettings {
@@ -90,17 +94,17 @@ impl Default for CodexSettings {
             reads_home: false,
             api_key_variable: None,
             base_url: None,
-            provider_retries: None,
+            retries: None,
             config: toml::Table::new(),
             features: BTreeMap::new(),
             own_sandbox: true,
-            call_timeout: None,
-            first_event_timeout: Some(60),
-            idle_timeout: None,
+            time_limit: None,
+            first_event_limit: Some(Duration::from_secs(60)),
+            idle_limit: None,
             inherit: Vec::new(),
             environment: BTreeMap::new(),
-            max_turns: None,
-            max_budget_usd: None,
+            max_steps: None,
+            max_dollars: None,
         }
     }
 }
@@ -124,19 +128,19 @@ impl CodexSettings {
 
     /// What was asked for and cannot be had.
     pub(super) fn refused(&self) -> Result<(), AgentErrorKind> {
-        if self.max_turns.is_some() {
+        if self.max_steps.is_some() {
             return Err(configuration(
-                "Codex cannot limit the steps of a call: remove `max_turns`; `call_timeout` ends one that takes too long",
+                "Codex cannot limit the steps of a call: remove `max_steps`; `time_limit` ends one that takes too long",
             ));
         }
-        if self.max_budget_usd.is_some() {
+        if self.max_dollars.is_some() {
             return Err(configuration(
-                "Codex does not know what a call costs: remove `max_budget_usd`, and set a limit with the provider",
+                "Codex does not know what a call costs: remove `max_dollars`, and set a limit with the provider",
             ));
         }
-        if self.provider_retries.is_some() && self.base_url().is_none() {
+        if self.retries.is_some() && self.base_url().is_none() {
             return Err(configuration(
-                "Codex lets nobody change how often it repeats requests to OpenAI: remove `provider_retries`, or set a `base_url`",
+                "Codex lets nobody change how often it repeats requests to OpenAI: remove `retries`, or set a `base_url`",
             ));
         }
         Ok(())
@@ -161,15 +165,14 @@ impl CodexSettings {
     }
 
     pub(super) fn limits(&self) -> CallLimits {
-        let seconds = |limit: Option<u64>| limit.map(Duration::from_secs);
-        CallLimits {
-            whole: seconds(self.call_timeout),
-            first_event: seconds(self.first_event_timeout),
-            idle: seconds(self.idle_timeout),
-        }
+        CallLimits { whole: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
     }
 }
 
 pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
     AgentErrorKind::Configuration { reason: reason.into() }
+}
+
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Option::<Delay>::deserialize(deserializer).map(|delay| delay.map(|Delay(duration)| duration))
 }

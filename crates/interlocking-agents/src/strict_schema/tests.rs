@@ -142,7 +142,7 @@ struct Everything {
     #[serde(default)]
     tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    inner: Option<Box<Everything>>,
+    inner: Option<Box<Self>>,
     by_name: BTreeMap<String, Nested>,
     pair: (String, i32),
     anything: Value,
@@ -163,7 +163,7 @@ struct More {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Nested {
     depth: u8,
-    next: Option<Box<Nested>>,
+    next: Option<Box<Self>>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -64,7 +64,7 @@ async fn a_session_goes_on_after_a_crash() {
     let Some(place) = Place::new(script) else { return };
     let session = run(&place.codex(), place.fresh("begin")).await.0.unwrap().session;
     let limit = Duration::from_secs(3);
-    let codex = Codex::new(CodexSettings { call_timeout: Some(limit.as_secs()), ..place.settings() });
+    let codex = Codex::new(CodexSettings { time_limit: Some(limit), ..place.settings() });
     let error = run(&codex, place.go_on(&session, "work")).await.0.unwrap_err();
     assert_eq!((*error.kind, error.usage.input_tokens), (AgentErrorKind::TimedOut { limit }, 100));
     // Codex itself says 200 of the whole session now, and it was 300.

@@ -159,7 +159,7 @@ async fn a_stream_that_stalls_is_stopped_and_reminded() {
         .rule(Rule::any().prompt(Nudges::PROMPT).reply(Reaction::text("Sorry.")))
         .rule(Rule::any().reply(Reaction::text("Let me think").stalled_after(3)));
     let Some(place) = Place::new(script) else { return };
-    let codex = Codex::new(CodexSettings { idle_timeout: Some(2), ..place.settings() });
+    let codex = Codex::new(CodexSettings { idle_limit: Some(Duration::from_secs(2)), ..place.settings() });
 
     let start = Instant::now();
     let (kind, remedy, _) = failure(&place, &codex).await;
@@ -179,7 +179,7 @@ async fn a_call_that_takes_too_long() {
     let script = Script::new().rule(Rule::any().reply(Reaction::text("late").after(Duration::from_secs(60))));
     let Some(place) = Place::new(script) else { return };
     let limit = Duration::from_secs(2);
-    let codex = Codex::new(CodexSettings { call_timeout: Some(limit.as_secs()), ..place.settings() });
+    let codex = Codex::new(CodexSettings { time_limit: Some(limit), ..place.settings() });
     let (kind, remedy, _) = failure(&place, &codex).await;
     assert_eq!((kind, remedy), (AgentErrorKind::TimedOut { limit }, "resume"));
 }

@@ -46,7 +46,7 @@ impl Place {
             model: Some(MODEL.to_owned()),
             home: Some(self.home()),
             base_url: Some(format!("{}/v1", self.server.url())),
-            provider_retries: Some(1),
+            retries: Some(1),
             ..CodexSettings::default()
         }
     }

@@ -18,9 +18,9 @@ fn settings(text: &str) -> CodexSettings {
 
 #[tokio::test]
 async fn limits_that_codex_cannot_keep() {
-    assert!(refused(settings("max_turns = 5")).await.contains("cannot limit the steps"));
-    assert!(refused(settings("max_budget_usd = 1.5")).await.contains("does not know what a call costs"));
-    assert!(refused(settings("provider_retries = 2")).await.contains("`base_url`"));
+    assert!(refused(settings("max_steps = 5")).await.contains("cannot limit the steps"));
+    assert!(refused(settings("max_dollars = 1.5")).await.contains("does not know what a call costs"));
+    assert!(refused(settings("retries = 2")).await.contains("`base_url`"));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_key_that_is_not_there() {
 fn settings_that_nobody_knows() {
     let error = toml::from_str::<CodexSettings>("modle = \"x\"").unwrap_err();
     assert!(error.to_string().contains("modle"), "{error}");
-    assert!(toml::from_str::<CodexSettings>("idle_timeout = \"5 minutes\"").is_err());
+    assert!(toml::from_str::<CodexSettings>("idle_limit = \"5 minutes\"").is_err());
 }
 
 #[tokio::test]
