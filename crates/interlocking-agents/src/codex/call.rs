@@ -1,9 +1,9 @@
 //! One call of the program, from its preparation to its reply.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::TempDir;
 
 use super::event::Tokens;
 use super::progress::{End, Progress};
@@ -19,6 +19,10 @@ use crate::strict_schema::StrictSchema;
 use crate::turn::{Reply, Turn};
 use crate::usage::Usage;
 
+/// In a call's own directory: the schema, and a place with nothing in it.
+const SCHEMA: &str = "schema.json";
+const NOWHERE: &str = "nowhere";
+
 /// A call that is ready to be made.
 pub(super) struct Call<'a> {
     turn: &'a Turn,
@@ -26,10 +30,10 @@ pub(super) struct Call<'a> {
     limits: CallLimits,
     invocation: Invocation,
     schema: Option<StrictSchema>,
-    /// Removed when the call is over.
-    _schema_file: Option<NamedTempFile>,
-    /// The end of the session's file, of a session that goes on.
-    mark: Mark,
+    /// What the program reads, and where it works in a turn that has no workspace. Removed when the call is over.
+    _temporary: TempDir,
+    /// The end of the session's file before the call. None where that is not known.
+    mark: Option<Mark>,
 }
 
 impl<'a> Call<'a> {
@@ -47,28 +51,26 @@ impl<'a> Call<'a> {
         };
         session.map_or(Ok(()), failure::check_id)?;
         let known = Known::of(&home, session, turn.system.as_deref()).await;
-        let mark = if matches!(turn.session, SessionOp::ContinueFrom(_)) { known.mark } else { Mark::BEGINNING };
+        let mark = match turn.session {
+            SessionOp::ContinueFrom(_) => known.mark,
+            SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => Some(Mark::BEGINNING),
+        };
         let prompt = match (&turn.system, session) {
             (Some(system), Some(_)) if !known.system => part::told_before(system, &turn.prompt),
             _ => turn.prompt.clone(),
         };
         let schema = turn.schema.as_ref().map(|schema| StrictSchema::of(schema.as_value()));
-        let schema_file = schema.as_ref().map(|schema| {
-            // Here, because it is what a sandbox must grant in any case.
-            let mut file = tempfile::Builder::new().prefix("schema-").suffix(".json").tempfile_in(&home)?;
-            file.write_all(schema.as_value().to_string().as_bytes())?;
-            file.flush().map(|()| file)
-        });
-        let schema_file = schema_file.transpose().map_err(|error: io::Error| unusable(&home, &error))?;
-        let path = schema_file.as_ref().map(NamedTempFile::path);
+        let temporary = temporary(&home, schema.as_ref()).map_err(|error| unusable(&home, &error))?;
+        let schema_file = schema.as_ref().map(|_| temporary.path().join(SCHEMA));
+        let nowhere = temporary.path().join(NOWHERE);
         let invocation = Invocation {
-            arguments: command::arguments(settings, turn, path, key.is_some()),
-            directory: turn.workspace.clone(),
+            arguments: command::arguments(settings, turn, schema_file.as_deref(), key.is_some()),
+            directory: Some(turn.workspace.clone().unwrap_or(nowhere)),
             sandbox: turn.sandbox.clone(),
             input: prompt.into_bytes(),
             ..Invocation::new(&settings.program, command::environment(settings, &home, key))
         };
-        Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _schema_file: schema_file, mark })
+        Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _temporary: temporary, mark })
     }
 
     /// Starts the program and hears it to its end.
@@ -126,16 +128,26 @@ impl<'a> Call<'a> {
     }
 
     async fn recorded(&self, session: SessionId) -> Option<Tokens> {
-        let (home, mark) = (self.home.clone(), self.mark);
+        let (home, mark) = (self.home.clone(), self.mark?);
         let reading =
             tokio::task::spawn_blocking(move || Rollout::find(&home, &session)?.used_since(mark).ok().flatten());
         reading.await.ok().flatten()
     }
 }
 
+/// A directory for one call. It is in the home because that is what a sandbox must grant in any case.
+fn temporary(home: &Path, schema: Option<&StrictSchema>) -> io::Result<TempDir> {
+    let temporary = tempfile::Builder::new().prefix("call-").tempdir_in(home)?;
+    std::fs::create_dir(temporary.path().join(NOWHERE))?;
+    if let Some(schema) = schema {
+        std::fs::write(temporary.path().join(SCHEMA), schema.as_value().to_string())?;
+    }
+    Ok(temporary)
+}
+
 /// What is known of a session before a call.
 struct Known {
-    mark: Mark,
+    mark: Option<Mark>,
     /// It was told what it is to be told.
     system: bool,
 }
@@ -143,13 +155,13 @@ struct Known {
 impl Known {
     /// Where the file is missing or cannot be read nothing is known; Codex says what is wrong with it.
     async fn of(home: &Path, session: Option<&SessionId>, system: Option<&str>) -> Self {
-        let nothing = Self { mark: Mark::BEGINNING, system: false };
+        let nothing = Self { mark: None, system: false };
         let Some(session) = session.cloned() else { return nothing };
         let (home, system) = (home.to_owned(), system.map(str::to_owned));
         let reading = tokio::task::spawn_blocking(move || {
             let rollout = Rollout::find(&home, &session)?;
             let system = system.is_some_and(|system| rollout.knows(&home, &system).unwrap_or(false));
-            Some(Self { mark: rollout.mark().ok()?, system })
+            Some(Self { mark: rollout.mark().ok(), system })
         });
         reading.await.ok().flatten().unwrap_or(nothing)
     }

@@ -117,9 +117,10 @@ fn provider(settings: &CodexSettings, url: &str, has_key: bool) -> Table {
     provider
 }
 
-/// Codex's own sandbox cannot be made within another one, so it is left out where the turn brings its own.
+/// Codex's own sandbox cannot be made within another one, so it is left out where the turn brings its own. Without a workspace there
+/// is nothing to write.
 fn sandbox_mode(settings: &CodexSettings, turn: &Turn) -> &'static str {
-    match (turn.sandbox.is_some() || !settings.own_sandbox, turn.read_only) {
+    match (turn.sandbox.is_some() || !settings.own_sandbox, turn.read_only || turn.workspace.is_none()) {
         (true, _) => "danger-full-access",
         (false, true) => "read-only",
         (false, false) => "workspace-write",

@@ -1,6 +1,7 @@
 //! Plain answers.
 
-use interlocking_agents::{Agent, AgentEvent, Turn, Usage};
+use interlocking_agents::program::Secret;
+use interlocking_agents::{Agent, AgentEvent, Codex, CodexSettings, Turn, Usage};
 use interlocking_model_server::{Dialect, Reaction, Rule, Script, Usage as Tokens};
 
 use crate::place::{MODEL, Place, run};
@@ -31,4 +32,17 @@ async fn a_plain_answer_and_what_it_used() {
     assert_eq!((request.dialect, request.model()), (Dialect::Responses, MODEL));
     assert_eq!(request.prompt(), "Which colour?");
     assert!(request.system().contains("Answer in one word."), "{}", request.system());
+}
+
+/// Without a `base_url` Codex speaks to OpenAI itself, in its own way; the key is passed on all the same.
+#[tokio::test]
+async fn a_key_for_the_provider_that_codex_knows() {
+    let Some(place) = Place::new(Script::new().rule(Rule::any().reply(Reaction::text("here")))) else { return };
+    let config = toml::from_str(&format!("openai_base_url = \"{}/v1\"", place.server.url())).unwrap();
+    let settings = CodexSettings { base_url: None, retries: None, config, ..place.settings() };
+    let codex = Codex::new(settings).with_key(Secret::new("key-of-the-test"));
+    let completion = run(&codex, place.fresh("Where?")).await.0.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("here"));
+    let requests = place.server.requests();
+    assert_eq!(requests.last().unwrap().header("authorization"), Some("Bearer key-of-the-test"));
 }

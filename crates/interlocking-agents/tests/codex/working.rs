@@ -81,6 +81,19 @@ async fn a_turn_that_only_reads_changes_nothing() {
     assert!(!events.iter().any(|event| matches!(event, AgentEvent::FileWritten { .. })), "{events:#?}");
 }
 
+#[tokio::test]
+async fn a_turn_without_a_workspace_works_nowhere() {
+    let script = Script::new()
+        .rule(Rule::asked("look").reply(command("pwd; ls -A; echo x > made.txt; true")))
+        .rule(Rule::any().reply_with(|request| Reaction::text(request.results().join("\n"))));
+    let Some(place) = Place::new(script) else { return };
+    let turn = Turn { workspace: None, ..place.fresh("look") };
+    let said = run(&place.codex(), turn).await.0.unwrap().text.unwrap();
+    assert!(said.contains("/nowhere\n") && said.contains("Read-only file system"), "{said}");
+    let left = std::fs::read_dir(place.home()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.filter(|name| name.to_string_lossy().starts_with("call-")).count(), 0);
+}
+
 /// It is a turn's own: what goes on in a session that was begun by one that only reads may write, and the other way round.
 #[tokio::test]
 async fn what_a_turn_may_do_is_not_inherited() {
