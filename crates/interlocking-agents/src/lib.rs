@@ -14,6 +14,7 @@
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
+//! - [`Codex`]: OpenAI's Codex, by its program.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
 //!
@@ -72,3 +73,8 @@ pub use usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The examples in the documentation of agents.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agents.md")]
+struct Agents;
