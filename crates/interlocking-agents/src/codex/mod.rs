@@ -114,7 +114,7 @@ impl Codex {
     /// What can be said without looking at the program.
     fn permitted(&self) -> Result<(), AgentError> {
         self.settings.refused()?;
-        Ok(permitted(self.name(), self.settings.base_url().as_deref())?)
+        Ok(permitted(self.name(), self.settings.destination().as_deref())?)
     }
 }
 

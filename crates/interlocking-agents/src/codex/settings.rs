@@ -150,6 +150,12 @@ impl CodexSettings {
         self.base_url.clone().or_else(|| std::env::var(BASE_URL).ok()).filter(|url| !url.is_empty())
     }
 
+    /// Where requests go, if that was said in any way.
+    pub(super) fn destination(&self) -> Option<String> {
+        let configured = || self.config.get("openai_base_url").and_then(toml::Value::as_str).map(str::to_owned);
+        self.base_url().or_else(configured)
+    }
+
     /// The key in the environment, if there is one.
     pub(super) fn key(&self) -> Result<Option<Secret>, AgentErrorKind> {
         let value = |variable: &str| std::env::var(variable).ok().filter(|key| !key.is_empty()).map(Secret::new);

@@ -296,6 +296,25 @@ fn a_field_that_may_be_missing_may_be_null_and_then_is_missing() {
     assert_eq!(value, json!({ "b": null, "c": null }), "nothing but what stands for a missing field goes");
 }
 
+/// Nothing is lost: each variant can be said.
+#[test]
+fn every_variant_can_be_answered() {
+    let tags = |schema: Value, tag: fn(&Value) -> String| {
+        let seeds =
+            (0..400_u16).map(|seed| (0..40).map(|at| seed.wrapping_mul(31).wrapping_add(at * 17)).collect::<Vec<_>>());
+        seeds.map(|seeds| tag(&holds(&schema, &seeds))).collect::<std::collections::BTreeSet<_>>()
+    };
+    let external = tags(serde_json::to_value(schema_for!(External)).unwrap(), |value| match value {
+        Value::String(tag) => tag.clone(),
+        other => other.as_object().unwrap().keys().next().unwrap().clone(),
+    });
+    assert!(external.iter().eq(["Approved", "Pair", "Rejected", "Skipped", "Wrapped"]), "{external:?}");
+    let internal = tags(serde_json::to_value(schema_for!(Internal)).unwrap(), |value| value["kind"].to_string());
+    assert_eq!(internal.len(), 3, "{internal:?}");
+    let adjacent = tags(serde_json::to_value(schema_for!(Adjacent)).unwrap(), |value| value["t"].to_string());
+    assert_eq!(adjacent.len(), 3, "{adjacent:?}");
+}
+
 #[test]
 fn a_sum_type_is_wrapped_and_unwrapped() {
     let schema = serde_json::to_value(schema_for!(External)).unwrap();
