@@ -116,7 +116,7 @@ const BASE_URL: &str = "OPENAI_BASE_URL";
 
 impl CodexSettings {
     /// Where the program keeps its sessions.
-    pub(super) fn home(&self) -> Result<PathBuf, AgentErrorKind> {
+    pub(super) fn home_directory(&self) -> Result<PathBuf, AgentErrorKind> {
         let home = match &self.home {
             Some(home) => Some(std::path::absolute(home).unwrap_or_else(|_| home.clone())),
             None => state_directory().map(|directory| directory.join("interlocking").join("codex")),
