@@ -19,6 +19,7 @@
 
 mod admission;
 mod agent;
+pub mod backends;
 mod capabilities;
 mod conversation;
 mod decision;
