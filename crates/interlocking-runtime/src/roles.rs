@@ -1,6 +1,7 @@
 //! Which agent plays which role.
 
-use crate::casting::asked_for;
+use crate::casting::{self, asked_for};
+use crate::run::StartError;
 use interlocking_agents::backends::{Cast, Casting, CastingError};
 use interlocking_agents::{Agent, Nudges};
 use interlocking_core::graph::Graph;
@@ -57,6 +58,18 @@ impl Roles {
             self.bind(role, Player { agent, model, nudges });
         }
         Ok(())
+    }
+
+    /// Looks whether every role of `G`, and of the graphs that its map nodes run, is played by an agent that can do what is
+    /// asked of it, and that can work here: what a run looks at when it starts, for a program that has much to do before.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::UnboundRoles`], [`StartError::IncapableAgents`] or [`StartError::AgentsNotReady`].
+    pub async fn check<G: Graph>(&self) -> Result<(), StartError> {
+        let nets = Nets::of::<G>();
+        casting::check(&nets, self)?;
+        casting::ask(&nets, self).await
     }
 
     /// The roles that are bound, by name, each with who plays it; then all others, if anybody plays them.

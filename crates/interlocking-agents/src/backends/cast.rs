@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::choice::with_role;
@@ -91,11 +91,20 @@ impl Casting {
     /// # Errors
     ///
     /// [`CastingError::Bad`] where it is none.
-    pub fn say(mut self, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
+    pub fn say(self, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
+        self.say_in(Path::new(""), text, place)
+    }
+
+    /// The same, where a relative path means one of `directory`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`say`](Self::say).
+    pub fn say_in(mut self, directory: &Path, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
         let place = place.into();
         match with_role(text) {
             Ok((role, choice)) => {
-                let part = Part { choice, nudges: None, place };
+                let part = Part { choice, nudges: None, place, directory: directory.to_owned() };
                 match role {
                     Some(role) => drop(self.said.insert(role, part)),
                     None => self.said_of_all = Some(part),
@@ -121,16 +130,17 @@ impl Casting {
         let asked_for: Vec<&str> = asked_for.into_iter().collect();
         let mut problems = self.problems(&asked_for);
         // Once each, also where it cannot be made.
-        let mut made: BTreeMap<(&str, Option<&str>), Result<Arc<dyn Agent>, ()>> = BTreeMap::new();
+        let mut made: BTreeMap<(&str, Option<PathBuf>), Result<Arc<dyn Agent>, ()>> = BTreeMap::new();
         let mut cast = Vec::new();
         for role in asked_for {
             let Some(part) = self.part(role) else { continue };
             let Ok(found) = self.find(part) else { continue };
             let rest = part.choice.rest.as_deref();
             let (file, model) = if found.kind.takes_file { (rest, None) } else { (None, rest) };
+            let file = file.map(|file| part.directory.join(file));
             let backend = part.choice.backend.as_str();
-            let agent = made.entry((backend, file)).or_insert_with(|| {
-                let made = found.make(backend, file);
+            let agent = made.entry((backend, file.clone())).or_insert_with(|| {
+                let made = found.make(backend, file.as_deref());
                 made.map_err(|message| {
                     let place = found.described.map_or(&part.place, |described| &described.place);
                     problems.push(CastingProblem::new(place, format!("backend `{backend}`: {message}")));
@@ -194,7 +204,7 @@ impl Casting {
 }
 
 impl Found<'_> {
-    fn make(&self, name: &str, file: Option<&str>) -> Result<Arc<dyn Agent>, String> {
+    fn make(&self, name: &str, file: Option<&Path>) -> Result<Arc<dyn Agent>, String> {
         let usual;
         let make = match self.described {
             Some(described) => &described.make,
@@ -206,7 +216,7 @@ impl Found<'_> {
                 &usual
             }
         };
-        make(file.map(Path::new))
+        make(file)
     }
 }
 

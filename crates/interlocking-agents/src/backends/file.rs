@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
@@ -22,6 +22,8 @@ pub(super) struct Part {
     pub(super) choice: Choice,
     pub(super) nudges: Option<Nudges>,
     pub(super) place: String,
+    /// Where a relative path is looked for.
+    pub(super) directory: PathBuf,
 }
 
 /// A backend that was described.
@@ -162,7 +164,10 @@ impl<'t> Reading<'t> {
         };
         let span = agent.span();
         match Choice::parse(agent.get_ref()) {
-            Ok(choice) => Some(Part { choice, nudges, place: self.place(Some(span)) }),
+            Ok(choice) => {
+                let directory = self.directory.to_owned();
+                Some(Part { choice, nudges, place: self.place(Some(span)), directory })
+            }
             Err(message) => {
                 self.refuse(Some(span), format!("`{field}`: {message}"));
                 None

@@ -24,6 +24,7 @@ pub(super) fn no_such<'a>(what: &str, name: &str, of: &str, known: impl IntoIter
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {
         Some(meant) => format!("there is no {what} `{name}`{of}: did you mean `{meant}`?"),
+        None if known.len() == 1 => format!("there is no {what} `{name}`{of}, only {}", listed(known)),
         None => format!("there is no {what} `{name}`{of}; there are {}", listed(known)),
     }
 }

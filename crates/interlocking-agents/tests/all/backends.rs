@@ -203,6 +203,10 @@ async fn scripts_are_backends_and_are_read_when_they_are_needed() {
     let option = format!("writer=scripted:{}", at("hello.toml").display());
     let casting = Casting::default().read(at("agents.toml")).unwrap().say(&option, "").unwrap();
     let cast = casting.cast(["critic", "writer"]).unwrap();
+    let beside = Casting::default().say_in(place.path(), "scripted:hello.toml", "").unwrap();
+    assert_eq!(beside.cast(["critic"]).unwrap().len(), 1);
+    let beside = Casting::default().parse("", "others = 'scripted:hello.toml'", place.path()).unwrap();
+    assert_eq!(beside.cast(["critic"]).unwrap().len(), 1);
     assert!(!Arc::ptr_eq(&cast[0].agent, &cast[1].agent) && cast[1].model.is_none());
     for Cast { agent, .. } in &cast {
         let turn = Turn::new(SessionOp::StartFresh(Slug::new("greet").unwrap()), "Say hello.");
