@@ -102,6 +102,12 @@ pub enum AgentErrorKind {
         /// The limit.
         limit: Duration,
     },
+    /// The agent did not begin: it gave no sign of life since it was started.
+    #[error("the agent gave no sign of life within {} of its start", crate::scripted::shown(*limit))]
+    NoFirstEvent {
+        /// The limit.
+        limit: Duration,
+    },
     /// The agent gave no sign of life.
     #[error("the agent gave no sign of life for {}{}", crate::scripted::shown(*limit), reminded(*nudges))]
     Idle {
@@ -208,6 +214,7 @@ impl AgentErrorKind {
             | Self::StepLimit
             | Self::Crashed { .. }
             | Self::TimedOut { .. }
+            | Self::NoFirstEvent { .. }
             | Self::Idle { .. }
             | Self::Other { transient: true, .. } => Remedy::Again { after: None },
             // The budget is for whoever set it to raise; correction rounds have been had; the rest fails again.

@@ -11,6 +11,7 @@
 //!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
+//! - [`program`]: running a program and all that comes of it, for agents that drive one.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
@@ -21,6 +22,7 @@ mod admission;
 mod agent;
 pub mod backends;
 mod capabilities;
+pub mod claude;
 mod conversation;
 mod decision;
 mod error;
@@ -28,6 +30,7 @@ mod event;
 mod interrupt;
 mod nudge;
 mod process;
+pub mod program;
 mod pulse;
 mod schema;
 pub mod scripted;
@@ -40,6 +43,7 @@ mod usage;
 pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
+pub use claude::{ClaudeCode, ClaudeSettings};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};

@@ -1,0 +1,8 @@
+//! Running programs, and what becomes of what they leave behind.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "the helpers of tests")]
+
+mod common;
+mod environment;
+mod lines;
+mod trees;

@@ -1,0 +1,191 @@
+//! What comes back for a request.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// What the server does about a request.
+#[derive(Debug, Clone)]
+pub struct Reaction {
+    pub(crate) delay: Duration,
+    pub(crate) pace: Duration,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) answer: Answer,
+}
+
+/// What it says.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// A message of the model, in the request's dialect.
+    Message { blocks: Vec<Block>, usage: Usage, cut: bool },
+    /// A status with a body in the form of the dialect's errors, or as it is.
+    Status { status: u16, headers: Vec<(String, String)>, message: String, raw: Option<(String, Vec<u8>)> },
+    /// The connection ends without an answer.
+    Hangup,
+}
+
+/// What goes wrong while the answer is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Silence after so many events.
+    Stall(usize),
+    /// An orderly end after so many events.
+    Truncate(usize),
+    /// The connection breaks after so many events.
+    Drop(usize),
+    /// This event is no JSON.
+    Garble(usize),
+}
+
+/// A piece of the model's message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// Text.
+    Text(String),
+    /// What the model thinks before it speaks.
+    Thinking(String),
+    /// A call of a tool, on offer or not.
+    Tool {
+        /// Its name.
+        name: String,
+        /// What it is given. A string is sent as it is by those dialects that have such tools.
+        input: Value,
+    },
+    /// The answer that the request's schema demands, by the way that the program looks for it: a call of the tool
+    /// `StructuredOutput` where it is on offer, otherwise the text.
+    Output(Value),
+}
+
+/// The tokens that an answer claims to have used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Read, those from the cache not included.
+    pub input: u64,
+    /// Read from the cache.
+    pub cached: u64,
+    /// Written to the cache; for Anthropic alone.
+    pub cache_written: u64,
+    /// Written.
+    pub output: u64,
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self { input: 100, cached: 0, cache_written: 0, output: 10 }
+    }
+}
+
+impl Reaction {
+    /// The model says this.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::blocks([Block::Text(text.into())])
+    }
+
+    /// The model calls a tool.
+    pub fn tool(name: &str, input: Value) -> Self {
+        Self::blocks([Block::Tool { name: name.to_owned(), input }])
+    }
+
+    /// The model answers with the [output](Block::Output) that a schema asks for.
+    pub fn output(value: Value) -> Self {
+        Self::blocks([Block::Output(value)])
+    }
+
+    /// The model's message, piece by piece.
+    pub fn blocks(blocks: impl IntoIterator<Item = Block>) -> Self {
+        let blocks = blocks.into_iter().collect();
+        Self::from(Answer::Message { blocks, usage: Usage::default(), cut: false })
+    }
+
+    /// An HTTP status with an error in the form of the dialect.
+    pub fn status(status: u16, message: impl Into<String>) -> Self {
+        Self::from(Answer::Status { status, headers: Vec::new(), message: message.into(), raw: None })
+    }
+
+    /// A body as it is, with status 200.
+    pub fn raw(content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        let raw = Some((content_type.to_owned(), body.into()));
+        Self::from(Answer::Status { status: 200, headers: Vec::new(), message: String::new(), raw })
+    }
+
+    /// The connection ends without an answer.
+    pub fn hangup() -> Self {
+        Self::from(Answer::Hangup)
+    }
+
+    fn from(answer: Answer) -> Self {
+        Self { delay: Duration::ZERO, pace: Duration::ZERO, fault: None, answer }
+    }
+
+    /// The message with another piece at its end.
+    #[must_use]
+    pub fn and(mut self, block: Block) -> Self {
+        if let Answer::Message { blocks, .. } = &mut self.answer {
+            blocks.push(block);
+        }
+        self
+    }
+
+    /// The message with these numbers of tokens.
+    #[must_use]
+    pub fn with_usage(mut self, new: Usage) -> Self {
+        if let Answer::Message { usage, .. } = &mut self.answer {
+            *usage = new;
+        }
+        self
+    }
+
+    /// The message as one that reached the limit of its length.
+    #[must_use]
+    pub fn cut_off(mut self) -> Self {
+        if let Answer::Message { cut, .. } = &mut self.answer {
+            *cut = true;
+        }
+        self
+    }
+
+    /// The status with this header, such as `retry-after`.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: impl Into<String>) -> Self {
+        if let Answer::Status { headers, .. } = &mut self.answer {
+            headers.push((name.to_owned(), value.into()));
+        }
+        self
+    }
+
+    /// Nothing is sent for this long.
+    #[must_use]
+    pub fn after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+
+    /// This long between two events of the stream.
+    #[must_use]
+    pub fn paced(self, pace: Duration) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// Silence after so many events of the stream; an answer that is not streamed never comes.
+    #[must_use]
+    pub fn stalled_after(self, events: usize) -> Self {
+        Self { fault: Some(Fault::Stall(events)), ..self }
+    }
+
+    /// The stream ends, in good order, after so many events; an answer that is not streamed ends in the middle.
+    #[must_use]
+    pub fn truncated_after(self, events: usize) -> Self {
+        Self { fault: Some(Fault::Truncate(events)), ..self }
+    }
+
+    /// The connection breaks after so many events of the stream.
+    #[must_use]
+    pub fn dropped_after(self, events: usize) -> Self {
+        Self { fault: Some(Fault::Drop(events)), ..self }
+    }
+
+    /// This event of the stream, counted from 0, is no JSON; nor is an answer that is not streamed.
+    #[must_use]
+    pub fn garbled_at(self, event: usize) -> Self {
+        Self { fault: Some(Fault::Garble(event)), ..self }
+    }
+}

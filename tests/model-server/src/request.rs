@@ -1,0 +1,161 @@
+//! What a program sent.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::dialect::{Dialect, Reading};
+use crate::message::{Message, Part, Role};
+
+/// A request for an answer of the model, as it came, and as its dialect means it.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// How many requests of any kind the server had got before.
+    pub number: usize,
+    /// When it was there as a whole.
+    pub at: Instant,
+    /// What the path says that it speaks.
+    pub dialect: Dialect,
+    /// Path and query.
+    pub path: String,
+    /// Names in lower case and values, keys and tokens among them: tests look whether the right ones arrive.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Value,
+    pub(crate) reading: Reading,
+}
+
+impl Request {
+    pub(crate) fn new(
+        number: usize,
+        dialect: Dialect,
+        path: String,
+        headers: Vec<(String, String)>,
+        body: Value,
+    ) -> Self {
+        let reading = dialect.read(&path, &body);
+        Self { number, at: Instant::now(), dialect, path, headers, body, reading }
+    }
+
+    /// The model that is asked.
+    pub fn model(&self) -> &str {
+        &self.reading.model
+    }
+
+    /// The system prompt, all its parts; with what the dialect calls instructions or a developer's message.
+    pub fn system(&self) -> &str {
+        &self.reading.system
+    }
+
+    /// The whole conversation, without the system prompt.
+    pub fn messages(&self) -> &[Message] {
+        &self.reading.messages
+    }
+
+    /// The names of the tools on offer.
+    pub fn tools(&self) -> &[String] {
+        &self.reading.tools
+    }
+
+    /// Whether a tool of this name is on offer.
+    pub fn offers(&self, tool: &str) -> bool {
+        self.reading.tools.iter().any(|offered| offered == tool)
+    }
+
+    /// The schema of the answer that the request demands by the dialect's own means, or by the input of a tool named
+    /// `StructuredOutput`.
+    pub fn schema(&self) -> Option<&Value> {
+        self.reading.schema.as_ref()
+    }
+
+    /// Whether the answer shall be streamed.
+    pub fn streams(&self) -> bool {
+        self.reading.streams
+    }
+
+    /// A header's value, by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
+    }
+
+    /// What the user said last. What programs add on their own, such as reminders, does not count.
+    pub fn prompt(&self) -> String {
+        match self.last_said() {
+            Some(index) => said(&self.reading.messages[index]),
+            None => String::new(),
+        }
+    }
+
+    /// All that the user said, in order.
+    pub fn prompts(&self) -> Vec<String> {
+        let users = self.reading.messages.iter().filter(|message| message.role == Role::User);
+        users.map(said).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// What the tools gave back since the [prompt](Self::prompt), in order.
+    pub fn results(&self) -> Vec<&str> {
+        let messages = &self.reading.messages;
+        let Some(index) = self.last_said() else { return Vec::new() };
+        // Results that stand before the text in one message answer calls from before the prompt.
+        let after = messages[index].parts.iter().rposition(|part| part.said().is_some()).map_or(0, |last| last + 1);
+        let parts = messages[index].parts[after..].iter().chain(messages[index + 1..].iter().flat_map(|m| &m.parts));
+        parts.filter_map(result).collect()
+    }
+
+    /// What the tools gave back in answer to the model's last message.
+    pub fn last_results(&self) -> Vec<&str> {
+        let messages = &self.reading.messages;
+        let after = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
+        let answered = self.results().len();
+        let all: Vec<_> = messages[after..].iter().flat_map(|message| &message.parts).filter_map(result).collect();
+        all[all.len().saturating_sub(answered)..].to_vec()
+    }
+
+    /// Every text of the conversation, results of tools included.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let parts = self.reading.messages.iter().flat_map(|message| &message.parts);
+        parts.filter_map(|part| match part {
+            Part::Text(text) | Part::Result { text, .. } => Some(&**text),
+            Part::Call { .. } => None,
+        })
+    }
+
+    /// One line about it, for messages.
+    pub fn summary(&self) -> String {
+        let results = self.results();
+        format!(
+            "{:?} {}, model `{}`, tools [{}], prompt {:?}, {} results since, the last {:?}",
+            self.dialect,
+            self.path,
+            self.model(),
+            self.tools().join(" "),
+            shortened(&self.prompt()),
+            results.len(),
+            shortened(results.last().copied().unwrap_or_default()),
+        )
+    }
+
+    fn last_said(&self) -> Option<usize> {
+        let spoken = |message: &Message| message.role == Role::User && message.parts.iter().any(|p| p.said().is_some());
+        self.reading.messages.iter().rposition(spoken)
+    }
+}
+
+fn said(message: &Message) -> String {
+    message.parts.iter().filter_map(Part::said).collect::<Vec<_>>().join("\n")
+}
+
+fn result(part: &Part) -> Option<&str> {
+    match part {
+        Part::Result { text, .. } => Some(text),
+        Part::Text(_) | Part::Call { .. } => None,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 400;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Which reaction a request gets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::reaction::Reaction;
+use crate::request::Request;
+
+/// Rules, of which the first that fits a request and is not used up makes the reaction. A request that no rule fits gets a
+/// 400 that says what it was, and is kept for [`ModelServer::unmatched`](crate::ModelServer::unmatched).
+#[derive(Default)]
+pub struct Script {
+    rules: Vec<Rule>,
+}
+
+/// When, and what then.
+pub struct Rule {
+    conditions: Vec<Condition>,
+    left: Option<AtomicU32>,
+    reaction: Answering,
+}
+
+type Answering = Arc<dyn Fn(&Request) -> Reaction + Send + Sync>;
+
+struct Condition {
+    shown: String,
+    holds: Box<dyn Fn(&Request) -> bool + Send + Sync>,
+}
+
+impl Script {
+    /// A script without rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A script whose every answer is computed.
+    pub fn computed(answer: impl Fn(&Request) -> Reaction + Send + Sync + 'static) -> Self {
+        Self::new().rule(Rule::any().reply_with(answer))
+    }
+
+    /// The script with one more rule, which counts after those that are there.
+    #[must_use]
+    pub fn rule(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// What a request gets: the rule's place and the reaction.
+    pub(crate) fn react(&self, request: &Request) -> Option<(usize, Reaction)> {
+        let index = self.rules.iter().position(|rule| rule.fits(request) && rule.take())?;
+        Some((index, (self.rules[index].reaction)(request)))
+    }
+
+    /// The rules in words, for messages.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        self.rules.iter().map(Rule::shown).collect()
+    }
+}
+
+impl Rule {
+    /// Fits every request.
+    pub fn any() -> Self {
+        let reaction = |_: &Request| Reaction::status(500, "this rule of the script has no reaction");
+        Self { conditions: Vec::new(), left: None, reaction: Arc::new(reaction) }
+    }
+
+    /// The user's last words contain this, and no tool has given anything back since: the model is asked for the first time.
+    pub fn asked(text: impl Into<String>) -> Self {
+        Self::any().prompt(text).when("nothing done since", |request| request.results().is_empty())
+    }
+
+    /// What the tools gave back for the model's last message contains this.
+    pub fn told(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let shown = format!("a result contains {text:?}");
+        Self::any().when(&shown, move |request| request.last_results().iter().any(|result| result.contains(&text)))
+    }
+
+    /// And the user's [last words](Request::prompt) contain this.
+    #[must_use]
+    pub fn prompt(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let shown = format!("the prompt contains {text:?}");
+        self.when(&shown, move |request| request.prompt().contains(&text))
+    }
+
+    /// And the system prompt contains this.
+    #[must_use]
+    pub fn system(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let shown = format!("the system prompt contains {text:?}");
+        self.when(&shown, move |request| request.system().contains(&text))
+    }
+
+    /// And somewhere in the conversation this was said.
+    #[must_use]
+    pub fn history(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let shown = format!("the conversation contains {text:?}");
+        self.when(&shown, move |request| request.texts().any(|said| said.contains(&text)))
+    }
+
+    /// And the model's name contains this.
+    #[must_use]
+    pub fn model(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        let shown = format!("the model's name contains {name:?}");
+        self.when(&shown, move |request| request.model().contains(&name))
+    }
+
+    /// And this tool is on offer.
+    #[must_use]
+    pub fn offers(self, tool: impl Into<String>) -> Self {
+        let tool = tool.into();
+        let shown = format!("the tool {tool:?} is on offer");
+        self.when(&shown, move |request| request.offers(&tool))
+    }
+
+    /// And this holds; `shown` says it in words.
+    #[must_use]
+    pub fn when(mut self, shown: &str, holds: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Self {
+        self.conditions.push(Condition { shown: shown.to_owned(), holds: Box::new(holds) });
+        self
+    }
+
+    /// So many times; then it fits no more.
+    #[must_use]
+    pub fn times(self, times: u32) -> Self {
+        Self { left: Some(AtomicU32::new(times)), ..self }
+    }
+
+    /// What then comes back.
+    #[must_use]
+    pub fn reply(self, reaction: Reaction) -> Self {
+        self.reply_with(move |_| reaction.clone())
+    }
+
+    /// What then comes back, computed from the request.
+    #[must_use]
+    pub fn reply_with(self, answer: impl Fn(&Request) -> Reaction + Send + Sync + 'static) -> Self {
+        Self { reaction: Arc::new(answer), ..self }
+    }
+
+    fn fits(&self, request: &Request) -> bool {
+        self.conditions.iter().all(|condition| (condition.holds)(request))
+    }
+
+    /// Uses it up once, if it can still be used.
+    fn take(&self) -> bool {
+        let Some(left) = &self.left else { return true };
+        left.try_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+    }
+
+    fn shown(&self) -> String {
+        let conditions: Vec<_> = self.conditions.iter().map(|condition| condition.shown.as_str()).collect();
+        match &self.left {
+            Some(left) => format!("{} ({} times left)", conditions.join(", "), left.load(Ordering::SeqCst)),
+            None => conditions.join(", "),
+        }
+    }
+}
