@@ -71,6 +71,19 @@ impl Surroundings {
         store: &Path,
         temporary: &Path,
     ) -> Result<Self, NoKey> {
+        let environment = Self::without_key(settings, store, temporary);
+        Ok(match key(settings.credential.as_ref(), given)? {
+            None => Self { environment, key: None },
+            Some(Key { secret, descriptor: Some(descriptor), .. }) if cfg!(unix) => {
+                let environment = environment.set(descriptor, "3").hide(secret.clone());
+                Self { environment, key: Some(secret) }
+            }
+            Some(Key { secret, variable, .. }) => Self { environment: environment.secret(variable, secret), key: None },
+        })
+    }
+
+    /// All variables but the key.
+    pub(super) fn without_key(settings: &ClaudeSettings, store: &Path, temporary: &Path) -> Environment {
         let mut environment = Environment::minimal();
         for name in &settings.inherit {
             environment = environment.inherit(name);
@@ -89,18 +102,10 @@ impl Surroundings {
         if let Some(seconds) = settings.request_timeout {
             environment = environment.set("API_TIMEOUT_MS", seconds.saturating_mul(1000).to_string());
         }
-        environment = match &settings.base_url {
+        match &settings.base_url {
             Some(address) => environment.set("ANTHROPIC_BASE_URL", address),
             None => environment.inherit("ANTHROPIC_BASE_URL"),
-        };
-        Ok(match key(settings.credential.as_ref(), given)? {
-            None => Self { environment, key: None },
-            Some(Key { secret, descriptor: Some(descriptor), .. }) if cfg!(unix) => {
-                let environment = environment.set(descriptor, "3").hide(secret.clone());
-                Self { environment, key: Some(secret) }
-            }
-            Some(Key { secret, variable, .. }) => Self { environment: environment.secret(variable, secret), key: None },
-        })
+        }
     }
 
     /// The program and its arguments, so that it gets the key.
@@ -118,6 +123,20 @@ impl Surroundings {
     pub(super) fn first_input(&self) -> Vec<u8> {
         self.key.as_ref().map(|key| format!("{}\n", key.expose()).into_bytes()).unwrap_or_default()
     }
+}
+
+/// Whether a variable is the driver's to set.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let others = [
+        "ANTHROPIC_BASE_URL",
+        "API_TIMEOUT_MS",
+        "CLAUDE_CODE_MAX_RETRIES",
+        "CLAUDE_CODE_TMPDIR",
+        "CLAUDE_CONFIG_DIR",
+        "TMPDIR",
+    ];
+    let of_keys = |(variable, descriptor): &(&str, Option<&str>)| *variable == name || *descriptor == Some(name);
+    SWITCHES.contains(&name) || others.contains(&name) || KINDS.iter().any(of_keys)
 }
 
 /// Whether there is a key.

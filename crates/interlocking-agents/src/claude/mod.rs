@@ -5,6 +5,8 @@
 
 mod settings;
 
+mod ready;
+
 mod prepare;
 mod arguments;
 mod environment;
@@ -19,14 +21,16 @@ mod outcome;
 mod usage;
 
 use async_trait::async_trait;
+use interlocking_sandbox::Sandbox;
 
 use self::conclude::conclude;
 use self::dialogue::Hearing;
-use self::prepare::Prepared;
+use self::prepare::{Prepared, configuration, find};
+use self::store::Store;
 use crate::agent::{Agent, TurnContext};
 use crate::capabilities::Capabilities;
 use crate::error::AgentError;
-use crate::program::{Secret, StopOrder, converse};
+use crate::program::{Environment, Secret, StopOrder, converse};
 use crate::session::SessionOp;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
@@ -53,6 +57,23 @@ impl ClaudeCode {
         Self { key: Some(key), ..self }
     }
 
+    /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes the
+    /// [directory](ClaudeSettings::config_directory) with its sessions, which is made if it is not there.
+    ///
+    /// The sandbox should have a [temporary directory](Sandbox::temporary_directory), with a short path, and the
+    /// [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program reads, the agent's
+    /// commands read: the sessions of all agents with the same directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): there is no program, or the directory cannot be made.
+    pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
+        let store = Store::new(self.settings.config_directory.as_deref()).map_err(|error| configuration(&error))?;
+        store.make().map_err(|error| configuration(&error))?;
+        let program = find(&self.settings.program, &Environment::minimal())?;
+        Ok(sandbox.tool_chain_of(program).write(store.directory()))
+    }
+
     /// The same with the registry of another agent that keeps its sessions in the same
     /// [directory](ClaudeSettings::config_directory).
     #[must_use]
@@ -77,6 +98,10 @@ impl Agent for ClaudeCode {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::ALL
+    }
+
+    async fn ready(&self) -> Result<(), AgentError> {
+        ready::ready(&self.settings, self.key.as_ref()).await
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {

@@ -13,7 +13,7 @@ use super::schema::Asked;
 use super::settings::{ClaudeSettings, PermissionMode};
 use super::store::Store;
 use crate::error::{AgentError, AgentErrorKind};
-use crate::program::{Invocation, Secret};
+use crate::program::{Environment, Invocation, Secret};
 use crate::session::{SessionId, SessionOp};
 use crate::sessions::SessionError;
 use crate::turn::Turn;
@@ -51,7 +51,7 @@ impl Prepared {
                 .map_err(|error| not_written(&error))?,
         };
         let arguments = call.arguments().map_err(|error| configuration(&error))?;
-        let program = find(&settings.program, &surroundings)?;
+        let program = find(&settings.program, &surroundings.environment)?;
         let (program, arguments) = surroundings.program(&program, arguments);
         let input = [surroundings.first_input(), message(&turn.prompt)].concat();
         let invocation = Invocation {
@@ -137,11 +137,11 @@ fn message(prompt: &str) -> Vec<u8> {
 }
 
 /// The program by its path: where there is none, this says so better than a shell.
-pub(super) fn find(program: &Path, surroundings: &Surroundings) -> Result<PathBuf, AgentErrorKind> {
+pub(super) fn find(program: &Path, environment: &Environment) -> Result<PathBuf, AgentErrorKind> {
     let found = if program.components().count() > 1 {
         std::path::absolute(program).ok().filter(|path| path.is_file())
     } else {
-        let path = surroundings.environment.get("PATH").unwrap_or_default();
+        let path = environment.get("PATH").unwrap_or_default();
         std::env::split_paths(path).map(|directory| directory.join(program)).find(|path| path.is_file())
     };
     found.ok_or_else(|| AgentErrorKind::Configuration {

@@ -4,5 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod answers;
+mod canary;
 mod common;
+mod confined;
+mod failures;
+mod readiness;
 mod runner;
+mod sessions;
+mod stopping;
+mod work;
