@@ -34,6 +34,13 @@ impl Roles {
         Self::default()
     }
 
+    /// Every role is played by this agent.
+    pub fn all(agent: Arc<dyn Agent>) -> Self {
+        let mut roles = Self::new();
+        roles.bind_others(Player::new(agent));
+        roles
+    }
+
     /// Binds a role.
     pub fn bind(&mut self, role: impl Into<String>, player: Player) {
         self.bound.insert(role.into(), player);
