@@ -103,12 +103,20 @@ fn what_was_written_is_on_main(repository: &Repository, ran: &Ran) {
     let tested = Ran::of(cargo.output().unwrap());
     assert_eq!(tested.exit, Some(0), "{}{}", tested.stdout, tested.stderr);
 
-    // The calls that count: one a turn, the second tests in the session of the first, each with its price.
-    let calls = account["calls"].as_array().unwrap();
-    assert!(
-        calls.iter().all(|call| call["agent"] == "claude" && call["usage"]["cost"].as_u64() > Some(0)),
+    // Each role keeps to its session, across the interrupt and the refusal, and every call of each has its price.
+    let calls = account["calls"]["entries"].as_array().unwrap();
+    let sessions = |role: &str| -> BTreeSet<&str> {
+        calls.iter().filter(|call| call["role"] == role).map(|call| call["session"].as_str().unwrap()).collect()
+    };
+    let counts = HEADINGS.map(|(role, _)| (role, sessions(role).len()));
+    assert_eq!(
+        counts,
+        [("types", 1), ("types_fix", 1), ("adversary", 2), ("tests", 1), ("impl", 1), ("fix", 1)],
         "{calls:?}"
     );
+    assert_eq!(sessions("types"), sessions("types_fix"), "who has made the hole closes it");
+    assert!(calls.iter().all(|call| call["agent"] == "claude"), "{calls:?}");
+    assert!(account["usage"]["cost"].as_u64() > Some(0), "{}", account["usage"]);
 }
 
 /// Each agent stands in its own place, and neither of the blind sides was told, or could see, what the other one writes.
