@@ -1,6 +1,7 @@
 //! What is started, and starting it.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -14,7 +15,7 @@ use tokio::runtime::Handle;
 use super::environment::Environment;
 use super::life::Life;
 use super::running::Running;
-use super::tree::{Marker, Tree};
+use super::tree::{Marker, Marks, Namespace, Tree};
 use crate::error::AgentErrorKind;
 
 /// What is started, with everything that it gets.
@@ -97,6 +98,20 @@ impl From<StartError> for AgentErrorKind {
     }
 }
 
+/// Prompts are in the input and in arguments, so neither is shown.
+impl fmt::Debug for Invocation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Invocation")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments.len())
+            .field("directory", &self.directory)
+            .field("environment", &self.environment)
+            .field("input_bytes", &self.input.len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Invocation {
     /// 16 MiB.
     pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
@@ -127,7 +142,7 @@ impl Invocation {
         let marker = Marker::new();
         let command = self.command(marker);
         let life = match &self.sandbox {
-            None => spawn(command, marker).map_err(|error| self.refused(error))?,
+            None => spawn_aside(command, marker).map_err(|error| self.refused(error))?,
             Some(sandbox) => self.spawn_confined(command, marker, Arc::clone(sandbox)).await?,
         };
         tracing::debug!(program = %self.program.display(), id = life.child.id(), "started a program");
@@ -185,12 +200,32 @@ impl Invocation {
     }
 }
 
+/// On a thread that ends thereafter, as it may be marked.
 fn spawn(mut command: Command, marker: Marker) -> io::Result<Life> {
+    let namespace = Namespace::enter();
     let child = command.spawn()?;
     #[cfg(target_os = "linux")]
     let pipes = super::pipes::of(&child);
     #[cfg(not(target_os = "linux"))]
     let pipes = Vec::new();
-    let tree = Tree::of(child.id(), marker, pipes);
+    let tree = Tree::of(child.id(), Marks { marker, pipes, namespace });
     Ok(Life::new(child, tree))
+}
+
+/// On a thread of its own where that is of use.
+fn spawn_aside(command: Command, marker: Marker) -> io::Result<Life> {
+    if Namespace::is_refused() {
+        return spawn(command, marker);
+    }
+    let runtime = Handle::current();
+    std::thread::scope(|scope| {
+        let spawning = std::thread::Builder::new().name("program".to_owned()).spawn_scoped(scope, || {
+            let _runtime = runtime.enter();
+            spawn(command, marker)
+        })?;
+        match spawning.join() {
+            Ok(spawned) => spawned,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }

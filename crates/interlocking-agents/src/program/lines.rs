@@ -17,7 +17,6 @@ pub enum Line<'a> {
 }
 
 /// What was read and not yet taken. Holds one line at most, and one read more.
-#[derive(Debug)]
 pub(super) struct Lines {
     longest: usize,
     buffer: Vec<u8>,

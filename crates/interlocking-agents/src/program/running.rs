@@ -1,5 +1,7 @@
 //! A program that runs: its lines, its input, its end.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +20,6 @@ use super::redactor::Redactor;
 use super::tail::Tail;
 
 /// A program that was started. Dropping it ends the program and everything that it started, wherever that went.
-#[derive(Debug)]
 pub struct Running {
     life: Life,
     output: Option<ChildStdout>,
@@ -94,8 +95,8 @@ impl Running {
                 Some(Taken::Whole(line)) => {
                     let line = self.lines.bytes(line);
                     return Ok(Some(Line::Whole(match self.redactor.bytes(line) {
-                        std::borrow::Cow::Borrowed(line) => line,
-                        std::borrow::Cow::Owned(redacted) => {
+                        Cow::Borrowed(line) => line,
+                        Cow::Owned(redacted) => {
                             self.redacted = redacted;
                             &self.redacted
                         }
@@ -229,6 +230,13 @@ impl Running {
             self.read().await?;
         }
         self.life.over().await
+    }
+}
+
+/// Neither what was read nor what was written.
+impl fmt::Debug for Running {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Running").field("id", &self.id()).finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,6 @@ use super::redactor::Redactor;
 
 /// Keeps the last bytes of what is written to it, and of those that are dropped just so many that no secret is cut in two
 /// unnoticed.
-#[derive(Debug)]
 pub(super) struct Tail {
     kept: usize,
     spare: usize,

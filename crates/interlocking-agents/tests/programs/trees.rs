@@ -96,6 +96,22 @@ async fn a_child_that_hides_does_not_outlive_its_parent() {
     assert!(ends(child).await);
 }
 
+/// A process that has nothing left of where it came from: neither parent, nor session, nor environment, nor files. It is found
+/// where programs can be put into namespaces, which is the system's user's to do.
+#[tokio::test]
+async fn a_process_without_any_trace_is_found_by_its_namespace() {
+    if !rustix::process::geteuid().is_root() {
+        println!("this needs the system's user; programs of others can lose such a process");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let script = "(env -i setsid sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 </dev/null &)\n\
+                  while ! test -s child; do sleep 0.01; done";
+    let running = shell_in(place.path(), script).start().await.unwrap();
+    assert_eq!(running.end().await.unwrap().survivors, 1);
+    assert!(!runs(child(place.path()).await));
+}
+
 /// Whatever is started while the tree is ended ends, too.
 #[tokio::test]
 async fn a_program_that_starts_others_all_the_while_is_ended() {

@@ -1,7 +1,7 @@
 //! Systems where processes are not found by what they have about them: the process group alone is ended, and whoever leaves it
 //! escapes.
 
-use super::marker::Marker;
+use super::Marks;
 
 /// A program that runs or ran.
 #[derive(Debug)]
@@ -12,13 +12,13 @@ pub(in crate::program) struct Tree {
 
 impl Tree {
     #[cfg(unix)]
-    pub(in crate::program) fn of(child: Option<u32>, _marker: Marker, _pipes: Vec<u64>) -> Self {
+    pub(in crate::program) fn of(child: Option<u32>, _marks: Marks) -> Self {
         let leader = child.and_then(|number| i32::try_from(number).ok()).and_then(rustix::process::Pid::from_raw);
         Self { leader }
     }
 
     #[cfg(not(unix))]
-    pub(in crate::program) fn of(_child: Option<u32>, _marker: Marker, _pipes: Vec<u64>) -> Self {
+    pub(in crate::program) fn of(_child: Option<u32>, _marks: Marks) -> Self {
         Self {}
     }
 
@@ -36,5 +36,19 @@ impl Tree {
         #[cfg(unix)]
         self.signal(rustix::process::Signal::KILL);
         0
+    }
+}
+
+/// There is none.
+#[derive(Debug)]
+pub(in crate::program) enum Namespace {}
+
+impl Namespace {
+    pub(in crate::program) fn is_refused() -> bool {
+        true
+    }
+
+    pub(in crate::program) fn enter() -> Option<Self> {
+        None
     }
 }
