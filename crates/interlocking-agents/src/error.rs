@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::cassette::CassetteError;
+use crate::real_calls::Forbidden;
 use crate::schema::Violation;
 use crate::scripted::{ActionError, NoMatch};
 use crate::session::{SessionId, SessionOpKind};
@@ -131,6 +133,12 @@ pub enum AgentErrorKind {
         /// Why not.
         reason: String,
     },
+    /// Calls of models are [forbidden](crate::real_calls).
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+    /// The call could not be [recorded or played](crate::cassette).
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
     /// The turn was [interrupted](crate::Interrupt).
     #[error("the turn was interrupted")]
     Cancelled,
@@ -227,6 +235,8 @@ impl AgentErrorKind {
             | Self::PromptTooLong
             | Self::BudgetLimit
             | Self::Configuration { .. }
+            | Self::Forbidden(_)
+            | Self::Cassette(_)
             | Self::Cancelled
             | Self::NoMatch(_)
             | Self::Action(_)
