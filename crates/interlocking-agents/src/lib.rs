@@ -16,6 +16,9 @@
 //!   them to call their models.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
+//! - [`program`]: running a program and all that comes of it, for agents that drive one.
+//! - [`Gemini`]: the Gemini CLI.
+//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -32,6 +35,7 @@ mod conversation;
 mod decision;
 mod error;
 mod event;
+mod gemini;
 mod interrupt;
 mod lost_session;
 mod nudge;
@@ -59,6 +63,7 @@ pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
+pub use gemini::{Gemini, GeminiPermissions, GeminiSettings};
 pub use interrupt::Interrupt;
 pub use lost_session::LostSession;
 pub use nudge::{NudgeReason, Nudges};
