@@ -12,6 +12,7 @@
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
+//! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -24,6 +25,8 @@ mod conversation;
 mod decision;
 mod error;
 mod event;
+#[cfg(feature = "http")]
+pub mod http;
 mod interrupt;
 mod nudge;
 mod process;
@@ -43,6 +46,8 @@ pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
+#[cfg(feature = "http")]
+pub use http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use interrupt::Interrupt;
 pub use nudge::{NudgeReason, Nudges};
 pub use pulse::Working;

@@ -57,6 +57,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use act::{ActionError, ActionProblem};
+#[cfg(feature = "http")]
+pub(crate) use duration::Delay;
 pub(crate) use duration::shown;
 pub use matching::{NoMatch, Unfit, UnfitTurn};
 pub use memory::MemoryError;
