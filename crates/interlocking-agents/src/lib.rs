@@ -35,6 +35,7 @@ mod schema;
 pub mod scripted;
 mod session;
 mod sessions;
+mod strict_schema;
 mod turn;
 mod typed;
 mod usage;
