@@ -1,15 +1,17 @@
 //! One call: the request goes out, the answer comes in piece by piece.
 
-use std::time::Duration;
+use std::pin::pin;
 
 use futures_util::StreamExt;
 use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
 use genai::{Client, ServiceTarget};
-use tokio::time::{Instant, timeout_at};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
 use tracing::Dispatch;
 use tracing::instrument::WithSubscriber;
 
 use super::failure::{self, Failure};
+use super::heard::Heard;
 use super::settings::HttpSettings;
 use crate::error::AgentErrorKind;
 use crate::pulse::Pulse;
@@ -25,24 +27,49 @@ pub(super) struct Answer {
     pub(super) usage: genai::chat::Usage,
 }
 
-/// Asks, and hears the answer to its end.
+/// Asks, and hears the answer to its end, within the limits.
 pub(super) async fn call(
     client: &Client,
     target: ServiceTarget,
     request: ChatRequest,
-    options: &ChatOptions,
+    options: ChatOptions,
     settings: &HttpSettings,
     pulse: &Pulse,
 ) -> Result<Answer, Failure> {
-    let heard = hear(client, target, request, options, settings, pulse);
+    let heard = Heard::new();
+    let options = options.with_raw_frame_sink_arc(heard.clone());
+    let begun = Instant::now();
     // The HTTP crate writes whole answers into the log.
-    let heard = heard.with_subscriber(Dispatch::none());
-    match settings.time_limit {
-        None => heard.await,
-        Some(limit) => match tokio::time::timeout(limit, heard).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(Failure { kind: AgentErrorKind::TimedOut { limit }, begun: true }),
-        },
+    let answer = hear(client, target, request, &options, &heard, settings).with_subscriber(Dispatch::none());
+    let mut answer = pin!(answer);
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut answer => return outcome,
+            () = heard.another() => pulse.beat(),
+            kind = reached(limit(settings, begun, heard.last())) => return Err(Failure { kind, begun: true }),
+        }
+    }
+}
+
+/// The limit that is reached first if nothing more comes, and what it is then.
+fn limit(settings: &HttpSettings, begun: Instant, last: Option<Instant>) -> Option<(Instant, AgentErrorKind)> {
+    let whole = settings.time_limit.map(|limit| (begun + limit, AgentErrorKind::TimedOut { limit }));
+    let silence = |since: Instant, limit| (since + limit, AgentErrorKind::Idle { limit, nudges: 0 });
+    let silence = match last {
+        Some(last) => settings.idle_limit.map(|limit| silence(last, limit)),
+        None => settings.first_event_limit.map(|limit| silence(begun, limit)),
+    };
+    whole.into_iter().chain(silence).min_by_key(|(due, _)| *due)
+}
+
+async fn reached(limit: Option<(Instant, AgentErrorKind)>) -> AgentErrorKind {
+    match limit {
+        Some((due, kind)) => {
+            sleep_until(due).await;
+            kind
+        }
+        None => std::future::pending().await,
     }
 }
 
@@ -51,23 +78,20 @@ async fn hear(
     target: ServiceTarget,
     request: ChatRequest,
     options: &ChatOptions,
+    heard: &Heard,
     settings: &HttpSettings,
-    pulse: &Pulse,
 ) -> Result<Answer, Failure> {
     let begun = client.exec_chat_stream(target, request, Some(options)).await;
     let mut stream = begun.map_err(|error| failure::failure(&error))?.stream;
     let mut text = String::new();
-    let mut limit = settings.first_event_limit;
-    loop {
-        let Some(event) = within(limit, stream.next()).await? else { return Err(failure::broken_off()) };
-        let event = event.map_err(|error| failure::failure(&error))?;
-        if matches!(event, ChatStreamEvent::Start) {
-            // It says so before anything was sent.
-            continue;
+    while let Some(event) = stream.next().await {
+        if let Some(reason) = heard.garbled() {
+            return Err(failure::garbled(&reason));
         }
-        pulse.beat();
-        limit = settings.idle_limit;
-        match event {
+        if let Some(response) = heard.ended_badly() {
+            return Err(ended_badly(&response, settings));
+        }
+        match event.map_err(|error| failure::failure(&error))? {
             ChatStreamEvent::Chunk(piece) => {
                 text.push_str(&piece.content);
                 if text.len() > LONGEST {
@@ -79,11 +103,12 @@ async fn hear(
             _ => {}
         }
     }
+    Err(heard.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
 }
 
 fn ended(text: String, end: StreamEnd, settings: &HttpSettings) -> Result<Answer, Failure> {
     match &end.captured_stop_reason {
-        // Gemini's stream ends without an end where it broke off.
+        // Some streams end without an end where they break off.
         None => return Err(failure::broken_off()),
         Some(StopReason::MaxTokens(reason)) if reason == "model_context_window_exceeded" => {
             return Err(Failure { kind: AgentErrorKind::PromptTooLong, begun: true });
@@ -96,8 +121,11 @@ fn ended(text: String, end: StreamEnd, settings: &HttpSettings) -> Result<Answer
     Ok(Answer { text, calls: end.captured_into_tool_calls().unwrap_or_default(), usage })
 }
 
-async fn within<T>(limit: Option<Duration>, next: impl Future<Output = T>) -> Result<T, Failure> {
-    let Some(limit) = limit else { return Ok(next.await) };
-    let silent = || Failure { kind: AgentErrorKind::Idle { limit, nudges: 0 }, begun: true };
-    timeout_at(Instant::now() + limit, next).await.map_err(|_| silent())
+/// What OpenAI's Responses say of an answer that failed, or is not complete.
+fn ended_badly(response: &Value, settings: &HttpSettings) -> Failure {
+    match (&response["error"], response.pointer("/incomplete_details/reason").and_then(Value::as_str)) {
+        (Value::Null, Some("content_filter")) => failure::filtered("content_filter"),
+        (Value::Null, _) => failure::cut_off(settings.max_tokens),
+        (error, _) => failure::in_the_stream(error),
+    }
 }

@@ -39,7 +39,7 @@ pub(super) fn failure(error: &Error) -> Failure {
         {
             (Some(inner), _) => failure(inner),
             (None, Some(broken)) => transport(broken),
-            (None, None) => Failure::begun(garbled(&error.to_string())),
+            (None, None) => garbled(&error.to_string()),
         },
         Error::HttpError { status, body, headers, .. } => Failure::refused(status_kind(*status, body, headers)),
         Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
@@ -47,14 +47,14 @@ pub(super) fn failure(error: &Error) -> Failure {
                 Failure::refused(status_kind(*status, body, headers))
             }
             webc::Error::Reqwest(broken) => transport(broken),
-            other => Failure::begun(garbled(&first_line(&other.to_string()))),
+            other => garbled(&first_line(&other.to_string())),
         },
-        Error::ChatResponse { body, .. } => Failure::begun(said_in_the_stream(body)),
-        Error::StreamParse { serde_error, .. } => Failure::begun(garbled(&serde_error.to_string())),
-        Error::JsonValueExt(error) => Failure::begun(garbled(&first_line(&error.to_string()))),
-        Error::SerdeJson(error) => Failure::begun(garbled(&error.to_string())),
-        Error::InvalidJsonResponseElement { info } => Failure::begun(garbled(info)),
-        Error::ChatResponseGeneration { cause, .. } => Failure::begun(garbled(&first_line(cause))),
+        Error::ChatResponse { body, .. } => in_the_stream(body),
+        Error::StreamParse { serde_error, .. } => garbled(&serde_error.to_string()),
+        Error::JsonValueExt(error) => garbled(&first_line(&error.to_string())),
+        Error::SerdeJson(error) => garbled(&error.to_string()),
+        Error::InvalidJsonResponseElement { info } => garbled(info),
+        Error::ChatResponseGeneration { cause, .. } => garbled(&first_line(cause)),
         other => Failure::refused(configuration(first_line(&other.to_string()))),
     }
 }
@@ -94,10 +94,10 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap) -> AgentErro
 }
 
 /// An error that came after the model had begun.
-fn said_in_the_stream(body: &Value) -> AgentErrorKind {
+pub(super) fn in_the_stream(body: &Value) -> Failure {
     let said = Said::of_value(body);
     let words = || said.words.clone();
-    match (&*said.kind, &*said.code) {
+    Failure::begun(match (&*said.kind, &*said.code) {
         ("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED", _) | (_, "rate_limit_exceeded" | "429") => {
             AgentErrorKind::RateLimited { retry_after: None }
         }
@@ -116,15 +116,13 @@ fn said_in_the_stream(body: &Value) -> AgentErrorKind {
         ) => AgentErrorKind::Refused { reason: words() },
         // Overloaded, or broken: what else can happen in the middle of an answer.
         _ => AgentErrorKind::Overloaded,
-    }
+    })
 }
 
 /// The answer makes no sense. Another one may.
-fn garbled(reason: &str) -> AgentErrorKind {
-    AgentErrorKind::Other {
-        message: format!("the provider's answer cannot be understood: {reason}; it is asked again"),
-        transient: true,
-    }
+pub(super) fn garbled(reason: &str) -> Failure {
+    let message = format!("the provider's answer cannot be understood: {reason}; ask again");
+    Failure::begun(AgentErrorKind::Other { message, transient: true })
 }
 
 /// The stream ended without the end of the answer.

@@ -29,6 +29,7 @@ mod call;
 mod client;
 mod dialect;
 mod failure;
+mod heard;
 mod history;
 mod prompt;
 mod reply;
@@ -145,7 +146,7 @@ impl Agent for HttpModel {
         let request = prompt::request(turn, &exchanges, &form, &self.settings);
         let options = prompt::options(&form, &self.settings);
         let target = connection.target(&self.settings, &key, model);
-        let call = call::call(&connection.client, target, request, &options, &self.settings, context.pulse);
+        let call = call::call(&connection.client, target, request, options, &self.settings, context.pulse);
         let outcome = tokio::select! {
             biased;
             () = context.interrupted() => Err(failure::Failure { kind: AgentErrorKind::Cancelled, begun: true }),

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use genai::chat::{ChatMessage, ChatOptions, ChatRequest, JsonSpec, Tool, ToolChoice};
 
-use super::dialect::Adapted;
+use super::dialect::sent;
 use super::history::Exchange;
 use super::settings::{HttpAnswers, HttpProvider, HttpSettings};
 use crate::decision::DecisionTool;
 use crate::schema::Schema;
+use crate::strict_schema::StrictSchema;
 use crate::turn::Turn;
 
 /// Tools of the providers' own, which a decision of that name would switch on.
@@ -19,11 +20,17 @@ pub(super) enum Form {
     /// There is no schema: any text.
     Text,
     /// The provider holds the model to the schema; the text is the answer.
-    Schema(Adapted),
+    Schema(StrictSchema),
     /// The answer is a call of one of these.
-    Tools(Vec<DecisionTool>),
+    Tools(Vec<Offered>),
     /// The schema is said to the model; the answer is somewhere in the text.
     Prompted(Arc<Schema>),
+}
+
+/// A tool, and its input as the provider takes it.
+pub(super) struct Offered {
+    pub(super) tool: DecisionTool,
+    pub(super) input: StrictSchema,
 }
 
 impl Form {
@@ -34,9 +41,9 @@ impl Form {
             HttpAnswers::Best | HttpAnswers::Prompted => None,
         };
         match tools {
-            Some(tools) => Self::Tools(tools),
+            Some(tools) => Self::Tools(tools.into_iter().map(Offered::new).collect()),
             None if settings.prompts() => Self::Prompted(Arc::clone(schema)),
-            None => Self::Schema(Adapted::whole(schema.as_value(), settings.provider)),
+            None => Self::Schema(StrictSchema::of(schema.as_value())),
         }
     }
 
@@ -75,7 +82,7 @@ pub(super) fn request(turn: &Turn, exchanges: &[Exchange], form: &Form, settings
         request = request.with_system(system.join("\n\n"));
     }
     if let Form::Tools(tools) = form {
-        request = request.with_tools(tools.iter().map(|tool| offered(tool, settings.provider)));
+        request = request.with_tools(tools.iter().map(|offered| offered.tool(settings.provider)));
     }
     request
 }
@@ -99,13 +106,20 @@ fn messages(exchanges: &[Exchange]) -> Vec<ChatMessage> {
     messages
 }
 
-fn offered(tool: &DecisionTool, provider: HttpProvider) -> Tool {
-    let offered = Tool::new(tool.name.clone()).with_schema(Adapted::input(&tool.input_schema, provider));
-    // Gemini knows no strictness of a single tool.
-    let offered = if provider == HttpProvider::Gemini { offered } else { offered.with_strict(true) };
-    match &tool.description {
-        Some(description) => offered.with_description(description),
-        None => offered,
+impl Offered {
+    fn new(tool: DecisionTool) -> Self {
+        let input = StrictSchema::of(&tool.input_schema);
+        Self { tool, input }
+    }
+
+    fn tool(&self, provider: HttpProvider) -> Tool {
+        let offered = Tool::new(self.tool.name.clone()).with_schema(sent(&self.input, provider));
+        // Gemini knows no strictness of a single tool.
+        let offered = if provider == HttpProvider::Gemini { offered } else { offered.with_strict(true) };
+        match &self.tool.description {
+            Some(description) => offered.with_description(description),
+            None => offered,
+        }
     }
 }
 
@@ -115,7 +129,7 @@ pub(super) fn options(form: &Form, settings: &HttpSettings) -> ChatOptions {
         options = options.with_max_tokens(max_tokens);
     }
     match form {
-        Form::Schema(adapted) => options.with_response_format(JsonSpec::new("answer", adapted.schema.clone())),
+        Form::Schema(schema) => options.with_response_format(JsonSpec::new("answer", sent(schema, settings.provider))),
         // Anthropic refuses to have a call demanded while the model thinks, which some do unasked. There it is only told to.
         Form::Tools(_) if settings.provider != HttpProvider::Anthropic => {
             options.with_tool_choice(ToolChoice::Required)

@@ -18,11 +18,11 @@ pub(super) fn reply(context: &TurnContext<'_>, answer: Answer, form: &Form, sess
     let Answer { text, calls, .. } = answer;
     let output = match form {
         Form::Text => None,
-        Form::Schema(adapted) => serde_json::from_str(text.trim()).ok().map(|answer| adapted.output(answer)),
+        Form::Schema(schema) => schema.read(text.trim()),
         Form::Tools(_) => None,
         Form::Prompted(_) => found_in(&text),
     };
-    let decisions: Vec<_> = calls.into_iter().map(decision).collect();
+    let decisions: Vec<_> = calls.into_iter().map(|call| decision(call, form)).collect();
     let is_spoken = output.is_none() && !text.trim().is_empty();
     if is_spoken {
         context.emit(AgentEvent::Text { text: text.clone() });
@@ -42,13 +42,16 @@ pub(super) fn remembered(answer: &Answer) -> String {
     text.into_iter().chain(calls).collect::<Vec<_>>().join("\n\n")
 }
 
-fn decision(call: ToolCall) -> Decision {
+fn decision(call: ToolCall, form: &Form) -> Decision {
     let input = match call.fn_arguments {
         // Some models send nothing at all for a tool that takes nothing.
         Value::Null => Value::Object(Map::new()),
         Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
         input => input,
     };
+    let Form::Tools(tools) = form else { return Decision { tool: call.fn_name, input } };
+    let called = tools.iter().find(|offered| offered.tool.name == call.fn_name);
+    let input = called.map_or_else(|| input.clone(), |offered| offered.input.undo(input.clone()));
     Decision { tool: call.fn_name, input }
 }
 

@@ -125,9 +125,11 @@ async fn a_broken_connection_is_one() {
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again() {
-    // The event that the text comes in.
+    // The event that the text comes in. The HTTP crate drops it for OpenAI's Responses, and takes what is left for the answer.
     for (provider, event) in PROVIDERS.into_iter().zip([2, 1, 3, 0]) {
-        for reaction in [Reaction::text("yes").garbled_at(event), Reaction::raw("text/event-stream", "data: \u{1}{\n\n")] {
+        for reaction in
+            [Reaction::text("yes").garbled_at(event), Reaction::raw("text/event-stream", "data: \u{1}{\n\n")]
+        {
             let error = failed(provider, reaction).await;
             assert!(
                 matches!(
@@ -165,6 +167,13 @@ async fn an_error_in_mid_stream_is_understood() {
     let openai = |kind: &str| format!("data: {{\"error\":{{\"type\":\"{kind}\",\"message\":\"sorry\"}}}}\n\n");
     let gemini =
         |status: &str| format!("data: {{\"error\":{{\"status\":\"{status}\",\"message\":\"sorry\",\"code\":1}}}}\n\n");
+    let responses = |fields: &str| {
+        let name = if fields.contains("failed") { "response.failed" } else { "response.incomplete" };
+        format!(
+            "event: {name}\ndata: {{\"type\":\"{name}\",\"response\":{{\"id\":\"r\",\"model\":\"m\",\"output\":[],{fields}}}}}\n\n"
+        )
+    };
+    let filtered = AgentErrorKind::Refused { reason: "the model gives no answer to this (content_filter)".to_owned() };
     let (limited, refused) =
         (AgentErrorKind::RateLimited { retry_after: None }, AgentErrorKind::Refused { reason: "sorry".to_owned() });
     for (provider, event, kind) in [
@@ -173,6 +182,21 @@ async fn an_error_in_mid_stream_is_understood() {
         (HttpProvider::Anthropic, anthropic("invalid_request_error"), &refused),
         (HttpProvider::OpenAi, openai("server_error"), &AgentErrorKind::Overloaded),
         (HttpProvider::OpenAi, openai("rate_limit_exceeded"), &limited),
+        (
+            HttpProvider::OpenAiResponses,
+            responses(r#""status":"failed","error":{"code":"server_error","message":"sorry"}"#),
+            &AgentErrorKind::Overloaded,
+        ),
+        (
+            HttpProvider::OpenAiResponses,
+            responses(r#""status":"failed","error":{"code":"rate_limit_exceeded","message":"sorry"}"#),
+            &limited,
+        ),
+        (
+            HttpProvider::OpenAiResponses,
+            responses(r#""status":"incomplete","error":null,"incomplete_details":{"reason":"content_filter"}"#),
+            &filtered,
+        ),
         (HttpProvider::Gemini, gemini("UNAVAILABLE"), &AgentErrorKind::Overloaded),
         (HttpProvider::Gemini, gemini("RESOURCE_EXHAUSTED"), &limited),
         (HttpProvider::Gemini, gemini("INVALID_ARGUMENT"), &refused),
