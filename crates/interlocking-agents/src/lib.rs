@@ -19,6 +19,7 @@
 //! - [`program`]: running a program and all that comes of it, for agents that drive one.
 //! - [`Gemini`]: the Gemini CLI.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
+//! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -36,6 +37,8 @@ mod decision;
 mod error;
 mod event;
 mod gemini;
+#[cfg(feature = "http")]
+pub mod http;
 mod interrupt;
 mod lost_session;
 mod nudge;
@@ -64,6 +67,8 @@ pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
 pub use gemini::{Gemini, GeminiPermissions, GeminiSettings};
+#[cfg(feature = "http")]
+pub use http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use interrupt::Interrupt;
 pub use lost_session::LostSession;
 pub use nudge::{NudgeReason, Nudges};

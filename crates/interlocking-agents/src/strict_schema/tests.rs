@@ -143,6 +143,7 @@ struct Everything {
     tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inner: Option<Box<Self>>,
+    inner: Option<Box<Everything>>,
     by_name: BTreeMap<String, Nested>,
     pair: (String, i32),
     anything: Value,
@@ -164,6 +165,7 @@ struct More {
 struct Nested {
     depth: u8,
     next: Option<Box<Self>>,
+    next: Option<Box<Nested>>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
