@@ -16,10 +16,9 @@
 //!   them to call their models.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
-//! - [`program`]: running a program and all that comes of it, for agents that drive one.
-//! - [`Gemini`]: the Gemini CLI.
-//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
+//! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
 //! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
+//! - [`backends`]: agents by name, from a file or from options.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -29,8 +28,8 @@ mod admission;
 mod agent;
 pub mod backends;
 mod capabilities;
-pub mod claude;
 pub mod cassette;
+pub mod claude;
 mod codex;
 mod conversation;
 mod decision;
@@ -59,8 +58,8 @@ mod usage;
 pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
-pub use claude::{ClaudeCode, ClaudeSettings};
 pub use cassette::{CassetteError, Recorder, Replayer};
+pub use claude::{ClaudeCode, ClaudeSettings};
 pub use codex::{Codex, CodexSettings};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};

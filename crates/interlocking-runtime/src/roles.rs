@@ -3,10 +3,9 @@
 use crate::casting::{self, asked_for};
 use crate::run::StartError;
 use interlocking_agents::backends::{Cast, Casting, CastingError};
-use interlocking_agents::{Agent, Nudges};
+use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::graph::Graph;
 use interlocking_core::net::Nets;
-use interlocking_agents::{Agent, LostSession, Nudges};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -64,8 +63,8 @@ impl Roles {
     pub fn cast<G: Graph>(&mut self, casting: &Casting) -> Result<(), CastingError> {
         let asked_for = asked_for(&Nets::of::<G>());
         let cast = casting.cast(asked_for.iter().map(|asked_for| asked_for.role.as_str()))?;
-        for Cast { role, agent, model, nudges, .. } in cast {
-            self.bind(role, Player { agent, model, nudges });
+        for Cast { role, agent, model, nudges, lost_session, .. } in cast {
+            self.bind(role, Player { agent, model, nudges, lost_session });
         }
         Ok(())
     }

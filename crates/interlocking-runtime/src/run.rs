@@ -17,7 +17,6 @@ use crate::roles::{Player, Roles};
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::backends::{Casting, CastingError};
-use interlocking_agents::{Agent, Nudges};
 use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;

@@ -5,9 +5,12 @@ use hybrid::graph::Hybrid;
 use hybrid::toolchain::CommandLine;
 use interlocking::agents::backends::Backends;
 use interlocking::agents::claude::Credential;
-use interlocking::agents::{ClaudeCode, ClaudeSettings, Script, ScriptedAgent};
+use interlocking::agents::{
+    ClaudeCode, ClaudeSettings, Codex, CodexSettings, Gemini, GeminiSettings, Script, ScriptedAgent,
+};
 use interlocking::cli::Trouble;
 use interlocking::runtime::roles::Roles;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -39,7 +42,11 @@ impl Whereabouts {
     /// kept with the run, and goes with it.
     fn backends(&self) -> Backends {
         let run = self.clone();
-        Backends::built_in().with_kind("claude", move |settings| Ok(Arc::new(ClaudeCode::new(run.claude(settings)))))
+        let (for_codex, for_gemini) = (run.clone(), run.clone());
+        Backends::built_in()
+            .with_kind("claude", move |settings| Ok(Arc::new(ClaudeCode::new(run.claude(settings)))))
+            .with_kind("codex", move |settings| Ok(Arc::new(Codex::new(for_codex.codex(settings)))))
+            .with_kind("gemini", move |settings| Ok(Arc::new(Gemini::new(for_gemini.gemini(settings)))))
     }
 
     fn claude(&self, mut settings: ClaudeSettings) -> ClaudeSettings {
@@ -52,11 +59,34 @@ impl Whereabouts {
         if settings.config_directory.is_none() && settings.credential != Some(Credential::Login) {
             settings.config_directory = Some(self.directory.join("claude"));
         }
-        settings.inherit.extend(CARGO.map(str::to_owned));
-        for (name, value) in self.build_places() {
-            settings.environment.entry(name.to_owned()).or_insert(value.to_string_lossy().into_owned());
-        }
+        self.let_build(&mut settings.inherit, &mut settings.environment);
         settings
+    }
+
+    fn codex(&self, mut settings: CodexSettings) -> CodexSettings {
+        // Its login, where there is no key, is in the home that it has by itself.
+        if settings.home.is_none() && settings.api_key_variable.is_some() {
+            settings.home = Some(self.directory.join("codex"));
+        }
+        self.let_build(&mut settings.inherit, &mut settings.environment);
+        settings
+    }
+
+    fn gemini(&self, mut settings: GeminiSettings) -> GeminiSettings {
+        if settings.allowed_tools.is_empty() {
+            let commands = [&self.toolchain.build_command, &self.toolchain.test_command];
+            settings.allowed_tools = commands.map(|command| format!("run_shell_command({command})")).into();
+        }
+        settings.home.get_or_insert_with(|| self.directory.join("gemini"));
+        self.let_build(&mut settings.inherit, &mut settings.environment);
+        settings
+    }
+
+    fn let_build(&self, inherit: &mut Vec<String>, environment: &mut BTreeMap<String, String>) {
+        inherit.extend(CARGO.map(str::to_owned));
+        for (name, value) in self.build_places() {
+            environment.entry(name.to_owned()).or_insert(value.to_string_lossy().into_owned());
+        }
     }
 
     /// Cargo as an agent runs it: one place outside the worktrees, and in it one for each of them.

@@ -11,6 +11,7 @@ use super::kind::{Backends, Kind};
 use super::nearest::no_such;
 use super::problem::{CastingError, CastingProblem};
 use crate::agent::Agent;
+use crate::lost_session::LostSession;
 use crate::nudge::Nudges;
 
 /// Who plays which role, as it was said; see the [module](super).
@@ -40,6 +41,8 @@ pub struct Cast {
     pub model: Option<String>,
     /// When the agent is reminded to decide; as usual when absent.
     pub nudges: Option<Nudges>,
+    /// What becomes of a turn whose session the agent has lost; as usual when absent.
+    pub lost_session: Option<LostSession>,
     /// Where it was said.
     pub place: String,
 }
@@ -104,7 +107,7 @@ impl Casting {
         let place = place.into();
         match with_role(text) {
             Ok((role, choice)) => {
-                let part = Part { choice, nudges: None, place, directory: directory.to_owned() };
+                let part = Part { choice, nudges: None, lost_session: None, place, directory: directory.to_owned() };
                 match role {
                     Some(role) => drop(self.said.insert(role, part)),
                     None => self.said_of_all = Some(part),
@@ -140,7 +143,7 @@ impl Casting {
             let file = file.map(|file| part.directory.join(file));
             let backend = part.choice.backend.as_str();
             let agent = made.entry((backend, file.clone())).or_insert_with(|| {
-                let made = found.make(backend, file.as_deref());
+                let made = found.make(backend, file.as_deref(), model);
                 made.map_err(|message| {
                     let place = found.described.map_or(&part.place, |described| &described.place);
                     problems.push(CastingProblem::new(place, format!("backend `{backend}`: {message}")));
@@ -148,9 +151,11 @@ impl Casting {
             });
             let Ok(agent) = agent.clone() else { continue };
             // An option says who plays the role; how it is played is still the file's to say.
-            let nudges = part.nudges.or_else(|| self.roles.get(role).and_then(|part| part.nudges));
+            let in_file = self.roles.get(role);
+            let nudges = part.nudges.or(in_file.and_then(|part| part.nudges));
+            let lost_session = part.lost_session.or(in_file.and_then(|part| part.lost_session));
             let model = model.map(str::to_owned);
-            cast.push(Cast { role: role.to_owned(), agent, model, nudges, place: part.place.clone() });
+            cast.push(Cast { role: role.to_owned(), agent, model, nudges, lost_session, place: part.place.clone() });
         }
         if problems.is_empty() { Ok(cast) } else { Err(CastingError::Bad { problems }) }
     }
@@ -204,7 +209,7 @@ impl Casting {
 }
 
 impl Found<'_> {
-    fn make(&self, name: &str, file: Option<&Path>) -> Result<Arc<dyn Agent>, String> {
+    fn make(&self, name: &str, file: Option<&Path>, model: Option<&str>) -> Result<Arc<dyn Agent>, String> {
         let usual;
         let make = match self.described {
             Some(described) => &described.make,
@@ -216,7 +221,7 @@ impl Found<'_> {
                 &usual
             }
         };
-        make(file)
+        make(file, model)
     }
 }
 

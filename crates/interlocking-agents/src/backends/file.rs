@@ -13,6 +13,7 @@ use super::choice::Choice;
 use super::kind::{Backends, Make};
 use super::nearest::{listed, no_such};
 use super::problem::CastingProblem;
+use crate::lost_session::LostSession;
 use crate::nudge::Nudges;
 use crate::scripted::Delay;
 
@@ -21,6 +22,7 @@ use crate::scripted::Delay;
 pub(super) struct Part {
     pub(super) choice: Choice,
     pub(super) nudges: Option<Nudges>,
+    pub(super) lost_session: Option<LostSession>,
     pub(super) place: String,
     /// Where a relative path is looked for.
     pub(super) directory: PathBuf,
@@ -58,6 +60,7 @@ struct Reading<'t> {
 struct RawRole {
     agent: Spanned<String>,
     nudges: Option<RawNudges>,
+    lost_session: Option<LostSession>,
 }
 
 #[derive(Deserialize)]
@@ -143,12 +146,14 @@ impl<'t> Reading<'t> {
 
     fn part(&mut self, value: Spanned<DeValue<'t>>, field: &str) -> Option<Part> {
         let span = value.span();
-        let (agent, nudges) = match value.into_inner() {
-            DeValue::String(text) => (Spanned::new(span, text.into_owned()), None),
+        let (agent, nudges, lost_session) = match value.into_inner() {
+            DeValue::String(text) => (Spanned::new(span, text.into_owned()), None, None),
             DeValue::Table(table) => {
                 let table = toml::Deserializer::from(Spanned::new(span.clone(), table));
                 match RawRole::deserialize(table) {
-                    Ok(RawRole { agent, nudges }) => (agent, nudges.map(RawNudges::over_default)),
+                    Ok(RawRole { agent, nudges, lost_session }) => {
+                        (agent, nudges.map(RawNudges::over_default), lost_session)
+                    }
                     Err(error) => {
                         let message = format!("`{field}`: {}", error.message());
                         self.refuse(error.span().or(Some(span)), message);
@@ -166,7 +171,7 @@ impl<'t> Reading<'t> {
         match Choice::parse(agent.get_ref()) {
             Ok(choice) => {
                 let directory = self.directory.to_owned();
-                Some(Part { choice, nudges, place: self.place(Some(span)), directory })
+                Some(Part { choice, nudges, lost_session, place: self.place(Some(span)), directory })
             }
             Err(message) => {
                 self.refuse(Some(span), format!("`{field}`: {message}"));
@@ -209,8 +214,7 @@ impl<'t> Reading<'t> {
             self.refuse(Some(kind_span), message);
             return None;
         };
-        let settings = toml::Deserializer::from(Spanned::new(span.clone(), settings));
-        match found.read(settings, self.directory) {
+        match found.read(Spanned::new(span.clone(), settings), self.directory) {
             Ok(make) => Some(Described { kind, make, place: self.place(Some(span)) }),
             Err(error) => {
                 let message = format!("`{field}`: {}", error.message());

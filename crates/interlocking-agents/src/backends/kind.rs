@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::DeTable;
 
 use crate::agent::Agent;
 
@@ -16,7 +18,7 @@ use crate::agent::Agent;
 /// # use interlocking_agents::{Agent, Script, ScriptedAgent};
 /// use interlocking_agents::backends::Backends;
 ///
-/// #[derive(serde::Deserialize)]
+/// #[derive(Clone, serde::Deserialize)]
 /// #[serde(deny_unknown_fields)]
 /// struct ParrotSettings { #[serde(default)] loud: bool }
 ///
@@ -29,14 +31,17 @@ pub struct Backends(BTreeMap<&'static str, Kind>);
 /// How backends of a kind are made.
 #[derive(Clone)]
 pub(super) struct Kind {
-    /// Reads settings; an error has its place in the text.
-    read: Arc<dyn Fn(toml::Deserializer<'_>, &Path) -> Result<Make, toml::de::Error> + Send + Sync>,
+    read: Read,
     /// What follows the colon is a file of the backend's own, and not a model.
     pub(super) takes_file: bool,
 }
 
-/// Makes an agent of settings that were read, and of a file where its kind takes one.
-pub(super) type Make = Arc<dyn Fn(Option<&Path>) -> Result<Arc<dyn Agent>, String> + Send + Sync>;
+/// Reads settings, which stand in a file of that directory; an error has its place in the text.
+type Read = Arc<dyn Fn(Spanned<DeTable<'_>>, &Path) -> Result<Make, toml::de::Error> + Send + Sync>;
+
+/// Makes an agent of settings that were read, of a file where its kind takes one, and for a model where one is named: others
+/// may be asked of it later.
+pub(super) type Make = Arc<dyn Fn(Option<&Path>, Option<&str>) -> Result<Arc<dyn Agent>, String> + Send + Sync>;
 
 impl Backends {
     /// None at all.
@@ -49,34 +54,36 @@ impl Backends {
     /// with the place where the backend was described.
     #[must_use]
     pub fn with_kind<S: DeserializeOwned + Clone + Send + Sync + 'static>(
-        mut self,
+        self,
         name: &'static str,
         make: impl Fn(S) -> Result<Arc<dyn Agent>, String> + Send + Sync + 'static,
     ) -> Self {
         let make = Arc::new(make);
-        let read = move |text: toml::Deserializer<'_>, _: &Path| {
-            let (settings, make) = (S::deserialize(text)?, make.clone());
-            let make: Make = Arc::new(move |_| make(settings.clone()));
+        let kind = Kind::new(move |text, _| {
+            let (settings, make) = (S::deserialize(toml::Deserializer::from(text))?, make.clone());
+            let make: Make = Arc::new(move |_, _| make(settings.clone()));
             Ok(make)
-        };
-        self.0.insert(name, Kind { read: Arc::new(read), takes_file: false });
-        self
+        });
+        self.with(name, kind)
     }
 
     /// The same for a kind whose agents play a file, which can follow the colon. Paths in settings are for `make` to resolve,
     /// against the directory that it is given; the file has been.
-    #[must_use]
     pub(super) fn with_files<S: DeserializeOwned + Clone + Send + Sync + 'static>(
-        mut self,
+        self,
         name: &'static str,
         make: fn(S, &Path, Option<&Path>) -> Result<Arc<dyn Agent>, String>,
     ) -> Self {
-        let read = move |text: toml::Deserializer<'_>, directory: &Path| {
-            let (settings, directory) = (S::deserialize(text)?, directory.to_owned());
-            let make: Make = Arc::new(move |file| make(settings.clone(), &directory, file));
+        let kind = Kind::new(move |text, directory| {
+            let (settings, directory) = (S::deserialize(toml::Deserializer::from(text))?, directory.to_owned());
+            let make: Make = Arc::new(move |file, _| make(settings.clone(), &directory, file));
             Ok(make)
-        };
-        self.0.insert(name, Kind { read: Arc::new(read), takes_file: true });
+        });
+        self.with(name, Kind { takes_file: true, ..kind })
+    }
+
+    pub(super) fn with(mut self, name: &'static str, kind: Kind) -> Self {
+        self.0.insert(name, kind);
         self
     }
 
@@ -91,14 +98,20 @@ impl Backends {
 }
 
 impl Kind {
+    pub(super) fn new(
+        read: impl Fn(Spanned<DeTable<'_>>, &Path) -> Result<Make, toml::de::Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self { read: Arc::new(read), takes_file: false }
+    }
+
     /// Reads settings that stand in a file of that directory.
-    pub(super) fn read(&self, text: toml::Deserializer<'_>, directory: &Path) -> Result<Make, toml::de::Error> {
+    pub(super) fn read(&self, text: Spanned<DeTable<'_>>, directory: &Path) -> Result<Make, toml::de::Error> {
         (self.read)(text, directory)
     }
 
     /// With default settings.
     pub(super) fn usual(&self) -> Result<Make, toml::de::Error> {
-        self.read(toml::Deserializer::parse("")?, Path::new(""))
+        self.read(Spanned::new(0..0, DeTable::new()), Path::new(""))
     }
 }
 

@@ -25,6 +25,7 @@
 //! | `roles.ROLE` | who plays that role, as text or as a table |
 //! | `roles.ROLE.agent` | the same text |
 //! | `roles.ROLE.nudges` | when it is [reminded](crate::Nudges) to decide: `idle` is a whole number of `ms`, `s`, `m` or `h`, or `"never"`; `limit` a number; what is left out is [as usual](crate::Nudges::DEFAULT) |
+//! | `roles.ROLE.lost_session` | what becomes of a turn whose session is [lost](crate::LostSession): `"fail"` or `"start_fresh"` |
 //! | `backends.NAME` | a backend of that name: `kind`, and the settings of that kind |
 //!
 //! What follows the colon of a `scripted` backend is its script: `scripted:demo.toml`. Paths in a file are relative to the
@@ -34,6 +35,8 @@ mod built_in;
 mod cast;
 mod choice;
 mod file;
+#[cfg(feature = "http")]
+mod http;
 mod kind;
 mod nearest;
 mod problem;

@@ -58,9 +58,6 @@ use async_trait::async_trait;
 
 pub use act::{ActionError, ActionProblem};
 pub(crate) use duration::{Delay, shown};
-#[cfg(feature = "http")]
-pub(crate) use duration::Delay;
-pub(crate) use duration::shown;
 pub use matching::{NoMatch, Unfit, UnfitTurn};
 pub use memory::MemoryError;
 pub use parse::{ScriptError, ScriptProblem};

@@ -22,11 +22,6 @@ pub(super) enum Shape {
     Array(Box<Self>),
     /// An object with numbered fields stands for an array.
     Tuple(Vec<Self>),
-    Object(BTreeMap<String, Shape>),
-    Optional(Box<Shape>),
-    Entries(Box<Shape>),
-    Array(Box<Shape>),
-    Tuple(Vec<Shape>),
     /// That of a definition.
     Reference {
         /// In the original schema.
@@ -38,8 +33,6 @@ pub(super) enum Shape {
     AnyOf(Vec<(Value, Self)>),
     /// The only field of the root.
     Wrapped(Box<Self>),
-    AnyOf(Vec<(Value, Shape)>),
-    Wrapped(Box<Shape>),
 }
 
 /// The fields of an entry.

@@ -143,7 +143,6 @@ struct Everything {
     tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inner: Option<Box<Self>>,
-    inner: Option<Box<Everything>>,
     by_name: BTreeMap<String, Nested>,
     pair: (String, i32),
     anything: Value,
@@ -165,7 +164,6 @@ struct More {
 struct Nested {
     depth: u8,
     next: Option<Box<Self>>,
-    next: Option<Box<Nested>>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
