@@ -17,6 +17,9 @@
 //! - [`Codex`]: OpenAI's Codex, by its program.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
+//! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
+//! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
+//! - [`backends`]: agents by name, from a file or from options.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -24,13 +27,18 @@
 
 mod admission;
 mod agent;
+pub mod backends;
 mod capabilities;
 pub mod cassette;
+pub mod claude;
 mod codex;
 mod conversation;
 mod decision;
 mod error;
 mod event;
+mod gemini;
+#[cfg(feature = "http")]
+pub mod http;
 mod interrupt;
 mod lost_session;
 mod nudge;
@@ -52,11 +60,15 @@ pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
 pub use cassette::{CassetteError, Recorder, Replayer};
+pub use claude::{ClaudeCode, ClaudeSettings};
 pub use codex::{Codex, CodexSettings};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
+pub use gemini::{Gemini, GeminiPermissions, GeminiSettings};
+#[cfg(feature = "http")]
+pub use http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use interrupt::Interrupt;
 pub use lost_session::LostSession;
 pub use nudge::{NudgeReason, Nudges};

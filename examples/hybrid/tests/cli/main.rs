@@ -4,6 +4,8 @@
 
 mod program;
 mod journal;
+mod model;
+mod real_agent;
 mod taking_up;
 
 use crate::program::{Ran, Repository, git, hybrid, run};

@@ -7,9 +7,11 @@ mod end;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(target_os = "linux")]
-mod scan;
+mod look;
 #[cfg(target_os = "linux")]
-mod table;
+mod looks;
+#[cfg(target_os = "linux")]
+mod process;
 #[cfg(target_os = "linux")]
 pub(super) use {end::Tree, namespace::Namespace};
 

@@ -1,9 +1,9 @@
-//! Looks at all processes, shared between those who want one at the same time.
+//! Looks, shared between those who want one at the same time.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::table::Table;
+use super::look::Look;
 
 static LOOKS: Looks =
     Looks { state: Mutex::new(State { begun: 0, is_looking: false, last: None }), done: Condvar::new() };
@@ -18,25 +18,25 @@ struct State {
     begun: u64,
     is_looking: bool,
     /// The last that ended, and its number.
-    last: Option<(u64, Arc<Table>)>,
+    last: Option<(u64, Arc<Look>)>,
 }
 
 /// A look that began after this was called. Blocks for as long as it takes.
 ///
-/// A look costs some microseconds a process of the whole system, so all who ask while one is going on share the next one.
-pub(super) fn look() -> io::Result<Arc<Table>> {
+/// A look reads some files of every process that lost its parent, so all who ask while one is going on share the next one.
+pub(super) fn share() -> io::Result<Arc<Look>> {
     LOOKS.next()
 }
 
 impl Looks {
-    fn next(&self) -> io::Result<Arc<Table>> {
+    fn next(&self) -> io::Result<Arc<Look>> {
         let mut state = self.lock();
         let wanted = state.begun + 1;
         loop {
-            if let Some((number, table)) = &state.last
+            if let Some((number, look)) = &state.last
                 && *number >= wanted
             {
-                return Ok(Arc::clone(table));
+                return Ok(Arc::clone(look));
             }
             if !state.is_looking {
                 break;
@@ -47,15 +47,15 @@ impl Looks {
         state.begun += 1;
         let number = state.begun;
         drop(state);
-        let table = Table::look().map(Arc::new);
+        let look = Look::new().map(Arc::new);
         let mut state = self.lock();
         state.is_looking = false;
-        if let Ok(table) = &table {
-            state.last = Some((number, Arc::clone(table)));
+        if let Ok(look) = &look {
+            state.last = Some((number, Arc::clone(look)));
         }
         // Where it failed, the next one tries for itself.
         self.done.notify_all();
-        table
+        look
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
