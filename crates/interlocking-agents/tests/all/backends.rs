@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use expect_test::expect;
 use interlocking_agents::backends::{Backends, Cast, Casting, CastingError};
 use interlocking_agents::{
-    Agent, AgentError, Conversation, NoEvents, Nudges, Reply, SessionOp, Sessions, Slug, Turn, TurnContext,
+    Agent, AgentError, Conversation, LostSession, NoEvents, Nudges, Reply, SessionOp, Sessions, Slug, Turn, TurnContext,
 };
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ others = "parrot"
 [roles]
 critic = "loud:grey"
 writer = { agent = "loud", nudges = { idle = "5m", limit = 1 } }
-editor = { agent = "parrot:green", nudges = { idle = "never" } }
+editor = { agent = "parrot:green", nudges = { idle = "never" }, lost_session = "start_fresh" }
 
 [backends.loud]
 kind = "parrot"
@@ -96,6 +96,7 @@ fn a_file_says_who_plays_what() {
     let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
     assert_eq!(cast[1].nudges, Some(Nudges::DEFAULT.with_idle(minutes(5)).with_limit(1)));
     assert_eq!(cast[2].nudges, Some(Nudges::DEFAULT.with_idle(None)));
+    assert_eq!([&cast[0], &cast[2]].map(|cast| cast.lost_session), [None, Some(LostSession::StartFresh)]);
     assert_eq!((cast[0].nudges, cast[0].place.as_str()), (None, "agents.toml:5"));
     // One backend is one agent, whose sessions its roles share; another of the same kind is another one.
     assert!(Arc::ptr_eq(&cast[0].agent, &cast[1].agent));
@@ -227,4 +228,37 @@ async fn scripts_are_backends_and_are_read_when_they_are_needed() {
         .assert_eq(&wrong("writer=absent"));
     expect!["PLACE/agents.toml:3: backend `bound`: it has a `script`, so no other can follow the colon"]
         .assert_eq(&wrong("writer=bound:other.toml"));
+}
+
+/// Every kind that needs no file is made without one, and settings of each are read with their line.
+#[test]
+fn the_built_in_kinds_are_made_of_their_settings() {
+    let said = |option: &str| Casting::default().say(option, "--agent").unwrap();
+    for name in ["claude", "codex", "gemini"] {
+        let cast = said(&format!("{name}:small")).cast(["writer"]).unwrap();
+        assert_eq!(shown(&cast), [("writer", name, Some("small"))]);
+        let wrong =
+            Casting::default().parse("agents.toml", &format!("\n[backends.{name}]\n\nprogramme = 1\n"), Path::new(""));
+        let error = wrong.unwrap_err().to_string();
+        let expected =
+            format!("agents.toml:4: `backends.{name}`: unknown field `programme`, expected one of `program`");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn providers_of_models_are_kinds_too() {
+    let cast = |option: &str| Casting::default().say(option, "--agent").unwrap().cast(["writer"]);
+    for (kind, name) in [("anthropic", "anthropic"), ("openai", "openai"), ("google", "gemini")] {
+        assert_eq!(shown(&cast(&format!("{kind}:small")).unwrap()), [("writer", name, Some("small"))]);
+    }
+    expect!["--agent: backend `openai`: it names no model: write openai:MODEL"]
+        .assert_eq(&cast("openai").unwrap_err().to_string());
+    let file = "others = 'thinker'\n[backends.thinker]\nkind = 'openai'\nmodel = 'small'\nmax_tokens = 9\n";
+    let casting = Casting::default().parse("agents.toml", file, Path::new("")).unwrap();
+    assert_eq!(shown(&casting.cast(["writer"]).unwrap()), [("writer", "openai", None)]);
+    let file = "[backends.openai]\nmodle = 'small'\n";
+    let error = Casting::default().parse("agents.toml", file, Path::new("")).unwrap_err().to_string();
+    assert!(error.starts_with("agents.toml:2: `backends.openai`: unknown field `modle`"), "{error}");
 }

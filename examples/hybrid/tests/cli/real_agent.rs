@@ -126,6 +126,7 @@ fn everyone_was_asked_in_their_place(requests: &[impl AsRef<Request>]) {
         let role = role(request).unwrap();
         let place = place(request);
         places.entry(role).or_default().insert(place.file_name().unwrap().to_string_lossy().into_owned());
+        assert!(request.system().contains("You are one of several agents"), "{role} is told how it works");
         let knows = |text: &str| request.texts().any(|known| known.contains(text));
         match role {
             "tests" => assert!(!knows("self.items"), "the tests' agent has seen an implementation"),
