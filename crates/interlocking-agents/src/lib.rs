@@ -20,6 +20,7 @@
 //! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
 //! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
 //! - [`backends`]: agents by name, from a file or from options.
+//! - [`Gemini`]: the Gemini CLI.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
