@@ -15,6 +15,7 @@
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
 //! - [`Codex`]: OpenAI's Codex, by its program.
+//! - [`ClaudeCode`]: Claude Code.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
 //! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
