@@ -1,0 +1,25 @@
+//! Where agents' programs keep what outlives a run.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The user's directory for state: `$XDG_STATE_HOME`, `~/.local/state`, or what the system has for that. None without a home.
+pub(crate) fn state_directory() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if cfg!(target_os = "macos") {
+        return Some(std::env::home_dir()?.join("Library").join("Application Support"));
+    }
+    if cfg!(windows) {
+        return variable("LOCALAPPDATA");
+    }
+    variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local").join("state")))
+}
+
+/// Makes a directory for this user alone, if it is not there.
+pub(crate) fn make_private(directory: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}

@@ -1,0 +1,84 @@
+//! What is refused before anything runs.
+
+use std::path::{Path, PathBuf};
+
+use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings};
+use interlocking_model_server::{Reaction, Script};
+
+use crate::place::{Place, run, with_key};
+
+async fn refusal(settings: GeminiSettings) -> String {
+    match *with_key(settings).ready().await.unwrap_err().kind {
+        AgentErrorKind::Configuration { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn settings(home: &Path) -> GeminiSettings {
+    GeminiSettings { home: Some(home.to_owned()), program: "/bin/true".into(), ..GeminiSettings::default() }
+}
+
+#[tokio::test]
+async fn what_cannot_be_had_is_refused_with_the_reason() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = || settings(home.path());
+    for (settings, expected) in [
+        (GeminiSettings { max_dollars: Some(1.0), ..settings() }, "does not know what a turn costs"),
+        (GeminiSettings { max_steps: Some(0), ..settings() }, "raise `max_steps`"),
+        (GeminiSettings { retries: 10, ..settings() }, "lower `retries`"),
+        (GeminiSettings { program: "no-such-gemini".into(), ..settings() }, "there is no program no-such-gemini"),
+        (settings(), "--version says no version of the Gemini CLI"),
+        (GeminiSettings { home: Some(PathBuf::from("/dev/null/home")), ..settings() }, "cannot be used"),
+    ] {
+        let reason = refusal(settings).await;
+        assert!(reason.contains(expected), "{expected}: {reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_must_be_there() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = GeminiSettings { api_key_variable: "NO_SUCH_KEY_HERE".to_owned(), ..settings(home.path()) };
+    let error = Gemini::new(settings).ready().await.unwrap_err().to_string();
+    assert!(error.contains("NO_SUCH_KEY_HERE holds no API key"), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_old_program_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = tempfile::tempdir().unwrap();
+    let program = home.path().join("old");
+    std::fs::write(&program, "#!/bin/sh\necho 0.60.9\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let reason = refusal(GeminiSettings { program, ..settings(home.path()) }).await;
+    assert!(
+        reason.contains("is Gemini CLI 0.60.9, which is older than 0.61.0: install @google/gemini-cli"),
+        "{reason}"
+    );
+}
+
+/// It could have programs run, and the key sent elsewhere.
+#[tokio::test]
+async fn a_workspace_that_brings_settings_is_refused_unless_it_is_trusted() {
+    let Some(place) = Place::new(Script::computed(|_| Reaction::text("Yes."))) else { return };
+    let own = place.work().join(".gemini");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("settings.json"), "{}").unwrap();
+    let error = run(&place.gemini(), place.fresh("Hello")).await.0.unwrap_err().to_string();
+    assert!(error.contains(".gemini/settings.json would override") && error.contains("workspace_settings"), "{error}");
+    let trusting = with_key(GeminiSettings { workspace_settings: true, ..place.settings() });
+    assert_eq!(run(&trusting, place.fresh("Hello")).await.0.unwrap().text.as_deref(), Some("Yes."));
+}
+
+#[tokio::test]
+async fn a_prompt_that_would_be_cut_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = with_key(settings(home.path()));
+    let turn = |prompt: &str| interlocking_agents::Turn::fresh(crate::place::slug(), prompt);
+    let long = run(&agent, turn(&"x".repeat(8 * 1024 * 1024 + 1))).await.0.unwrap_err();
+    assert_eq!(*long.kind, AgentErrorKind::PromptTooLong);
+    let empty = run(&agent, turn(" \n")).await.0.unwrap_err();
+    assert!(matches!(*empty.kind, AgentErrorKind::Configuration { .. }), "{empty}");
+}

@@ -1,0 +1,65 @@
+//! Sessions that go on and fork.
+
+use interlocking_agents::{AgentErrorKind, GeminiSettings, SessionError, SessionId, Turn};
+use interlocking_model_server::{Reaction, Script};
+
+use crate::place::{Place, run, with_key};
+
+/// A model that says how much it was told.
+fn counting() -> Script {
+    Script::computed(|request| Reaction::text(request.prompts().join(", ")))
+}
+
+#[tokio::test]
+async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
+    let Some(place) = Place::new(counting()) else { return };
+    let agent = place.gemini();
+    let parent = run(&agent, place.fresh("one")).await.0.unwrap();
+    // By another agent, and with other settings, as in another process.
+    let other = with_key(GeminiSettings { max_steps: Some(5), ..place.settings() });
+    let on = run(&other, place.go_on(&parent.session, "two")).await.0.unwrap();
+    assert_eq!((&on.session, on.text.as_deref()), (&parent.session, Some("one, two")));
+    assert_eq!(on.usage.input_tokens, 100, "of this call alone");
+
+    let forks = [place.gemini(), place.gemini(), place.gemini(), place.gemini()];
+    let fork = |index: usize| run(&forks[index], place.fork(&parent.session, &format!("fork {index}")));
+    let (a, b, c, d) = tokio::join!(fork(0), fork(1), fork(2), fork(3));
+    let mut sessions = vec![parent.session.clone()];
+    for (index, (outcome, _)) in [a, b, c, d].into_iter().enumerate() {
+        let completion = outcome.unwrap();
+        assert_eq!(completion.text, Some(format!("one, two, fork {index}")));
+        assert!(!sessions.contains(&completion.session));
+        sessions.push(completion.session);
+    }
+    let after = run(&agent, place.go_on(&parent.session, "three")).await.0.unwrap();
+    assert_eq!(after.text.as_deref(), Some("one, two, three"));
+    let child = run(&agent, place.go_on(&sessions[2], "on")).await.0.unwrap();
+    assert_eq!(child.text.as_deref(), Some("one, two, fork 1, on"));
+}
+
+#[tokio::test]
+async fn a_fork_may_leave_the_workspace() {
+    let Some(place) = Place::new(counting()) else { return };
+    let agent = place.gemini();
+    let parent = run(&agent, place.fresh("one")).await.0.unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let turn = Turn { workspace: Some(elsewhere.path().to_owned()), ..place.fork(&parent.session, "two") };
+    let child = run(&agent, turn).await.0.unwrap();
+    assert_eq!(child.text.as_deref(), Some("one, two"));
+}
+
+/// The program would take a number for the place of a session in its list.
+#[tokio::test]
+async fn an_unknown_session_is_said_to_be_unknown() {
+    let Some(place) = Place::new(counting()) else { return };
+    let agent = place.gemini();
+    run(&agent, place.fresh("one")).await.0.unwrap();
+    for id in ["1", "latest", "01a203a3-ab4b-74b1-9e3e-e1d88a5e1064"] {
+        let session = SessionId::new(id).unwrap();
+        for turn in [place.go_on(&session, "two"), place.fork(&session, "two")] {
+            let error = run(&agent, turn).await.0.unwrap_err();
+            assert_eq!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { session: session.clone() }));
+        }
+    }
+    assert_eq!(place.server.requests().len(), 1);
+}
