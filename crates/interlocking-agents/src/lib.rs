@@ -14,9 +14,11 @@
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
-//! - [`Gemini`]: the Gemini CLI.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
+//! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
+//! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
+//! - [`backends`]: agents by name, from a file or from options.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -24,13 +26,18 @@
 
 mod admission;
 mod agent;
+pub mod backends;
 mod capabilities;
 pub mod cassette;
+pub mod claude;
+mod codex;
 mod conversation;
 mod decision;
 mod error;
 mod event;
 mod gemini;
+#[cfg(feature = "http")]
+pub mod http;
 mod interrupt;
 mod lost_session;
 mod nudge;
@@ -43,6 +50,7 @@ pub mod scripted;
 mod session;
 mod sessions;
 mod state_directory;
+mod strict_schema;
 mod turn;
 mod typed;
 mod usage;
@@ -51,11 +59,15 @@ pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
 pub use cassette::{CassetteError, Recorder, Replayer};
+pub use claude::{ClaudeCode, ClaudeSettings};
+pub use codex::{Codex, CodexSettings};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
 pub use event::{AgentEvent, AgentEvents, NoEvents};
 pub use gemini::{Gemini, GeminiPermissions, GeminiSettings};
+#[cfg(feature = "http")]
+pub use http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use interrupt::Interrupt;
 pub use lost_session::LostSession;
 pub use nudge::{NudgeReason, Nudges};
@@ -72,3 +84,8 @@ pub use usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The examples in the documentation of agents.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agents.md")]
+struct Agents;

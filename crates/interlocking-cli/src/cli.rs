@@ -208,7 +208,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
             Some(run) => run,
             None => crate::arguments::default_run_id()?,
         };
-        let asked = Asked { name: self.name, arguments: arguments.execute };
+        let asked = Asked { name: self.name, casts: casts::<S>(), arguments: arguments.execute };
         let start = asked.start(run, false, console, cancel)?;
         let entry = (self.enter)(entry, &start)?;
         let run = (self.set_up)(options, start.clone()).await?;
@@ -218,7 +218,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
     async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
         let arguments: ResumeArguments = read(matches)?;
         let options: S = read(matches)?;
-        let asked = Asked { name: self.name, arguments: arguments.execute };
+        let asked = Asked { name: self.name, casts: casts::<S>(), arguments: arguments.execute };
         asked.arguments.common.journal.refuse_none()?;
         let start = asked.start(arguments.resumed, true, console, cancel)?;
         if start.journal.load(&start.run).await.map_err(Trouble::of_journal)?.is_empty() {
@@ -229,6 +229,12 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         let run = (self.set_up)(options, start.clone()).await?;
         execute(&asked, start, run, None, &self.conclude).await
     }
+}
+
+/// Whether the program's own options are also those of [`Agents`](crate::Agents).
+fn casts<S: Args>() -> bool {
+    let own = S::augment_args(Command::new(""));
+    ["agent", "agents"].iter().all(|id| own.get_arguments().any(|argument| argument.get_id() == id))
 }
 
 /// Arguments out of what was matched.

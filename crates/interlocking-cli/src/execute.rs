@@ -21,6 +21,8 @@ use std::sync::Arc;
 /// How a run is to be executed.
 pub(crate) struct Asked {
     pub(crate) name: &'static str,
+    /// Whether the program's options say who plays the agents.
+    pub(crate) casts: bool,
     pub(crate) arguments: ExecuteArguments,
 }
 
@@ -90,7 +92,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
     if let (Some(path), Err(error)) = (events, recorded) {
         console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
     }
-    let report = report.map_err(Trouble::of_start)?;
+    let report = report.map_err(if asked.casts { Trouble::of_roles } else { Trouble::of_start })?;
     let told = Told::of(&report)?;
     let line = told.line(asked, &report);
     let ending = conclude(report, start).await?;

@@ -31,6 +31,7 @@
 //! | what | where |
 //! |---|---|
 //! | the program's graph, agents, workspaces and options | [`Cli::new`], [`Cli::with_entry`] |
+//! | who plays the agents, as options | [`Agents`] |
 //! | what a program says at the end of a run, beside its outcome | [`Cli::with_ending`], [`Ending`] |
 //! | what its options know of the run that they are for | [`Start`] |
 //! | how it refuses | [`Trouble`], which any error becomes by `?` |
@@ -49,6 +50,7 @@ mod trouble;
 mod console;
 mod text;
 mod arguments;
+mod agents;
 mod entry;
 mod journal;
 mod budgets;
@@ -57,6 +59,7 @@ mod progress;
 mod interrupt;
 mod commands;
 
+pub use agents::Agents;
 pub use cli::Cli;
 pub use console::{Console, Style};
 pub use ending::Ending;

@@ -6,7 +6,7 @@ use crate::context::Entered;
 use crate::failure::{Failure, NodeError};
 use crate::frontier::{Execution, Limit, Payload};
 use crate::kind::Kind;
-use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
+use crate::net::{AlternativeIndex, Net, Nets, NodeIndex, PlaceIndex};
 use crate::route::Step;
 use serde::de::DeserializeOwned;
 use serde::{Deserializer, Serialize, Serializer};
@@ -51,6 +51,12 @@ pub trait Graph: Sized + Send + Sync + 'static {
 
     /// The routing table, compiled once.
     fn net() -> &'static Net;
+
+    /// Adds the routing tables of this graph and of the graphs that its map nodes run, and of those that theirs do. A
+    /// hand-written graph adds its own, unless it says more.
+    fn nets(nets: &mut Nets) {
+        nets.add(Self::net());
+    }
 
     /// The token that a run starts with.
     fn enter(entry: Self::Entry) -> Self::Token;

@@ -36,6 +36,10 @@ pub struct Net {
     features: Features,
 }
 
+/// Compiled tables, each once: those of a graph and of all that its map nodes run, [gathered](crate::graph::Graph::nets).
+#[derive(Debug, Default)]
+pub struct Nets(Vec<&'static Net>);
+
 /// What some node of a net has: asked at the start of every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -203,6 +207,29 @@ pub enum NetError {
         /// How many.
         count: usize,
     },
+}
+
+impl Nets {
+    /// Those of graph `G` and of all below it; its own is the first.
+    pub fn of<G: crate::graph::Graph>() -> Self {
+        let mut nets = Self::default();
+        G::nets(&mut nets);
+        nets
+    }
+
+    /// Adds one; `false` if it is there already.
+    pub fn add(&mut self, net: &'static Net) -> bool {
+        let is_new = !self.0.iter().any(|known| std::ptr::eq(*known, net));
+        if is_new {
+            self.0.push(net);
+        }
+        is_new
+    }
+
+    /// In the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Net> + '_ {
+        self.0.iter().copied()
+    }
 }
 
 impl Net {

@@ -2,9 +2,11 @@
 
 use crate::failure::{Exhausted, NodeError};
 use crate::frontier::{Limit, Payload};
-use crate::graph::{Finish, Graph, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Token, Value};
+use crate::graph::{
+    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Token, Value,
+};
 use crate::lines;
-use crate::net::{AlternativeIndex, Net, PlaceIndex};
+use crate::net::{AlternativeIndex, Net, Nets, PlaceIndex};
 use crate::route::Step;
 use crate::table::Table;
 use serde::de::Error as _;
@@ -65,6 +67,12 @@ pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
     let mut table = Table::new(graph, output);
     table.nodes = rows.iter().map(|row| lines::read(row).expect("the derive wrote the row")).collect();
     Net::new(table).expect("the derive checked the table")
+}
+
+/// Adds the tables of the graph that map node `N` runs, and of those below it. Asks nothing of the graph that `Maps` has not
+/// asked before: one error for a type that is none.
+pub fn child_nets<N: Maps>(nets: &mut Nets) {
+    N::Child::nets(nets);
 }
 
 /// What one node reported.

@@ -248,6 +248,7 @@ impl Expansion<'_, '_> {
         let entry_input = entry.and_then(|entry| entry.attributes.input.as_ref()).map(|input| &input.value);
         let (nodes, edges) = (number(self.graph.nodes.len()), number(self.net.table().edge_count()));
         let table = self.net.table();
+        let nets = self.nets();
         let (graph_name, output_name) = (&table.graph, &table.output);
         let rows = table.nodes.iter().map(lines::write);
         let listed = self.nodes();
@@ -269,6 +270,7 @@ impl Expansion<'_, '_> {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(#rows),*]))
                 }
+                #nets
                 fn enter(entry: #entry_input) -> __T { __T::#entry_name(entry) }
                 fn leave(token: __T) -> __O<#output> {
                     if let __T::exit(it) = token { __Y(it) } else { __No }

@@ -7,7 +7,7 @@ use crate::child::end_children;
 use crate::driver::{Driver, End, Next};
 use crate::lone::Lone;
 use crate::outcome::{Outcome, Report};
-use crate::prepare::{Begin, Prepared, Ready, prepare};
+use crate::prepare::{Begin, Prepared, Ready, ask_agents, asks_agents, prepare};
 use crate::run::StartError;
 use crate::services::Backstage;
 use crate::settings::Settings;
@@ -27,6 +27,10 @@ pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
     match Lone::new(graph, settings, entry) {
+        Ok(lone) if asks_agents(G::net()) => Box::pin(async move {
+            ask_agents::<G>(lone.settings()).await?;
+            lone.run().await
+        }),
         Ok(lone) => Box::pin(lone.run()),
         Err(error) => Box::pin(ready(Err(error))),
     }

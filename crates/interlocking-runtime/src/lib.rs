@@ -13,7 +13,8 @@
 //! - [`run_context`]: what a handler may ask of a run that is recorded.
 //! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
 //!   shared by runs.
-//! - [`roles`]: which agent plays which role; [`workspaces`]: where nodes work; [`isolation`]: how far their agents
+//! - [`roles`]: which agent plays which role; [`casting`]: what is looked at before a run starts;
+//!   [`workspaces`]: where nodes work; [`isolation`]: how far their agents
 //!   are kept there.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
 //! - [`clock`]: the time that both tell.
@@ -36,6 +37,7 @@ pub mod advisory;
 pub mod observer;
 pub mod run_context;
 pub mod roles;
+pub mod casting;
 pub mod workspaces;
 pub mod isolation;
 pub mod event;

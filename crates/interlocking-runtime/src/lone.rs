@@ -56,6 +56,11 @@ impl<G: Graph> Lone<G> {
         Ok(Self { shared, frontier, whereabouts: Whereabouts::nowhere(), first, input: Some(G::enter(entry)) })
     }
 
+    /// What it is executed with.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.shared.services.backstage.settings
+    }
+
     /// Runs to the end.
     #[expect(
         clippy::manual_async_fn,

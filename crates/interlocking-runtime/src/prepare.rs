@@ -1,12 +1,12 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
+use crate::casting;
 use crate::driver::{Begun, Driver, Recorded, Shared, Standing};
 use crate::isolation::unkept;
 use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin};
 use crate::outcome::Report;
 use crate::past::past;
 use crate::resume;
-use crate::roles::Roles;
 use crate::run::StartError;
 use crate::scribe::Scribe;
 use crate::services::{Backstage, RunServices, memories, read};
@@ -16,7 +16,7 @@ use crate::workspaces::Workspaces;
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
-use interlocking_core::net::Net;
+use interlocking_core::net::{Net, Nets};
 use interlocking_core::run_id::RunId;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) struct Ready<G: Graph> {
 
 /// Prepares a run that is not recorded, which waits for nothing.
 pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
-    check(G::net(), &mut settings)?;
+    check::<G>(&mut settings)?;
     Ok(services(graph, settings, None, None))
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn prepare<G: Graph>(
     mut settings: Box<Settings>,
     begin: Begin<G>,
 ) -> Result<Prepared<G>, StartError> {
-    check(G::net(), &mut settings)?;
+    check::<G>(&mut settings)?;
     let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match &begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
@@ -81,6 +81,10 @@ pub(crate) async fn prepare<G: Graph>(
         (Begin::Child { .. }, None) => Vec::new(),
         (_, Some(journal)) => journal.load(&run).await?,
     };
+    // Of a run that has ended, nothing is asked of anybody.
+    if !records.iter().any(|record| record.entry.ending().is_some()) {
+        ask_agents::<G>(&settings).await?;
+    }
     if let (Begin::Again, Some(journal)) = (&begin, &journal)
         && settings.allowance().budgets().counts_calls()
     {
@@ -108,9 +112,10 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 }
 
 /// What a run must have, and what it makes of its settings.
-fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
-    if net.features().prompts {
-        check_roles(net, &settings.options().roles)?;
+fn check<G: Graph>(settings: &mut Settings) -> Result<(), StartError> {
+    let net = G::net();
+    if asks_agents(net) {
+        casting::check(&nets::<G>(settings), &settings.options().roles)?;
         check_isolation(net, settings)?;
     }
     if settings.is_timed() {
@@ -118,6 +123,23 @@ fn check(net: &Net, settings: &mut Settings) -> Result<(), StartError> {
         settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
     }
     Ok(())
+}
+
+/// Whether the graph asks agents, or may run one that does.
+pub(crate) fn asks_agents(net: &Net) -> bool {
+    net.features().prompts || net.features().maps
+}
+
+/// Asks the agents of a run that is started, or taken up, whether they can work. Its children have the same.
+pub(crate) async fn ask_agents<G: Graph>(settings: &Settings) -> Result<(), StartError> {
+    if settings.depth() > 0 || !asks_agents(G::net()) {
+        return Ok(());
+    }
+    casting::ask(&nets::<G>(settings), &settings.options().roles).await
+}
+
+fn nets<G: Graph>(settings: &Settings) -> Nets {
+    casting::nets_of(G::net(), settings.depth(), Nets::of::<G>)
 }
 
 fn ready<G: Graph>(
@@ -214,17 +236,6 @@ fn check_isolation(net: &Net, settings: &Settings) -> Result<(), StartError> {
     }
     let unkept = unkept(net, &*options.workspaces, &options.roles);
     if unkept.is_empty() { Ok(()) } else { Err(StartError::Isolation { unkept }) }
-}
-
-fn check_roles(net: &Net, bound: &Roles) -> Result<(), StartError> {
-    let mut unbound: Vec<(String, String)> = Vec::new();
-    for row in net.table().nodes.iter().filter(|row| row.is_prompted()) {
-        let role = row.agent.as_ref().unwrap_or(&row.name);
-        if bound.player(role).is_none() && unbound.iter().all(|(known, _)| known != role) {
-            unbound.push((role.clone(), row.name.clone()));
-        }
-    }
-    if unbound.is_empty() { Ok(()) } else { Err(StartError::UnboundRoles { unbound }) }
 }
 
 fn unreadable(reason: String) -> JournalError {

@@ -1,7 +1,13 @@
 //! Which agent plays which role.
 
+use crate::casting::{self, asked_for};
+use crate::run::StartError;
+use interlocking_agents::backends::{Cast, Casting, CastingError};
 use interlocking_agents::{Agent, LostSession, Nudges};
+use interlocking_core::graph::Graph;
+use interlocking_core::net::Nets;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// The agents of a run, by the role that nodes ask for with `agent = "role"`.
@@ -30,6 +36,13 @@ impl Roles {
         Self::default()
     }
 
+    /// Every role is played by this agent.
+    pub fn all(agent: Arc<dyn Agent>) -> Self {
+        let mut roles = Self::new();
+        roles.bind_others(Player::new(agent));
+        roles
+    }
+
     /// Binds a role.
     pub fn bind(&mut self, role: impl Into<String>, player: Player) {
         self.bound.insert(role.into(), player);
@@ -38,6 +51,42 @@ impl Roles {
     /// Binds every role that is not bound by name.
     pub fn bind_others(&mut self, player: Player) {
         self.otherwise = Some(player);
+    }
+
+    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `casting` says; a role that it says nothing about
+    /// keeps its player. Only agents that some role needs are made.
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError`] with everything that is wrong with what was said, a role that the graph does not have included;
+    /// nothing is bound then.
+    pub fn cast<G: Graph>(&mut self, casting: &Casting) -> Result<(), CastingError> {
+        let asked_for = asked_for(&Nets::of::<G>());
+        let cast = casting.cast(asked_for.iter().map(|asked_for| asked_for.role.as_str()))?;
+        for Cast { role, agent, model, nudges, lost_session, .. } in cast {
+            self.bind(role, Player { agent, model, nudges, lost_session });
+        }
+        Ok(())
+    }
+
+    /// Looks whether every role of `G`, and of the graphs that its map nodes run, is played by an agent that can do what is
+    /// asked of it, and that can work here: what a run looks at when it starts, for a program that has much to do before.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::UnboundRoles`], [`StartError::IncapableAgents`] or [`StartError::AgentsNotReady`].
+    pub async fn check<G: Graph>(&self) -> Result<(), StartError> {
+        let nets = Nets::of::<G>();
+        casting::check(&nets, self)?;
+        casting::ask(&nets, self).await
+    }
+
+    /// The roles that are bound, by name, each with who plays it; then all others, if anybody plays them.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<_> = self.bound.iter().map(|(role, player)| format!("`{role}` by {player}")).collect();
+        lines.sort();
+        lines.extend(self.otherwise.iter().map(|player| format!("all others by {player}")));
+        lines
     }
 
     /// Who plays `role`.
@@ -53,15 +102,25 @@ impl Player {
     }
 }
 
-impl std::fmt::Debug for Roles {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.agent.name())?;
+        match &self.model {
+            Some(model) => write!(f, " with model `{model}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound: Vec<_> = self.bound.iter().map(|(role, player)| (role, player.agent.name())).collect();
         f.debug_struct("Roles").field("bound", &bound).field("otherwise", &self.otherwise.is_some()).finish()
     }
 }
 
-impl std::fmt::Debug for Player {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Player").field("agent", &self.agent.name()).field("model", &self.model).finish()
     }
 }

@@ -3,6 +3,7 @@
 use crate::allowance::Allowance;
 use crate::budget::Budgets;
 use crate::cancel::Cancel;
+use crate::casting::{self, AskedFor, Incapable, NotReady};
 use crate::clock::Clock;
 use crate::conduct;
 use crate::event::{Both, EventSink};
@@ -15,6 +16,7 @@ use crate::replay::ReplayError;
 use crate::roles::{Player, Roles};
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
+use interlocking_agents::backends::{Casting, CastingError};
 use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;
@@ -37,14 +39,29 @@ pub struct Run<G: Graph> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The table names roles that no agent plays.
+    /// The graph, or a child graph of it, asks for roles that no agent plays.
     #[error(
-        "no agent plays {}: bind one with `with_agent`, or all others with `with_agent_for_others`",
-        roles(unbound)
+        "no agent plays:{}\n{}\nbind them with `with_agent`, all others with `with_agent_for_others`, or with a `Casting`",
+        casting::lines(unbound),
+        casting::bound_lines(bound)
     )]
     UnboundRoles {
-        /// The roles, each with the first node that names it.
-        unbound: Vec<(String, String)>,
+        /// The roles.
+        unbound: Vec<AskedFor>,
+        /// The roles that are bound, and to whom, in words.
+        bound: Vec<String>,
+    },
+    /// Agents cannot do what is asked of their roles.
+    #[error("these agents cannot do what the graph needs:{}\nbind the roles to others", casting::lines(incapable))]
+    IncapableAgents {
+        /// Those agents, by node.
+        incapable: Vec<Incapable>,
+    },
+    /// Agents cannot work as they are set up.
+    #[error("these agents cannot work here:{}", casting::lines(refused))]
+    AgentsNotReady {
+        /// Those agents.
+        refused: Vec<NotReady>,
     },
     /// The table demands isolation that cannot be kept here.
     #[error(
@@ -164,6 +181,16 @@ impl<G: Graph> Run<G> {
     pub fn with_roles(mut self, roles: Roles) -> Self {
         self.settings.options_mut().roles = roles;
         self
+    }
+
+    /// Binds roles as `casting` says, in place of who plays them now; see [`Roles::cast`].
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError`] with everything that is wrong with what was said.
+    pub fn with_casting(mut self, casting: &Casting) -> Result<Self, CastingError> {
+        self.settings.options_mut().roles.cast::<G>(casting)?;
+        Ok(self)
     }
 
     /// Says where the named workspaces are.
@@ -334,9 +361,4 @@ impl<G: Graph> fmt::Debug for Run<G> {
             .field("roles", &self.settings.options().roles)
             .finish()
     }
-}
-
-fn roles(unbound: &[(String, String)]) -> String {
-    let named: Vec<_> = unbound.iter().map(|(role, node)| format!("role `{role}` (node `{node}`)")).collect();
-    named.join(" or ")
 }

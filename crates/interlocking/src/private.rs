@@ -6,8 +6,8 @@ pub use core::option::Option::{self, None, Some};
 pub use core::primitive::{u16, usize};
 pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
-    NO_PLACE, NoToken, Told, exhausted, finish, keep, load, net, not_stored, reports, slots, store, unknown_place,
-    visit,
+    NO_PLACE, NoToken, Told, child_nets, exhausted, finish, keep, load, net, not_stored, reports, slots, store,
+    unknown_place, visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
 pub use interlocking_core::context::{Entered, alone};
@@ -19,7 +19,7 @@ pub use interlocking_core::graph::{
     Reporting, Reports, Resumes, Spawns, Token, Value, Works,
 };
 pub use interlocking_core::kind::Kind;
-pub use interlocking_core::net::Net;
+pub use interlocking_core::net::{Net, Nets};
 pub use interlocking_core::route::{Choice, Nth, Step};
 pub use interlocking_core::serde::{Deserializer, Serializer};
 #[cfg(feature = "runtime")]

@@ -16,6 +16,7 @@ use hybrid::stage::lay_out;
 use hybrid::toolchain::CommandLine;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::runtime::event::EventKind;
+use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{Cancel, Event};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -127,7 +128,7 @@ async fn measure(place: &Path, slower: u32) -> Result<Measured, Box<dyn Error>> 
         run: "r1".parse()?,
         directory: place.join("worktrees"),
         target_directory: target,
-        agent: Arc::new(ScriptedAgent::new(slow_script(slower)?)),
+        roles: Roles::all(Arc::new(ScriptedAgent::new(slow_script(slower)?))),
         sink: Arc::new(move |event| sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event)),
         cancel: Cancel::new(),
         keep: false,

@@ -1,10 +1,11 @@
 //! What the command line says, and what follows from it.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use hybrid::demo::{self, Scenario};
 use hybrid::spec::{SpecError, SpecFormat, Task};
+use interlocking::agents::backends::{Backends, Casting};
 use interlocking::agents::{Script, ScriptError};
-use interlocking::cli::Trouble;
+use interlocking::cli::{Agents, Trouble};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -18,18 +19,24 @@ pub(crate) struct Specification {
 
 /// Who works on it, and where.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("players").args(["scenario", "script", "agent", "agents"]).multiple(true)))]
 pub(crate) struct Options {
     /// How the demonstration's agents behave: happy, types_hole, trivial_tests, tests_do_not_compile, build_lie,
-    /// impl_edits_tests or fix_round [default: happy]
-    #[arg(long, value_name = "NAME", group = "agents")]
+    /// impl_edits_tests or fix_round [default: happy, unless others play]
+    #[arg(long, value_name = "NAME", conflicts_with = "script")]
     pub(crate) scenario: Option<Scenario>,
 
     /// Run your own scripted agents (`.toml`)
-    #[arg(long, value_name = "FILE", group = "agents")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
 
-    /// Run on this git repository instead of the demonstration's; say who writes to it with --script or --scenario
-    #[arg(long, value_name = "DIR", requires = "agents")]
+    /// Who plays instead, in any role or in some. The roles are types, adversary, types_fix, tests, impl and fix.
+    #[command(flatten)]
+    pub(crate) agents: Agents,
+
+    /// Run on this git repository instead of the demonstration's; say who writes to it with --agent, --agents, --script
+    /// or --scenario
+    #[arg(long, value_name = "DIR", requires = "players")]
     pub(crate) repo: Option<PathBuf>,
 
     /// The branch to start from and to advance [default: main]
@@ -83,10 +90,23 @@ impl Specification {
     }
 }
 
-/// Who plays the agents.
+/// Who plays the agents: those of a script, and others in place of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Players {
+pub(crate) struct Players {
+    pub(crate) scripted: Option<Scripted>,
+    /// As given with `--agent`.
+    said: Vec<String>,
+    /// As given with `--agents`.
+    file: Option<PathBuf>,
+    /// Where both were given: what their relative paths mean.
+    directory: PathBuf,
+}
+
+/// Scripted agents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Scripted {
     /// Those of the demonstration.
     Scenario(Scenario),
     /// Those of a script.
@@ -96,11 +116,16 @@ pub(crate) enum Players {
 impl Options {
     /// Who plays the agents, where the options say it.
     pub(crate) fn players(&self) -> Result<Option<Players>, UsageError> {
-        match (&self.script, self.scenario) {
-            (Some(path), _) => Ok(Some(Players::Script(absolute(path)?))),
-            (None, Some(scenario)) => Ok(Some(Players::Scenario(scenario))),
-            (None, None) => Ok(None),
+        let scripted = match (&self.script, self.scenario) {
+            (Some(path), _) => Some(Scripted::Script(absolute(path)?)),
+            (None, scenario) => scenario.map(Scripted::Scenario),
+        };
+        if scripted.is_none() && self.agents.is_empty() {
+            return Ok(None);
         }
+        let directory = absolute(Path::new("."))?;
+        let file = self.agents.file().map(Path::to_owned);
+        Ok(Some(Players { scripted, said: self.agents.said().to_vec(), file, directory }))
     }
 
     /// Refuses, for a run that is taken up, what was settled when it started.
@@ -121,12 +146,39 @@ impl Options {
 }
 
 impl Players {
-    /// The agents' script; `named` is how the user has named its file.
-    pub(crate) fn script(&self, named: Option<&Path>) -> Result<Script, ScriptError> {
-        match self {
-            Self::Script(path) => Script::read(named.unwrap_or(path)),
-            Self::Scenario(scenario) => Script::parse(scenario.name(), scenario.script()),
+    /// The demonstration's usual ones.
+    pub(crate) fn usual() -> Self {
+        let (said, file, directory) = Default::default();
+        Self { scripted: Some(Scripted::Scenario(Scenario::Happy)), said, file, directory }
+    }
+
+    /// The scripted agents' script, if there are any; `named` is how the user has named its file.
+    pub(crate) fn script(&self, named: Option<&Path>) -> Result<Option<Script>, ScriptError> {
+        let script = match &self.scripted {
+            Some(Scripted::Script(path)) => Script::read(named.unwrap_or(path)),
+            Some(Scripted::Scenario(scenario)) => Script::parse(scenario.name(), scenario.script()),
+            None => return Ok(None),
+        };
+        script.map(Some)
+    }
+
+    /// What they are.
+    pub(crate) fn title(&self) -> &'static str {
+        match (&self.scripted, self.said.is_empty() && self.file.is_none()) {
+            (Some(_), true) => "Scripted agents",
+            (Some(_), false) => "Scripted and other agents",
+            (None, _) => "Agents",
         }
+    }
+
+    /// Whether they write what the demonstration is about, whatever the specification says.
+    pub(crate) fn play_the_demonstration(&self) -> bool {
+        matches!(self.scripted, Some(Scripted::Scenario(_)))
+    }
+
+    /// Who plays in place of the scripted agents.
+    pub(crate) fn casting(&self, backends: Backends) -> Result<Casting, Trouble> {
+        Agents::new(self.said.clone(), self.file.clone(), self.directory.clone()).casting(backends)
     }
 }
 

@@ -4,7 +4,6 @@ use crate::cli::{Options, Players, Specification, UsageError, absolute};
 use crate::site::{Site, refuse_unwritable};
 use crate::summary::{Account, Branch, Landed};
 use crate::whereabouts::Whereabouts;
-use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
 use hybrid::run::{Ended, UnderWay, has_ended};
@@ -62,7 +61,7 @@ impl Desk {
         task: Task,
         is_our_task: bool,
     ) -> Result<Run<Hybrid>, Trouble> {
-        let players = options.players()?.unwrap_or(Players::Scenario(Scenario::Happy));
+        let players = options.players()?.unwrap_or_else(Players::usual);
         let script = players.script(options.script.as_deref())?;
         if !start.journal.load(&start.run).await?.is_empty() {
             let taken = Trouble::new(format!("there is a run `{}` in the journal", start.run));
@@ -70,7 +69,7 @@ impl Desk {
         }
         let result = options.result_file(None)?;
         let site = Site::choose(&options, &start.run)?;
-        if options.script.is_none() && !is_our_task {
+        if players.play_the_demonstration() && !is_our_task {
             start.console.line(
                 Style::Bold,
                 "note: the agents are the demonstration's: they write its bounded stack, whatever the specification \
@@ -90,7 +89,8 @@ impl Desk {
             result: result.clone(),
         };
         let prepared = async {
-            let prepared = whereabouts.prepare(&start, task, script).await?;
+            let roles = whereabouts.cast(script).await?;
+            let prepared = whereabouts.prepare(&start, task, roles).await?;
             whereabouts.write(&start)?;
             Ok(prepared)
         };
@@ -117,7 +117,8 @@ impl Desk {
         let script = whereabouts.players.script(options.script.as_deref())?;
         let past = Past::read(&*start.journal, &start.run).await?;
         let task = Task { spec: past.spec.clone(), toolchain: whereabouts.toolchain.clone() };
-        let (run, under_way) = whereabouts.set_up(&start, task, script, Some(past))?;
+        let roles = whereabouts.cast(script).await?;
+        let (run, under_way) = whereabouts.set_up(&start, task, roles, Some(past))?;
         let result = options.result_file(whereabouts.result.take())?;
         self.lock().order = Some(Order { start, whereabouts, under_way, result });
         Ok(run)

@@ -7,9 +7,9 @@ use hybrid::past::Past;
 use hybrid::run::{Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
-use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::cli::{Exit, Start, Style, Trouble};
 use interlocking::prelude::*;
+use interlocking::runtime::roles::Roles;
 use std::sync::Arc;
 
 impl Whereabouts {
@@ -18,15 +18,16 @@ impl Whereabouts {
         &self,
         start: &Start,
         task: Task,
-        script: Script,
+        roles: Roles,
     ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
         let console = &start.console;
         let (module, criteria) = (&task.spec.module_name, task.spec.acceptance_criteria.len());
         console.line(
             Style::Bold,
             &format!(
-                "Scripted agents build `{module}` ({criteria} acceptance criteria) as run {} in {}; files, builds, \
+                "{} build `{module}` ({criteria} acceptance criteria) as run {} in {}; files, builds, \
                  tests and commits are real.",
+                self.players.title(),
                 start.run,
                 self.repository.display()
             ),
@@ -43,7 +44,7 @@ impl Whereabouts {
                 laid_out = while_waiting(console, what, laying) => laid_out.map_err(not_laid_out)?,
             };
         }
-        self.set_up(start, task, script, None)
+        self.set_up(start, task, roles, None)
     }
 
     /// Makes ready for a run, or for its continuation.
@@ -51,15 +52,9 @@ impl Whereabouts {
         &self,
         start: &Start,
         task: Task,
-        script: Script,
+        roles: Roles,
         past: Option<Past>,
     ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
-        // Real agents know their sessions in another process, too.
-        let agent = ScriptedAgent::new(script).with_memory(self.directory.join("agents.json"))?;
-        // Cargo as a script runs it: one place outside the worktrees, and in it one for each of them.
-        let agent = agent
-            .with_env("CARGO_TARGET_DIR", self.target_directory.join("agents"))
-            .with_env("CARGO_BUILD_BUILD_DIR", self.target_directory.join("agents").join("{workspace-path-hash}"));
         let settings = Settings {
             task,
             past,
@@ -68,7 +63,7 @@ impl Whereabouts {
             run: start.run.clone(),
             directory: self.directory.join("worktrees"),
             target_directory: self.target_directory.clone(),
-            agent: Arc::new(agent),
+            roles,
             sink: Arc::new(|_| {}),
             cancel: start.cancel.clone(),
             keep: self.keep,

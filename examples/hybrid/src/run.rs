@@ -10,10 +10,11 @@ use crate::toolchain::share_dependencies;
 use crate::types::{HybridFailure, HybridResult};
 use crate::witness::Witness;
 use crate::workbench::Workbench;
-use interlocking::agents::{Agent, Ledger};
+use interlocking::agents::Ledger;
 use interlocking::prelude::*;
 use interlocking::runtime::clock::{Clock, CoarseClock};
 use interlocking::runtime::journal::{Journal, MemoryJournal};
+use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{Cancel, Elapsed, Event, EventSink, StartError};
 use interlocking::worktree::{
     BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,
@@ -38,7 +39,7 @@ pub struct Settings {
     /// Where builds put their artefacts: one place for all worktrees, so that nothing is compiled twice without need.
     pub target_directory: PathBuf,
     /// Who does the agents' work.
-    pub agent: Arc<dyn Agent>,
+    pub roles: Roles,
     /// Who is told what happens.
     pub sink: Arc<dyn EventSink>,
     /// How to stop it.
@@ -133,7 +134,7 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
 ///
 /// [`SetUpError`]; nothing was done.
 pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError> {
-    let Settings { task, past, repository, main, run, directory, target_directory, agent, sink, keep, .. } = settings;
+    let Settings { task, past, repository, main, run, directory, target_directory, roles, sink, keep, .. } = settings;
     let started = CoarseClock.now();
     let repository = Repository::open(repository)?;
     let author = Signature::new("Interlocking", "runtime@interlocking.invalid")?;
@@ -155,7 +156,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     };
     let run = Run::new(Hybrid::new(&bench))
         .with_id(run)
-        .with_agent_for_others(agent)
+        .with_roles(roles)
         .with_workspaces(Arc::new(places.clone()))
         .with_events(Arc::new(watched));
     Ok((run, UnderWay { task, main, places, witness, started }))

@@ -2,11 +2,13 @@
 
 use crate::paths::{Role, violations};
 use crate::places::{Place, PlaceError, Places};
+use crate::prompts::GroundRules;
 use crate::source::{
     PropertyTest, PublicFunction, SourceError, StubMarkers, UnreadableMarker, property_tests, public_functions,
 };
 use crate::toolchain::{RunError, Toolchain, Workshop};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
+use askama::Template;
 use interlocking::worktree::CommitId;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,12 @@ impl Workbench {
     /// How the project is built and tested.
     pub fn toolchain(&self) -> &Toolchain {
         self.workshop.toolchain()
+    }
+
+    /// What every agent is told about its work.
+    pub fn ground_rules(&self) -> Option<String> {
+        // Two commands in a text: rendering it cannot fail.
+        GroundRules::new(self.toolchain()).render().ok()
     }
 
     /// What an agent did that its role does not allow: it says that it is blocked, or it changed files that are not its

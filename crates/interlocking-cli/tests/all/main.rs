@@ -9,6 +9,7 @@ mod held;
 mod review;
 mod support;
 
+mod agents;
 mod answers;
 mod children;
 mod documentation;

@@ -39,6 +39,25 @@ impl Expansion<'_, '_> {
         impls
     }
 
+    /// The tables of this graph and of those that its map nodes run; by itself a graph has its own.
+    pub(super) fn nets(&self) -> TokenStream {
+        let maps = self.graph.nodes.iter().enumerate().filter(|(_, node)| node.attributes.map.is_some());
+        let children: TokenStream = maps
+            .map(|(index, node)| {
+                let marker = self.node_marker(index);
+                quote_spanned!(at(node.ident.span())=> __p::child_nets::<#marker>(nets);)
+            })
+            .collect();
+        if children.is_empty() {
+            return children;
+        }
+        quote!(
+            fn nets(nets: &mut __p::Nets) {
+                if nets.add(Self::net()) { #children }
+            }
+        )
+    }
+
     /// The struct of reports, where any node reports.
     pub(super) fn reports(&self) -> TokenStream {
         let graph = &self.graph.input.ident;

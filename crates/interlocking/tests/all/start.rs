@@ -1,6 +1,6 @@
 //! What a run lacks is found before it starts; what it took is in its report.
 
-use crate::support::{Log, Recording, finished, timed};
+use crate::support::{Recording, finished, timed};
 use askama::Template;
 use interlocking::prelude::*;
 use interlocking::runtime::StartError;
@@ -53,26 +53,6 @@ fn office() -> Run<Office> {
 }
 
 const SCRIPT: &str = "[[turn]]\ntimes = 'any'\ndelay = '2s'\noutput_json = '1'\ncost = 0.1\n";
-
-#[tokio::test(start_paused = true)]
-async fn roles_that_nobody_plays_are_named_before_anything_happens() {
-    let log = Log::new();
-    let error = office().with_events(log.sink()).start(0).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no agent plays role `write` (node `write`) or role `editor` (node `edit`): bind one with `with_agent`, or all \
-         others with `with_agent_for_others`"
-    );
-    assert_eq!(log.lines(), "");
-
-    let error = office().with_agent("write", Recording::new(SCRIPT)).start(0).await.unwrap_err();
-    assert_eq!(error, StartError::UnboundRoles { unbound: vec![("editor".into(), "edit".into())] });
-    assert_eq!(
-        error.to_string(),
-        "no agent plays role `editor` (node `edit`): bind one with `with_agent`, or all others with \
-         `with_agent_for_others`"
-    );
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_report_says_what_the_run_took() {

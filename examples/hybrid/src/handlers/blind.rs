@@ -46,6 +46,10 @@ impl ForkHandler<hybrid::blind_fork> for BlindFork {
 }
 
 impl LLMHandler<hybrid::tests> for Tests {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
     async fn before<'a>(&'a self, context: &'a TestsTemplateCtx, cx: &mut Cx<'_, hybrid::tests>) -> Ask<TestsTpl<'a>> {
         let session = match cx.memory().tests_session {
             Some(session) => SessionOp::ContinueFrom(session),
@@ -103,6 +107,10 @@ impl LLMHandler<hybrid::tests> for Tests {
 }
 
 impl LLMHandler<hybrid::implementation> for Implementation {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
     async fn before<'a>(
         &'a self,
         context: &'a ImplTemplateCtx,

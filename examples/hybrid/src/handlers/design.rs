@@ -31,6 +31,10 @@ pub struct TypeAdversary(pub Arc<Workbench>);
 pub struct TypesFix(pub Arc<Workbench>);
 
 impl LLMHandler<hybrid::types> for Types {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
     async fn before<'a>(&'a self, spec: &'a StackSpec, _: &mut Cx<'_, hybrid::types>) -> Ask<TypesTpl<'a>> {
         self.0.places.open(Place::Skeleton, self.0.places.base()).await?;
         Ok((TypesTpl::new(spec, self.0.toolchain()), SessionOp::StartFresh(Slug::new("types")?)))
@@ -54,6 +58,10 @@ impl LLMHandler<hybrid::types> for Types {
 }
 
 impl LLMHandler<hybrid::types_fix> for TypesFix {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
     async fn before<'a>(
         &'a self,
         found: &'a TypeHolesFound,
@@ -128,6 +136,10 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
 }
 
 impl LLMHandler<hybrid::adversary> for TypeAdversary {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
     async fn before<'a>(
         &'a self,
         types: &'a TypesAgentOutput,

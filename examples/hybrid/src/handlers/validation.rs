@@ -103,6 +103,10 @@ impl Validate {
 }
 
 impl LLMHandler<hybrid::fix> for Fix {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
     async fn before<'a>(&'a self, failure: &'a ValidationFailure, cx: &mut Cx<'_, hybrid::fix>) -> Ask<FixTpl<'a>> {
         let memory = cx.memory();
         let context = FixTemplateCtx {

@@ -68,6 +68,20 @@ pub struct FixTpl<'a> {
     toolchain: &'a Toolchain,
 }
 
+/// What every agent is told about its work, whatever it is asked: beside its own system prompt.
+#[derive(Debug, Clone, Template)]
+#[template(path = "ground_rules.md", escape = "none")]
+pub struct GroundRules<'a> {
+    toolchain: &'a Toolchain,
+}
+
+impl<'a> GroundRules<'a> {
+    /// For this toolchain.
+    pub fn new(toolchain: &'a Toolchain) -> Self {
+        Self { toolchain }
+    }
+}
+
 impl<'a> TypesTpl<'a> {
     /// A prompt for this task.
     pub fn new(spec: &'a StackSpec, toolchain: &'a Toolchain) -> Self {

@@ -202,6 +202,15 @@ fn the_example_in_the_types_prompt_parses() {
     assert_eq!(function.properties.len(), 2);
 }
 
+/// What a real agent must know and no scripted one: where it stands, that nobody answers, that it must not commit, and by what
+/// its answer is read.
+#[test]
+fn the_ground_rules() {
+    let toolchain = task().toolchain;
+    let text = golden("ground_rules", &GroundRules::new(&toolchain));
+    has(&text, &["own copy", "`blocker`", "Do not commit", "structured output"]);
+}
+
 /// TC-01, TC-02, TC-05, TC-12: prompts name the configured commands, whatever they are.
 #[test]
 fn prompts_name_the_configured_commands() {

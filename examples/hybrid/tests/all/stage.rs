@@ -10,6 +10,7 @@ use hybrid::spec::{SpecFormat, Task};
 use hybrid::stage::lay_out;
 use hybrid::types::{Check, HybridFailure, HybridResult, VerificationStatus};
 use interlocking::runtime::event::EventKind;
+use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{Cancel, Event};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -101,7 +102,7 @@ impl Stage {
             run: "r1".parse().unwrap(),
             directory: self.slot.path().join("worktrees"),
             target_directory: target_directory(),
-            agent: self.agent.clone(),
+            roles: Roles::all(self.agent.clone()),
             sink: Arc::new(sink),
             cancel: Cancel::new(),
             keep: false,

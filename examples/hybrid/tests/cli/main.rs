@@ -4,6 +4,8 @@
 
 mod program;
 mod journal;
+mod model;
+mod real_agent;
 mod taking_up;
 
 use crate::program::{Ran, Repository, git, hybrid, run};
@@ -195,6 +197,68 @@ fn the_graph_is_drawn() {
     .assert_eq(&start(&drawn(&["graph", "dot"])));
     let readme = include_str!("../../README.md");
     assert!(readme.contains(&format!("```mermaid\n{mermaid}```\n")), "put the output of `graph` into README.md");
+}
+
+/// Who plays is looked at before anything is done: every role, each agent's program and key.
+#[test]
+fn agents_that_cannot_play_are_refused_before_anything_is_done() {
+    let (work, nothing) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(
+        work.path().join("agents.toml"),
+        "[roles]\nfix = 'claude'\ntest = 'claude'\n\n[backends.claude]\nturns = 3\n",
+    )
+    .unwrap();
+    let file = work.path().join("agents.toml").display().to_string();
+    let mut told = String::new();
+    for more in [
+        &["--agent", "fix=claude"][..],
+        &["--agent", "claude"],
+        &["--scenario", "happy", "--agent", "fx=claude", "--agent", "tests=clude"],
+        &["--agents", &file],
+        &["--scenario", "happy", "--script", "none.toml"],
+        &["--repo", "."],
+    ] {
+        let mut command = hybrid(more);
+        command.args(["--work-dir", work.path().join("work").to_str().unwrap()]).env("PATH", nothing.path());
+        for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"] {
+            command.env_remove(key);
+        }
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        told += &ran.stderr.replace(work.path().to_str().unwrap(), "PLACE");
+        let left = fs::read_dir(work.path().join("work")).map_or(0, |left| left.count());
+        assert_eq!(left, 0, "{more:?}");
+    }
+    expect![[r#"
+        error: no agent plays:
+          `types`, for node `types`
+          `adversary`, for node `adversary`
+          `types_fix`, for node `types_fix`
+          `tests`, for node `tests`
+          `impl`, for node `implementation`
+        played are:
+          `fix` by `claude`
+          to do: say who plays: --agent types=BACKEND:MODEL, --agent BACKEND for all roles, or a file with --agents
+        error: these agents cannot work here:
+          `claude`, which plays `types` and `adversary` and `types_fix` and `tests` and `impl` and `fix`: the agent is not set up: there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name another variable in `credential`, or set it to the login that is kept in `config_directory`; the agent is not set up: there is no program claude: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path
+          to do: let others play: --agent ROLE=BACKEND:MODEL, or in the file of --agents
+        error: the agents cannot be cast as the options say:
+          --agent fx=claude: there is no role `fx` in the graph: did you mean `fix`?
+          --agent tests=clude: there is no backend `clude`: did you mean `claude`?
+        error: `backends.claude`: unknown field `turns`, expected one of `program`, `model`, `fallback_models`, `config_directory`, `credential`, `base_url`, `tools`, `allowed_tools`, `disallowed_tools`, `read_only_tools`, `permission_mode`, `mcp_servers`, `setting_sources`, `add_directories`, `max_turns`, `max_budget_usd`, `decisions`, `provider_retries`, `request_timeout`, `call_timeout`, `first_event_timeout`, `idle_timeout`, `inherit`, `environment`
+          at: PLACE/agents.toml:6
+        error: the argument '--scenario <NAME>' cannot be used with '--script <FILE>'
+
+        Usage: hybrid --scenario <NAME> --work-dir <DIR>
+
+        For more information, try '--help'.
+        error: the following required arguments were not provided:
+          <--scenario <NAME>|--script <FILE>|--agent <[ROLE=]BACKEND[:MODEL]>|--agents <FILE>>
+
+        Usage: hybrid --repo <DIR> --work-dir <DIR> <--scenario <NAME>|--script <FILE>|--agent <[ROLE=]BACKEND[:MODEL]>|--agents <FILE>>
+
+        For more information, try '--help'.
+    "#]].assert_eq(&told);
 }
 
 #[test]

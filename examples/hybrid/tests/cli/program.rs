@@ -111,7 +111,11 @@ impl Session {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = hybrid(arguments);
         command.env("INTERLOCKING_JOURNAL", self.directory.path().join("journal"));
         command
@@ -122,8 +126,7 @@ impl Session {
     }
 
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Process {
-        let mut command = self.command(arguments);
-        Process(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+        Process::spawn(self.command(arguments))
     }
 
     /// What `show` tells of a run.
@@ -169,6 +172,10 @@ impl Session {
 }
 
 impl Process {
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        Self(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
     /// Ends it where it stands.
     pub(crate) fn kill(&mut self) {
         let mut child = self.0.take().unwrap();

@@ -1,0 +1,251 @@
+//! Who plays what: gathered from a file and from options, and made for the roles that somebody asks for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::choice::with_role;
+use super::file::{self, AgentsFile, Described, Part};
+use super::kind::{Backends, Kind};
+use super::nearest::no_such;
+use super::problem::{CastingError, CastingProblem};
+use crate::agent::Agent;
+use crate::lost_session::LostSession;
+use crate::nudge::Nudges;
+
+/// Who plays which role, as it was said; see the [module](super).
+///
+/// What is [said](Self::say) goes before what a [file](Self::read) has: of a role, then of all roles, then the file's of that
+/// role, then the file's of all others.
+#[derive(Clone)]
+pub struct Casting {
+    kinds: Backends,
+    backends: BTreeMap<String, Described>,
+    /// What was said of roles.
+    said: BTreeMap<String, Part>,
+    /// What was said of all roles.
+    said_of_all: Option<Part>,
+    roles: BTreeMap<String, Part>,
+    others: Option<Part>,
+}
+
+/// A role with its agent.
+#[derive(Clone)]
+pub struct Cast {
+    /// The role.
+    pub role: String,
+    /// The agent; roles of one backend have the same one, and with it the same [sessions](Agent::sessions).
+    pub agent: Arc<dyn Agent>,
+    /// The model in the agent's own naming; its default when absent.
+    pub model: Option<String>,
+    /// When the agent is reminded to decide; as usual when absent.
+    pub nudges: Option<Nudges>,
+    /// What becomes of a turn whose session the agent has lost; as usual when absent.
+    pub lost_session: Option<LostSession>,
+    /// Where it was said.
+    pub place: String,
+}
+
+/// A backend: described in a file, or a kind with its default settings.
+struct Found<'c> {
+    kind: &'c Kind,
+    described: Option<&'c Described>,
+}
+
+impl Casting {
+    /// Nothing is said yet; there are backends of these kinds.
+    pub fn new(backends: Backends) -> Self {
+        let (said, said_of_all, roles, others) = Default::default();
+        Self { kinds: backends, backends: BTreeMap::new(), said, said_of_all, roles, others }
+    }
+
+    /// The same with what a file says.
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError`], with all that is wrong in the file.
+    pub fn read(self, path: impl AsRef<Path>) -> Result<Self, CastingError> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => self.parse(&file, &text, path.parent().unwrap_or(Path::new(""))),
+            Err(error) => Err(CastingError::Unreadable { file, reason: error.to_string() }),
+        }
+    }
+
+    /// The same with what the text of a file says; `name` stands for it in messages, and relative paths are of `directory`.
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError::Bad`], with all that is wrong.
+    pub fn parse(mut self, name: &str, text: &str, directory: &Path) -> Result<Self, CastingError> {
+        let read = file::read(name, text, directory, &self.kinds).map_err(|problems| CastingError::Bad { problems })?;
+        let AgentsFile { roles, others, backends } = read;
+        self.roles.extend(roles);
+        self.others = others.or(self.others);
+        self.backends.extend(backends);
+        Ok(self)
+    }
+
+    /// The same with one more binding: `ROLE=BACKEND:MODEL`, or `BACKEND:MODEL` for all roles; the last one holds. `place`
+    /// says where it was said, such as `--agent critic=claude:haiku`.
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError::Bad`] where it is none.
+    pub fn say(self, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
+        self.say_in(Path::new(""), text, place)
+    }
+
+    /// The same, where a relative path means one of `directory`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`say`](Self::say).
+    pub fn say_in(mut self, directory: &Path, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
+        let place = place.into();
+        match with_role(text) {
+            Ok((role, choice)) => {
+                let part = Part { choice, nudges: None, lost_session: None, place, directory: directory.to_owned() };
+                match role {
+                    Some(role) => drop(self.said.insert(role, part)),
+                    None => self.said_of_all = Some(part),
+                }
+                Ok(self)
+            }
+            Err(message) => Err(CastingError::Bad { problems: vec![CastingProblem { place, message }] }),
+        }
+    }
+
+    /// Whether nothing was said about any role.
+    pub fn is_empty(&self) -> bool {
+        self.parts().next().is_none()
+    }
+
+    /// Casts the roles that are asked for, as far as something was said about them. Each backend that is needed is made once.
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError::Bad`] with everything that is wrong: a role that nobody asks for, a backend that is not there, an agent
+    /// that cannot be made.
+    pub fn cast<'r>(&self, asked_for: impl IntoIterator<Item = &'r str>) -> Result<Vec<Cast>, CastingError> {
+        let asked_for: Vec<&str> = asked_for.into_iter().collect();
+        let mut problems = self.problems(&asked_for);
+        // Once each, also where it cannot be made.
+        let mut made: BTreeMap<(&str, Option<PathBuf>), Result<Arc<dyn Agent>, ()>> = BTreeMap::new();
+        let mut cast = Vec::new();
+        for role in asked_for {
+            let Some(part) = self.part(role) else { continue };
+            let Ok(found) = self.find(part) else { continue };
+            let rest = part.choice.rest.as_deref();
+            let (file, model) = if found.kind.takes_file { (rest, None) } else { (None, rest) };
+            let file = file.map(|file| part.directory.join(file));
+            let backend = part.choice.backend.as_str();
+            let agent = made.entry((backend, file.clone())).or_insert_with(|| {
+                let made = found.make(backend, file.as_deref(), model);
+                made.map_err(|message| {
+                    let place = found.described.map_or(&part.place, |described| &described.place);
+                    problems.push(CastingProblem::new(place, format!("backend `{backend}`: {message}")));
+                })
+            });
+            let Ok(agent) = agent.clone() else { continue };
+            // An option says who plays the role; how it is played is still the file's to say.
+            let in_file = self.roles.get(role);
+            let nudges = part.nudges.or(in_file.and_then(|part| part.nudges));
+            let lost_session = part.lost_session.or(in_file.and_then(|part| part.lost_session));
+            let model = model.map(str::to_owned);
+            cast.push(Cast { role: role.to_owned(), agent, model, nudges, lost_session, place: part.place.clone() });
+        }
+        if problems.is_empty() { Ok(cast) } else { Err(CastingError::Bad { problems }) }
+    }
+
+    /// Who plays a role.
+    fn part(&self, role: &str) -> Option<&Part> {
+        let said = self.said.get(role).or(self.said_of_all.as_ref());
+        said.or_else(|| self.roles.get(role)).or(self.others.as_ref())
+    }
+
+    /// All that was said.
+    fn parts(&self) -> impl Iterator<Item = (Option<&str>, &Part)> {
+        let named = self.said.iter().chain(&self.roles).map(|(role, part)| (Some(role.as_str()), part));
+        let unnamed = self.said_of_all.iter().chain(&self.others).map(|part| (None, part));
+        named.chain(unnamed)
+    }
+
+    /// Roles that nobody asks for, backends that are not there.
+    fn problems(&self, asked_for: &[&str]) -> Vec<CastingProblem> {
+        let mut problems = Vec::new();
+        for (role, part) in self.parts() {
+            if let Some(role) = role.filter(|role| !asked_for.contains(role)) {
+                let message = match asked_for {
+                    [] => format!("there is no role `{role}`: the graph asks for none"),
+                    _ => no_such("role", role, " in the graph", asked_for.iter().copied()),
+                };
+                problems.push(CastingProblem::new(&part.place, message));
+            }
+            if let Err(message) = self.find(part) {
+                let hint = match asked_for.contains(&part.choice.backend.as_str()) {
+                    true => format!("; it is a role: write {}=BACKEND", part.choice.backend),
+                    false => String::new(),
+                };
+                problems.push(CastingProblem::new(&part.place, message + &hint));
+            }
+        }
+        problems
+    }
+
+    fn find(&self, part: &Part) -> Result<Found<'_>, String> {
+        let name = part.choice.backend.as_str();
+        let described = self.backends.get(name);
+        match self.kinds.get(described.map_or(name, |described| &described.kind)) {
+            Some(kind) => Ok(Found { kind, described }),
+            None => {
+                let known: Vec<&str> = self.backends.keys().map(String::as_str).chain(self.kinds.names()).collect();
+                Err(no_such("backend", name, "", known))
+            }
+        }
+    }
+}
+
+impl Found<'_> {
+    fn make(&self, name: &str, file: Option<&Path>, model: Option<&str>) -> Result<Arc<dyn Agent>, String> {
+        let usual;
+        let make = match self.described {
+            Some(described) => &described.make,
+            None => {
+                usual = self
+                    .kind
+                    .usual()
+                    .map_err(|error| format!("{}: describe it in a file, under [backends.{name}]", error.message()))?;
+                &usual
+            }
+        };
+        make(file, model)
+    }
+}
+
+impl Default for Casting {
+    /// Nothing is said yet; there are the [built-in](Backends::built_in) backends.
+    fn default() -> Self {
+        Self::new(Backends::built_in())
+    }
+}
+
+impl fmt::Debug for Casting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> =
+            self.parts().map(|(role, part)| format!("{}={}", role.unwrap_or("*"), part.choice)).collect();
+        f.debug_struct("Casting").field("kinds", &self.kinds).field("parts", &parts).finish()
+    }
+}
+
+impl fmt::Debug for Cast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cast")
+            .field("role", &self.role)
+            .field("agent", &self.agent.name())
+            .field("model", &self.model)
+            .finish()
+    }
+}

@@ -1,0 +1,131 @@
+//! One call: the request goes out, the answer comes in piece by piece.
+
+use std::pin::pin;
+
+use futures_util::StreamExt;
+use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
+use genai::{Client, ServiceTarget};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+use tracing::Dispatch;
+use tracing::instrument::WithSubscriber;
+
+use super::failure::{self, Failure};
+use super::heard::Heard;
+use super::settings::HttpSettings;
+use crate::error::AgentErrorKind;
+use crate::pulse::Pulse;
+
+/// The longest answer that is taken, in bytes: far more than any model writes.
+const LONGEST: usize = 16 * 1024 * 1024;
+
+/// What the model said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) usage: genai::chat::Usage,
+}
+
+/// Asks, and hears the answer to its end, within the limits.
+pub(super) async fn call(
+    client: &Client,
+    target: ServiceTarget,
+    request: ChatRequest,
+    options: ChatOptions,
+    settings: &HttpSettings,
+    pulse: &Pulse,
+) -> Result<Answer, Failure> {
+    let heard = Heard::new();
+    let options = options.with_raw_frame_sink_arc(heard.clone());
+    let begun = Instant::now();
+    // The HTTP crate writes whole answers into the log.
+    let answer = hear(client, target, request, &options, &heard, settings).with_subscriber(Dispatch::none());
+    let mut answer = pin!(answer);
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut answer => return outcome,
+            () = heard.another() => pulse.beat(),
+            kind = reached(limit(settings, begun, heard.last())) => return Err(Failure { kind, begun: true }),
+        }
+    }
+}
+
+/// The limit that is reached first if nothing more comes, and what it is then.
+fn limit(settings: &HttpSettings, begun: Instant, last: Option<Instant>) -> Option<(Instant, AgentErrorKind)> {
+    let whole = settings.time_limit.map(|limit| (begun + limit, AgentErrorKind::TimedOut { limit }));
+    let silence = |since: Instant, limit| (since + limit, AgentErrorKind::Idle { limit, nudges: 0 });
+    let silence = match last {
+        Some(last) => settings.idle_limit.map(|limit| silence(last, limit)),
+        None => settings.first_event_limit.map(|limit| silence(begun, limit)),
+    };
+    whole.into_iter().chain(silence).min_by_key(|(due, _)| *due)
+}
+
+async fn reached(limit: Option<(Instant, AgentErrorKind)>) -> AgentErrorKind {
+    match limit {
+        Some((due, kind)) => {
+            sleep_until(due).await;
+            kind
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn hear(
+    client: &Client,
+    target: ServiceTarget,
+    request: ChatRequest,
+    options: &ChatOptions,
+    heard: &Heard,
+    settings: &HttpSettings,
+) -> Result<Answer, Failure> {
+    let begun = client.exec_chat_stream(target, request, Some(options)).await;
+    let mut stream = begun.map_err(|error| failure::failure(&error))?.stream;
+    let mut text = String::new();
+    while let Some(event) = stream.next().await {
+        if let Some(reason) = heard.garbled() {
+            return Err(failure::garbled(&reason));
+        }
+        if let Some(response) = heard.ended_badly() {
+            return Err(ended_badly(&response, settings));
+        }
+        match event.map_err(|error| failure::failure(&error))? {
+            ChatStreamEvent::Chunk(piece) => {
+                text.push_str(&piece.content);
+                if text.len() > LONGEST {
+                    let message = format!("the model's answer is longer than {LONGEST} bytes");
+                    return Err(Failure { kind: AgentErrorKind::Other { message, transient: false }, begun: true });
+                }
+            }
+            ChatStreamEvent::End(end) => return ended(text, end, settings),
+            _ => {}
+        }
+    }
+    Err(heard.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
+}
+
+fn ended(text: String, end: StreamEnd, settings: &HttpSettings) -> Result<Answer, Failure> {
+    match &end.captured_stop_reason {
+        // Some streams end without an end where they break off.
+        None => return Err(failure::broken_off()),
+        Some(StopReason::MaxTokens(reason)) if reason == "model_context_window_exceeded" => {
+            return Err(Failure { kind: AgentErrorKind::PromptTooLong, begun: true });
+        }
+        Some(StopReason::MaxTokens(_)) => return Err(failure::cut_off(settings.max_tokens)),
+        Some(StopReason::ContentFilter(reason)) => return Err(failure::filtered(reason)),
+        Some(_) => {}
+    }
+    let usage = end.captured_usage.clone().unwrap_or_default();
+    Ok(Answer { text, calls: end.captured_into_tool_calls().unwrap_or_default(), usage })
+}
+
+/// What OpenAI's Responses say of an answer that failed, or is not complete.
+fn ended_badly(response: &Value, settings: &HttpSettings) -> Failure {
+    match (&response["error"], response.pointer("/incomplete_details/reason").and_then(Value::as_str)) {
+        (Value::Null, Some("content_filter")) => failure::filtered("content_filter"),
+        (Value::Null, _) => failure::cut_off(settings.max_tokens),
+        (error, _) => failure::in_the_stream(error),
+    }
+}

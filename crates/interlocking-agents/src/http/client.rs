@@ -1,0 +1,135 @@
+//! The connection to a provider: address, key, TLS.
+
+use std::fmt;
+use std::sync::Arc;
+
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden, ServiceTarget};
+use reqwest::Url;
+use reqwest::redirect::Policy;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use super::settings::HttpSettings;
+use crate::error::AgentErrorKind;
+
+/// What is sent instead of a key to a server that wants none.
+const NO_KEY: &str = "none";
+
+/// A key, which `Debug` does not show.
+#[derive(Clone)]
+pub(super) struct Key(Arc<str>);
+
+/// A client of one provider.
+#[derive(Clone)]
+pub(super) struct Connection {
+    pub(super) client: Client,
+    base_url: String,
+}
+
+impl Key {
+    pub(super) fn new(key: impl Into<String>) -> Self {
+        Self(key.into().into())
+    }
+
+    /// What the settings name, as it is now.
+    pub(super) fn of(settings: &HttpSettings) -> Result<Self, AgentErrorKind> {
+        let Some(name) = settings.key_variable() else { return Ok(Self::new(NO_KEY)) };
+        match std::env::var(name) {
+            Ok(key) if !key.trim().is_empty() => Ok(Self::new(key.trim())),
+            _ => Err(configuration(format!(
+                "there is no key for {}: set the environment variable {name}, or name another one in `api_key_variable`",
+                settings.provider
+            ))),
+        }
+    }
+
+    /// The text without the key, which a provider may repeat in an error.
+    pub(super) fn hidden_in(&self, text: &str) -> String {
+        text.replace(&*self.0, "[key]")
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Key(…)")
+    }
+}
+
+impl Connection {
+    /// A client as the settings say. Connects to nothing yet.
+    pub(super) fn new(settings: &HttpSettings) -> Result<Self, AgentErrorKind> {
+        let url = base_url(settings)?;
+        let builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls(&url)?)
+            .http1_only()
+            // A redirect would take the key to wherever it leads: not every provider's header for it is known as one.
+            .redirect(Policy::none());
+        // What is on this machine is not asked through a proxy.
+        let builder = if is_local(&url) { builder.no_proxy() } else { builder };
+        let client = builder.build().map_err(|error| configuration(format!("no HTTP client can be made: {error}")))?;
+        let client = Client::builder()
+            .with_reqwest(client)
+            .build()
+            .map_err(|error| configuration(format!("no HTTP client can be made: {error}")))?;
+        Ok(Self { client, base_url: url.into() })
+    }
+
+    pub(super) fn target(&self, settings: &HttpSettings, key: &Key, model: &str) -> ServiceTarget {
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(self.base_url.as_str()),
+            auth: AuthData::from_single(&*key.0),
+            model: ModelIden::new(settings.provider.adapter(), model),
+        }
+    }
+}
+
+/// With a slash at its end, as paths are put behind it.
+fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
+    let text = settings.base_url.as_deref().unwrap_or_else(|| settings.provider.base_url());
+    let refused = |reason: &str| {
+        configuration(format!("`base_url` {text:?} {reason}: write it like `{}`", settings.provider.base_url()))
+    };
+    let mut url = Url::parse(text).map_err(|error| refused(&format!("is no URL ({error})")))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(refused("is no address of HTTP"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(configuration(
+            "`base_url` has a user or a password in it: keys are named by `api_key_variable`".to_owned(),
+        ));
+    }
+    if !url.path().ends_with('/') {
+        url.set_path(&format!("{}/", url.path()));
+    }
+    Ok(url)
+}
+
+fn is_local(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| {
+        let host = host.trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    })
+}
+
+/// Rustls on ring, with the roots that the system trusts. For plain HTTP none are needed, nor looked for.
+fn tls(url: &Url) -> Result<ClientConfig, AgentErrorKind> {
+    let failed = |error: rustls::Error| {
+        configuration(format!(
+            "the certificates that this system trusts cannot be used: {error}; install ca-certificates"
+        ))
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(failed)?;
+    let builder = if url.scheme() == "https" {
+        builder.with_platform_verifier().map_err(failed)?
+    } else {
+        builder.with_root_certificates(RootCertStore::empty())
+    };
+    Ok(builder.with_no_client_auth())
+}
+
+pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
+    AgentErrorKind::Configuration { reason: reason.into() }
+}

@@ -1,0 +1,80 @@
+//! Several schemas that hold at once, as one.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that say nothing about a value.
+const ANNOTATIONS: [&str; 11] = [
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+];
+
+pub(super) fn is_annotation(keyword: &str) -> bool {
+    ANNOTATIONS.contains(&keyword)
+}
+
+/// Whether there is nothing but annotations beside these keywords.
+pub(super) fn stands_alone(schema: &Map<String, Value>, keyword: &str) -> bool {
+    schema.keys().all(|other| other == keyword || is_annotation(other))
+}
+
+/// One schema for all parts: the fields of all of them, and of other keywords the first of each. None if two parts have
+/// alternatives of their own, or are no objects.
+pub(super) fn merged(parts: Vec<Value>) -> Option<Map<String, Value>> {
+    let mut whole = Map::new();
+    for part in parts {
+        let Value::Object(part) = part else {
+            if part == Value::Bool(true) {
+                continue;
+            }
+            return None;
+        };
+        for (keyword, value) in part {
+            match (whole.get_mut(&keyword), value) {
+                (None, value) => {
+                    whole.insert(keyword, value);
+                }
+                (Some(Value::Object(fields)), Value::Object(more)) if keyword == "properties" => add(fields, more),
+                (Some(Value::Array(names)), Value::Array(more)) if keyword == "required" => {
+                    for name in more {
+                        if !names.contains(&name) {
+                            names.push(name);
+                        }
+                    }
+                }
+                (Some(first), second) if ["oneOf", "anyOf", "$ref", "allOf"].contains(&&*keyword) => {
+                    if *first != second {
+                        return None;
+                    }
+                }
+                // A part that is closed is open for the others.
+                (Some(first), second) if keyword == "additionalProperties" => {
+                    if *first == json!(true) || *first == json!({}) {
+                        *first = second;
+                    }
+                }
+                (Some(_), _) => {}
+            }
+        }
+    }
+    Some(whole)
+}
+
+/// A field that two parts speak of has to be right for both.
+fn add(fields: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, schema) in more {
+        let schema = match fields.remove(&name) {
+            Some(first) if first != schema => json!({ "allOf": [first, schema] }),
+            _ => schema,
+        };
+        fields.insert(name, schema);
+    }
+}

@@ -1,0 +1,264 @@
+//! Which backend plays which role: from a file and from options, with every error as a person reads it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use expect_test::expect;
+use interlocking_agents::backends::{Backends, Cast, Casting, CastingError};
+use interlocking_agents::{
+    Agent, AgentError, Conversation, LostSession, NoEvents, Nudges, Reply, SessionOp, Sessions, Slug, Turn, TurnContext,
+};
+use std::time::Duration;
+
+/// An agent of a program's own, which says how it was set up.
+struct Parrot {
+    words: String,
+    sessions: Sessions,
+}
+
+#[derive(Clone, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ParrotSettings {
+    words: String,
+    volume: u8,
+}
+
+#[derive(Clone, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwlSettings {
+    tree: String,
+}
+
+#[async_trait]
+impl Agent for Parrot {
+    fn name(&self) -> &str {
+        &self.words
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    async fn run(&self, _: &TurnContext<'_>, _: &Turn) -> Result<Reply, AgentError> {
+        unreachable!("nobody asks it")
+    }
+}
+
+fn parrot(settings: ParrotSettings) -> Result<Arc<dyn Agent>, String> {
+    if settings.volume > 11 {
+        return Err(format!("a parrot is not as loud as {}", settings.volume));
+    }
+    Ok(Arc::new(Parrot { words: settings.words, sessions: Sessions::new() }))
+}
+
+fn owl(settings: OwlSettings) -> Result<Arc<dyn Agent>, String> {
+    Ok(Arc::new(Parrot { words: settings.tree, sessions: Sessions::new() }))
+}
+
+fn casting() -> Casting {
+    Casting::new(Backends::built_in().with_kind("parrot", parrot).with_kind("owl", owl))
+}
+
+const FILE: &str = r#"
+others = "parrot"
+
+[roles]
+critic = "loud:grey"
+writer = { agent = "loud", nudges = { idle = "5m", limit = 1 } }
+editor = { agent = "parrot:green", nudges = { idle = "never" }, lost_session = "start_fresh" }
+
+[backends.loud]
+kind = "parrot"
+words = "HELLO"
+volume = 11
+"#;
+
+/// Role, agent and model of each.
+fn shown(cast: &[Cast]) -> Vec<(&str, &str, Option<&str>)> {
+    cast.iter().map(|cast| (cast.role.as_str(), cast.agent.name(), cast.model.as_deref())).collect()
+}
+
+fn parse(text: &str) -> Result<Casting, CastingError> {
+    casting().parse("agents.toml", text, Path::new(""))
+}
+
+#[test]
+fn a_file_says_who_plays_what() {
+    let cast = parse(FILE).unwrap().cast(["critic", "writer", "editor", "extra"]).unwrap();
+    let expected = [
+        ("critic", "HELLO", Some("grey")),
+        ("writer", "HELLO", None),
+        ("editor", "", Some("green")),
+        ("extra", "", None),
+    ];
+    assert_eq!(shown(&cast), expected);
+    let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
+    assert_eq!(cast[1].nudges, Some(Nudges::DEFAULT.with_idle(minutes(5)).with_limit(1)));
+    assert_eq!(cast[2].nudges, Some(Nudges::DEFAULT.with_idle(None)));
+    assert_eq!([&cast[0], &cast[2]].map(|cast| cast.lost_session), [None, Some(LostSession::StartFresh)]);
+    assert_eq!((cast[0].nudges, cast[0].place.as_str()), (None, "agents.toml:5"));
+    // One backend is one agent, whose sessions its roles share; another of the same kind is another one.
+    assert!(Arc::ptr_eq(&cast[0].agent, &cast[1].agent));
+    assert!(!Arc::ptr_eq(&cast[0].agent, &cast[2].agent));
+    assert!(Arc::ptr_eq(&cast[2].agent, &cast[3].agent));
+}
+
+#[test]
+fn options_go_before_the_file_and_names_before_all() {
+    let said = |options: &[&str]| {
+        let file = parse(FILE).unwrap();
+        options.iter().fold(file, |casting, option| casting.say(option, format!("--agent {option}")).unwrap())
+    };
+    let roles = ["critic", "writer"];
+    let cast = said(&["writer=parrot:blue"]).cast(roles.into_iter().chain(["editor"])).unwrap();
+    assert_eq!(shown(&cast)[..2], [("critic", "HELLO", Some("grey")), ("writer", "", Some("blue"))]);
+    // Who plays it is said by the option, how it is reminded still by the file.
+    assert_eq!(cast[1].nudges.map(|nudges| nudges.limit), Some(1));
+    let cast = said(&["writer=parrot:blue", "parrot:red"]).cast(roles.into_iter().chain(["editor"])).unwrap();
+    assert_eq!(shown(&cast)[..2], [("critic", "", Some("red")), ("writer", "", Some("blue"))]);
+    // Without a file, and of what nothing is said of, nothing is made.
+    let alone = casting().say("writer=parrot", "").unwrap().cast(["writer", "critic"]).unwrap();
+    assert_eq!(shown(&alone), [("writer", "", None)]);
+    assert!(casting().is_empty() && casting().cast(["writer"]).unwrap().is_empty());
+}
+
+#[test]
+fn everything_wrong_in_a_file_is_told_at_once_with_its_line() {
+    let file = r#"other = "parrot"
+others = ""
+
+[roles]
+critic = { agnet = "parrot" }
+writer = { agent = "parrot", nudges = { idle = "soon" } }
+editor = 3
+
+[backends.loud]
+kind = "parot"
+
+[backends.quiet]
+volume = 1
+
+[backends.calm]
+kind = "parrot"
+volumes = 1
+
+[backends.parrot]
+volume = "high"
+
+[backends.barn]
+kind = "owl"
+
+[backends."a:b"]
+kind = "parrot"
+"#;
+    expect![[r#"
+        agents.toml:25: "a:b" cannot name a backend: it must have neither `:` nor `=`
+        agents.toml:22: `backends.barn`: missing field `tree`
+        agents.toml:17: `backends.calm`: unknown field `volumes`, expected `words` or `volume`
+        agents.toml:10: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
+        agents.toml:20: `backends.parrot`: invalid type: string "high", expected u8
+        agents.toml:12: `backends.quiet` says no `kind`, and is none itself: `owl`, `parrot` and `scripted`
+        agents.toml:1: there is no key `other`: did you mean `others`?
+        agents.toml:2: `others`: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku"
+        agents.toml:5: `roles.critic`: unknown field `agnet`, expected `agent` or `nudges`
+        agents.toml:7: `roles.editor` must be an agent, such as "claude:haiku", or a table with `agent`
+        agents.toml:6: `roles.writer`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms""#]]
+    .assert_eq(&parse(file).unwrap_err().to_string());
+    expect!["agents.toml:2: string values must be quoted, expected literal string"]
+        .assert_eq(&parse("[roles]\ncritic = parrot\n").unwrap_err().to_string());
+    expect!["nowhere/agents.toml: No such file or directory (os error 2)"]
+        .assert_eq(&casting().read("nowhere/agents.toml").unwrap_err().to_string());
+}
+
+#[test]
+fn what_cannot_be_cast_is_told_at_once_with_where_it_was_said() {
+    let file =
+        "[roles]\nwritter = \"parrot\"\ncritic = \"parot:grey\"\n[backends.loud]\nkind = \"parrot\"\nvolume = 12\n";
+    let said = parse(file).unwrap();
+    let said = ["writer=loud", "critc=parrot", "editor=critic", "extra=owl"]
+        .iter()
+        .fold(said, |casting, option| casting.say(option, format!("--agent {option}")).unwrap());
+    expect![[r#"
+        --agent critc=parrot: there is no role `critc` in the graph: did you mean `critic`?
+        --agent editor=critic: there is no backend `critic`; there are `loud`, `owl`, `parrot` and `scripted`; it is a role: write critic=BACKEND
+        agents.toml:3: there is no backend `parot`: did you mean `parrot`?
+        agents.toml:2: there is no role `writter` in the graph: did you mean `writer`?
+        agents.toml:4: backend `loud`: a parrot is not as loud as 12
+        --agent extra=owl: backend `owl`: missing field `tree`: describe it in a file, under [backends.owl]"#]]
+    .assert_eq(&said.cast(["writer", "critic", "editor", "extra"]).unwrap_err().to_string());
+    let nobody = casting().say("critic=parrot", "--agent critic=parrot").unwrap().cast([]);
+    expect!["--agent critic=parrot: there is no role `critic`: the graph asks for none"]
+        .assert_eq(&nobody.unwrap_err().to_string());
+    expect![].assert_eq(&casting().say("critic=", "--agent critic=").unwrap_err().to_string());
+}
+
+/// What is not asked for is not made: nobody plays a broken script that no role is bound to.
+#[tokio::test]
+async fn scripts_are_backends_and_are_read_when_they_are_needed() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    std::fs::write(at("hello.toml"), "[[turn]]\ntimes = \"any\"\noutput = \"hello\"\n").unwrap();
+    let file = "[roles]\ncritic = \"bound\"\n[backends.bound]\nkind = \"scripted\"\nscript = \"hello.toml\"\nmemory = \"memory.json\"\n[backends.absent]\nkind = \"scripted\"\nscript = \"absent.toml\"\n";
+    std::fs::write(at("agents.toml"), file).unwrap();
+    let option = format!("writer=scripted:{}", at("hello.toml").display());
+    let casting = Casting::default().read(at("agents.toml")).unwrap().say(&option, "").unwrap();
+    let cast = casting.cast(["critic", "writer"]).unwrap();
+    let beside = Casting::default().say_in(place.path(), "scripted:hello.toml", "").unwrap();
+    assert_eq!(beside.cast(["critic"]).unwrap().len(), 1);
+    let beside = Casting::default().parse("", "others = 'scripted:hello.toml'", place.path()).unwrap();
+    assert_eq!(beside.cast(["critic"]).unwrap().len(), 1);
+    assert!(!Arc::ptr_eq(&cast[0].agent, &cast[1].agent) && cast[1].model.is_none());
+    for Cast { agent, .. } in &cast {
+        let turn = Turn::new(SessionOp::StartFresh(Slug::new("greet").unwrap()), "Say hello.");
+        assert_eq!(Conversation::new(&**agent).run(turn, &NoEvents).await.unwrap().output, "hello");
+    }
+    assert!(at("memory.json").exists());
+
+    let wrong = |option: &str| {
+        let casting = Casting::default().read(at("agents.toml")).unwrap().say(option, format!("--agent {option}"));
+        let error = casting.unwrap().cast(["critic", "writer"]).unwrap_err().to_string();
+        error.replace(&*place.path().to_string_lossy(), "PLACE")
+    };
+    expect![
+        "--agent writer=scripted: backend `scripted`: it plays no script: write scripted:FILE, or give it a `script`"
+    ]
+    .assert_eq(&wrong("writer=scripted"));
+    expect!["PLACE/agents.toml:7: backend `absent`: PLACE/absent.toml: No such file or directory (os error 2)"]
+        .assert_eq(&wrong("writer=absent"));
+    expect!["PLACE/agents.toml:3: backend `bound`: it has a `script`, so no other can follow the colon"]
+        .assert_eq(&wrong("writer=bound:other.toml"));
+}
+
+/// Every kind that needs no file is made without one, and settings of each are read with their line.
+#[test]
+fn the_built_in_kinds_are_made_of_their_settings() {
+    let said = |option: &str| Casting::default().say(option, "--agent").unwrap();
+    for name in ["claude", "codex", "gemini"] {
+        let cast = said(&format!("{name}:small")).cast(["writer"]).unwrap();
+        assert_eq!(shown(&cast), [("writer", name, Some("small"))]);
+        let wrong =
+            Casting::default().parse("agents.toml", &format!("\n[backends.{name}]\n\nprogramme = 1\n"), Path::new(""));
+        let error = wrong.unwrap_err().to_string();
+        let expected =
+            format!("agents.toml:4: `backends.{name}`: unknown field `programme`, expected one of `program`");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn providers_of_models_are_kinds_too() {
+    let cast = |option: &str| Casting::default().say(option, "--agent").unwrap().cast(["writer"]);
+    for (kind, name) in [("anthropic", "anthropic"), ("openai", "openai"), ("google", "gemini")] {
+        assert_eq!(shown(&cast(&format!("{kind}:small")).unwrap()), [("writer", name, Some("small"))]);
+    }
+    expect!["--agent: backend `openai`: it names no model: write openai:MODEL"]
+        .assert_eq(&cast("openai").unwrap_err().to_string());
+    let file = "others = 'thinker'\n[backends.thinker]\nkind = 'openai'\nmodel = 'small'\nmax_tokens = 9\n";
+    let casting = Casting::default().parse("agents.toml", file, Path::new("")).unwrap();
+    assert_eq!(shown(&casting.cast(["writer"]).unwrap()), [("writer", "openai", None)]);
+    let file = "[backends.openai]\nmodle = 'small'\n";
+    let error = Casting::default().parse("agents.toml", file, Path::new("")).unwrap_err().to_string();
+    assert!(error.starts_with("agents.toml:2: `backends.openai`: unknown field `modle`"), "{error}");
+}

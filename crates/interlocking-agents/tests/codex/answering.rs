@@ -1,0 +1,48 @@
+//! Plain answers.
+
+use interlocking_agents::program::Secret;
+use interlocking_agents::{Agent, AgentEvent, Codex, CodexSettings, Turn, Usage};
+use interlocking_model_server::{Dialect, Reaction, Rule, Script, Usage as Tokens};
+
+use crate::place::{MODEL, Place, run};
+
+#[tokio::test]
+async fn a_plain_answer_and_what_it_used() {
+    let answer = Reaction::text("Blue.").with_usage(Tokens { input: 7, cached: 5, cache_written: 0, output: 11 });
+    let Some(place) = Place::new(Script::new().rule(Rule::asked("Which colour?").reply(answer))) else { return };
+    let codex = place.codex();
+    codex.ready().await.unwrap();
+    let system = Some("Answer in one word.".to_owned());
+    let (outcome, events) = run(&codex, Turn { system, ..place.fresh("Which colour?") }).await;
+
+    let completion = outcome.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("Blue."));
+    // Tokens from a cache are a part of what was sent.
+    let used = Usage { calls: 1, input_tokens: 12, output_tokens: 11, unpriced_calls: 1, ..Usage::default() };
+    assert_eq!(completion.usage, used);
+    assert_eq!(
+        events,
+        [
+            AgentEvent::Started { session: completion.session.clone() },
+            AgentEvent::Text { text: "Blue.".to_owned() },
+            AgentEvent::Finished { session: Some(completion.session), usage: used },
+        ]
+    );
+    let [request] = &place.server.requests()[..] else { panic!("{:#?}", place.server.requests()) };
+    assert_eq!((request.dialect, request.model()), (Dialect::Responses, MODEL));
+    assert_eq!(request.prompt(), "Which colour?");
+    assert!(request.system().contains("Answer in one word."), "{}", request.system());
+}
+
+/// Without a `base_url` Codex speaks to OpenAI itself, in its own way; the key is passed on all the same.
+#[tokio::test]
+async fn a_key_for_the_provider_that_codex_knows() {
+    let Some(place) = Place::new(Script::new().rule(Rule::any().reply(Reaction::text("here")))) else { return };
+    let config = toml::from_str(&format!("openai_base_url = \"{}/v1\"", place.server.url())).unwrap();
+    let settings = CodexSettings { base_url: None, retries: None, config, ..place.settings() };
+    let codex = Codex::new(settings).with_key(Secret::new("key-of-the-test"));
+    let completion = run(&codex, place.fresh("Where?")).await.0.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("here"));
+    let requests = place.server.requests();
+    assert_eq!(requests.last().unwrap().header("authorization"), Some("Bearer key-of-the-test"));
+}

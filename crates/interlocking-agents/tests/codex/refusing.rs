@@ -1,0 +1,68 @@
+//! What Codex cannot do is refused before anything runs, with the reason.
+
+use interlocking_agents::{Agent, AgentErrorKind, Codex, CodexSettings, Disposition};
+use interlocking_model_server::programs;
+
+async fn refused(settings: CodexSettings) -> String {
+    let error = Codex::new(settings).ready().await.unwrap_err();
+    assert_eq!(error.disposition(), Disposition::GiveUp);
+    match *error.kind {
+        AgentErrorKind::Configuration { reason } => reason,
+        other => panic!("{other}"),
+    }
+}
+
+/// Of a provider on this machine, which nobody forbids.
+fn local() -> CodexSettings {
+    CodexSettings { base_url: Some("http://127.0.0.1:1/v1".to_owned()), ..CodexSettings::default() }
+}
+
+fn settings(text: &str) -> CodexSettings {
+    CodexSettings { base_url: local().base_url, ..toml::from_str(text).unwrap() }
+}
+
+#[tokio::test]
+async fn limits_that_codex_cannot_keep() {
+    assert!(refused(settings("max_steps = 5")).await.contains("cannot limit the steps"));
+    assert!(refused(settings("max_dollars = 1.5")).await.contains("does not know what a call costs"));
+    let at_openai = CodexSettings { base_url: None, ..settings("retries = 2") };
+    assert!(refused(at_openai).await.contains("`base_url`"));
+}
+
+#[tokio::test]
+async fn a_program_that_is_missing_or_another() {
+    assert!(refused(settings("program = \"no-such-codex\"")).await.contains("no-such-codex"));
+    let other = refused(settings("program = \"git\"")).await;
+    assert!(other.contains("says no version of Codex") && other.contains("git version"), "{other}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_that_is_too_old() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = tempfile::tempdir().unwrap();
+    let program = place.path().join("codex");
+    std::fs::write(&program, "#!/bin/sh\necho codex-cli 0.99.3\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let reason = refused(CodexSettings { program, ..local() }).await;
+    assert!(reason.contains("0.99.3, which is older than 0.169.0"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_there() {
+    let reason = refused(settings("api_key_variable = \"INTERLOCKING_NO_SUCH_KEY\"")).await;
+    assert!(reason.contains("INTERLOCKING_NO_SUCH_KEY"), "{reason}");
+}
+
+#[test]
+fn settings_that_nobody_knows() {
+    let error = toml::from_str::<CodexSettings>("modle = \"x\"").unwrap_err();
+    assert!(error.to_string().contains("modle"), "{error}");
+    assert!(toml::from_str::<CodexSettings>("idle_limit = \"5 minutes\"").is_err());
+}
+
+#[tokio::test]
+async fn the_program_that_is_there_is_ready() {
+    let Some(program) = programs::found(programs::codex()) else { return };
+    Codex::new(CodexSettings { program, ..local() }).ready().await.unwrap();
+}

@@ -1,0 +1,130 @@
+//! The canary: a key that is searched for in everything that a call leaves behind.
+
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+
+use interlocking_agents::{Conversation, HttpModel, HttpProvider, HttpSettings, Turn};
+use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::common::{KEY, PROVIDERS, Recorded, always, article, fresh, go_on, run, settings};
+
+/// Writes down every field of every span and event, at every level.
+#[derive(Clone, Default)]
+struct Everything(Arc<Mutex<String>>);
+
+impl Visit for Everything {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
+    }
+}
+
+impl Subscriber for Everything {
+    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut self.clone());
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, values: &Record<'_>) {
+        values.record(&mut self.clone());
+    }
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
+
+/// Neither key, nor prompt, nor answer is logged by us or by the HTTP crate, whose own log has whole answers in it; nor is the key
+/// in an event, an error, a session file or the agent shown.
+#[tokio::test]
+async fn a_key_is_nowhere_but_in_the_request() {
+    let everything = Everything::default();
+    // While only one dispatcher exists, a thread without it (another test) decides for all that nobody listens.
+    let _second = tracing::Dispatch::new(Everything::default());
+    let _guard = tracing::subscriber::set_default(everything.clone());
+    let directory = tempfile::tempdir().unwrap();
+    let mut left = String::new();
+    for provider in PROVIDERS {
+        let script = Script::new()
+            .rule(Rule::asked("classified prompt").reply(Reaction::text("classified answer")))
+            .rule(Rule::asked("refuse").reply(Reaction::status(401, format!("Incorrect API key provided: {KEY}."))))
+            .rule(Rule::asked("break").reply(Reaction::text("classified answer").garbled_at(1)))
+            .rule(Rule::asked("end").reply(Reaction::raw("text/event-stream", "data: {\"classified\": 1\n\n")))
+            .rule(Rule::asked("hang up").reply(Reaction::hangup()));
+        let server = ModelServer::start(script).unwrap();
+        let sessions = Some(directory.path().to_owned());
+        let model = HttpModel::new(HttpSettings { sessions, ..settings(&server, provider) }).with_key(KEY);
+        let recorded = Recorded::default();
+        for prompt in ["classified prompt", "refuse", "break", "end", "hang up"] {
+            let turn = Turn { system: Some("classified rules".to_owned()), schema: article(), ..fresh(prompt) };
+            let outcome = Conversation::new(&model).with_corrections(0).run(turn, &recorded.sink()).await;
+            let error = outcome.unwrap_err();
+            if prompt == "refuse" {
+                assert_eq!(
+                    error.to_string(),
+                    "the provider refuses the request: 401: Incorrect API key provided: [key]."
+                );
+            }
+            write!(left, "{error} {error:?} {}", serde_json::to_string(&error).unwrap()).unwrap();
+        }
+        write!(left, "{model:?} {:?}", recorded.events()).unwrap();
+        assert!(server.requests().iter().all(|request| request.headers.iter().any(|(_, value)| value.contains(KEY))));
+    }
+    for file in std::fs::read_dir(directory.path()).unwrap() {
+        left += &std::fs::read_to_string(file.unwrap().path()).unwrap();
+    }
+    let logged = everything.0.lock().unwrap().clone();
+    assert!(!left.contains(KEY), "{left}");
+    for shown in ["agent=\"anthropic\"", "operation=\"fresh\"", "model=\"model-x\"", "exchanges=1"] {
+        assert!(logged.contains(shown), "{shown} in\n{logged}");
+    }
+    for hidden in [KEY, "classified"] {
+        assert!(!logged.contains(hidden), "{hidden} in\n{logged}");
+    }
+}
+
+/// The variable is looked at when a call is made. Cargo sets this one for every test.
+#[tokio::test]
+async fn the_key_comes_from_the_environment() {
+    let server = always(Reaction::text("yes"));
+    let api_key_variable = Some("CARGO_PKG_NAME".to_owned());
+    let model = HttpModel::new(HttpSettings { api_key_variable, ..settings(&server, HttpProvider::Anthropic) });
+    run(&model, fresh("?")).await.unwrap();
+    assert_eq!(server.requests()[0].header("x-api-key"), Some("interlocking-agents"));
+}
+
+#[tokio::test]
+async fn a_server_that_wants_no_key_gets_none() {
+    let server = always(Reaction::text("yes"));
+    let settings = HttpSettings { api_key_variable: Some(String::new()), ..settings(&server, HttpProvider::OpenAi) };
+    let model = HttpModel::new(settings);
+    let session = run(&model, fresh("?")).await.unwrap().session;
+    run(&model, go_on(&session, "?")).await.unwrap();
+    assert_eq!(server.requests()[0].header("authorization"), Some("Bearer none"));
+}
+
+/// A redirect would take the key along.
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = always(Reaction::text("yes"));
+    for provider in PROVIDERS {
+        let server =
+            always(Reaction::status(307, "").with_header("location", format!("{}/v1/messages", elsewhere.url())));
+        let model = HttpModel::new(settings(&server, provider)).with_key(KEY);
+        let error = run(&model, fresh("?")).await.unwrap_err();
+        assert!(error.to_string().contains("redirect (307)"), "{provider}: {error}");
+    }
+    assert!(elsewhere.requests().is_empty() && elsewhere.notes().is_empty());
+}

@@ -1,0 +1,13 @@
+//! Models over HTTP, against a scripted model server on loopback. In a binary of its own, as it needs the feature `http`.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
+
+mod answers;
+mod common;
+mod decisions;
+mod every_file_is_here;
+mod failures;
+mod keys;
+mod limits;
+mod ready;
+mod sessions;

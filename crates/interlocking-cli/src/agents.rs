@@ -1,0 +1,128 @@
+//! Who plays the agents of a run, as options of any program.
+
+use crate::trouble::Trouble;
+use clap::Args;
+use interlocking_agents::backends::{Backends, Casting, CastingError};
+use interlocking_core::graph::Graph;
+use interlocking_runtime::{Run, StartError};
+use std::path::{Path, PathBuf};
+
+/// Who plays the agents: for a program to flatten into its options.
+///
+/// ```no_run
+/// # use interlocking::prelude::*;
+/// use interlocking::cli::{Agents, Start, Trouble};
+///
+/// #[derive(clap::Args)]
+/// struct Options {
+///     #[command(flatten)]
+///     agents: Agents,
+/// }
+///
+/// # async fn set_up<G: interlocking::graph::Graph>(graph: G, options: Options) -> Result<Run<G>, Trouble> {
+/// // What the options say goes before what code says.
+/// options.agents.bind(Run::new(graph))
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, Args)]
+pub struct Agents {
+    /// Who plays a role, or all of them: `critic=claude:haiku`, `claude`, `scripted:FILE`; may be repeated
+    #[arg(long, value_name = "[ROLE=]BACKEND[:MODEL]")]
+    agent: Vec<String>,
+
+    /// Read from this file who plays what; --agent goes before it
+    #[arg(long, value_name = "FILE")]
+    agents: Option<PathBuf>,
+
+    /// Where relative paths are looked for; where the process is, unless said otherwise.
+    #[arg(skip)]
+    directory: PathBuf,
+}
+
+impl Agents {
+    /// Those of options that were given before, in that directory: what was [said](Self::said), and the [file](Self::file).
+    pub fn new(said: Vec<String>, file: Option<PathBuf>, directory: PathBuf) -> Self {
+        Self { agent: said, agents: file, directory }
+    }
+
+    /// Whether nothing was given.
+    pub fn is_empty(&self) -> bool {
+        self.agent.is_empty() && self.agents.is_none()
+    }
+
+    /// What was given as `--agent`, in its order.
+    pub fn said(&self) -> &[String] {
+        &self.agent
+    }
+
+    /// What was given as `--agents`.
+    pub fn file(&self) -> Option<&Path> {
+        self.agents.as_deref()
+    }
+
+    /// Binds the roles of a run, those that nothing was given for excepted. The backends are the built-in ones.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with what was given.
+    pub fn bind<G: Graph>(&self, run: Run<G>) -> Result<Run<G>, Trouble> {
+        run.with_casting(&self.casting(Backends::built_in())?).map_err(Trouble::of_casting)
+    }
+
+    /// What was given, to bind roles with: for a program with backends of its own.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or what was given names no agent. Which roles and backends there are is looked at when
+    /// roles are bound.
+    pub fn casting(&self, backends: Backends) -> Result<Casting, Trouble> {
+        let mut casting = Casting::new(backends);
+        if let Some(path) = &self.agents {
+            let path = self.directory.join(path);
+            casting = casting.read(path).map_err(Trouble::of_casting)?;
+        }
+        for said in &self.agent {
+            let place = format!("--agent {said}");
+            casting = casting.say_in(&self.directory, said, place).map_err(Trouble::of_casting)?;
+        }
+        Ok(casting)
+    }
+}
+
+impl Trouble {
+    /// Why a run does not start that these options say who plays the agents of.
+    pub fn of_roles(error: StartError) -> Self {
+        match error {
+            StartError::UnboundRoles { unbound, bound } => {
+                let lines = |items: Vec<String>| items.iter().map(|item| format!("\n  {item}")).collect::<String>();
+                let role = unbound.first().map_or("ROLE", |first| &first.role);
+                let remedy = format!(
+                    "say who plays: --agent {role}=BACKEND:MODEL, --agent BACKEND for all roles, or a file with --agents"
+                );
+                let mut what = format!("no agent plays:{}", lines(unbound.iter().map(ToString::to_string).collect()));
+                if !bound.is_empty() {
+                    what += &format!("\nplayed are:{}", lines(bound));
+                }
+                Self::new(what).remedy(remedy)
+            }
+            error @ (StartError::IncapableAgents { .. } | StartError::AgentsNotReady { .. }) => {
+                Self::of_start(error).remedy("let others play: --agent ROLE=BACKEND:MODEL, or in the file of --agents")
+            }
+            error => Self::of_start(error),
+        }
+    }
+
+    /// What is wrong with who is to play the agents: one problem by itself, several in lines.
+    pub fn of_casting(error: CastingError) -> Self {
+        match error {
+            CastingError::Unreadable { file, reason } => Self::new(reason).at(file),
+            CastingError::Bad { problems } => match &problems[..] {
+                [only] => Self::new(only.message.clone()).at(only.place.clone()),
+                several => {
+                    let lines: String = several.iter().map(|problem| format!("\n  {problem}")).collect();
+                    Self::new(format!("the agents cannot be cast as the options say:{lines}"))
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The demonstration's agents as a model behind a real program: it reads, writes, builds and answers, turn by turn.
+
+use hybrid::demo::Scenario;
+use interlocking_model_server::{Reaction, Request, Script};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Every role by the heading of its prompt.
+pub(crate) const HEADINGS: [(&str, &str); 6] = [
+    ("types", "# Design the types of "),
+    ("types_fix", "# Close the holes in "),
+    ("adversary", "# Break the types of "),
+    ("tests", "# Write the properties of "),
+    ("impl", "# Implement "),
+    ("fix", "# Make the failing properties pass"),
+];
+
+/// How long the first answer of the blind sides takes: time enough to interrupt them at work.
+const THINKS: Duration = Duration::from_secs(1);
+
+/// One turn of a model: a file, and what it says of it.
+struct Act {
+    role: String,
+    file: Option<(String, String)>,
+    answer: Value,
+}
+
+/// A model that takes the protocol through every one of its nodes: types with a hole, which is found and closed; tests of which
+/// one is trivial, which are written again; an implementation with a bug, which is fixed.
+pub(crate) fn every_node() -> Script {
+    let acts = |scenario| acts(scenario).into_iter();
+    let of = |scenario, role: &str, nth: usize| acts(scenario).filter(|act| act.role == role).nth(nth).unwrap();
+    let plays = [
+        ("types", vec![of(Scenario::TypesHole, "types", 0)]),
+        ("adversary", (0..2).map(|nth| of(Scenario::TypesHole, "adversary", nth)).collect()),
+        ("types_fix", vec![of(Scenario::TypesHole, "types_fix", 0)]),
+        ("tests", (0..2).map(|nth| of(Scenario::TrivialTests, "tests", nth)).collect()),
+        ("impl", vec![of(Scenario::FixRound, "impl", 0)]),
+        ("fix", vec![of(Scenario::FixRound, "fix", 0)]),
+    ];
+    Script::computed(move |request| {
+        let Some(role) = role(request) else { return Reaction::status(400, "who is asked?") };
+        let acts = plays.iter().find(|(name, _)| *name == role).map(|(_, acts)| acts);
+        let is_second = match role {
+            "tests" => request.prompt().contains("## Your previous tests were refused"),
+            // The hole is closed when no field is public any more: the model has looked.
+            "adversary" => request.texts().any(|text| text.contains("    items: Vec<i64>,")),
+            _ => false,
+        };
+        play(request, role, &acts.unwrap()[..], usize::from(is_second))
+    })
+}
+
+/// Who is asked, by the heading of the prompt.
+pub(crate) fn role(request: &Request) -> Option<&'static str> {
+    let prompt = request.prompt();
+    HEADINGS.into_iter().find(|(_, heading)| prompt.contains(heading)).map(|(role, _)| role)
+}
+
+/// The next step of a turn, by how many tools have answered.
+fn play(request: &Request, role: &str, acts: &[Act], nth: usize) -> Reaction {
+    let place = place(request);
+    let act = &acts[nth.min(acts.len() - 1)];
+    let at = |path: &str| place.join(path).display().to_string();
+    match (request.results().len(), &act.file) {
+        // A program lets a model replace a file only when it has read it; a red team reads what it breaks.
+        (0, _) => {
+            let path = act.file.as_ref().map_or("src/lib.rs", |(path, _)| path);
+            let reading = Reaction::tool("Read", json!({ "file_path": at(path) }));
+            if ["tests", "impl"].contains(&role) { reading.after(THINKS) } else { reading }
+        }
+        (1, Some((path, content))) => Reaction::tool("Write", json!({ "file_path": at(path), "content": content })),
+        // One side tries to see what the other one writes, and to build what it has written itself.
+        (2, _) if role == "impl" => {
+            Reaction::tool("Read", json!({ "file_path": sibling(&place).join("tests/properties.rs") }))
+        }
+        (3, _) if role == "impl" => {
+            Reaction::tool("Bash", json!({ "command": "cargo build --all-targets", "description": "build" }))
+        }
+        _ => Reaction::output(act.answer.clone()),
+    }
+}
+
+/// Where the program works, as it tells the model.
+pub(crate) fn place(request: &Request) -> PathBuf {
+    let line = |line: &str| line.trim().strip_prefix("- Primary working directory: ").map(PathBuf::from);
+    request.system().lines().find_map(line).expect("the program says where it works")
+}
+
+/// Where the tests are written, from where the implementation is.
+fn sibling(place: &Path) -> PathBuf {
+    let name = place.file_name().and_then(|name| name.to_str()).expect("a name");
+    place.with_file_name(name.replacen("impl-", "tests-", 1))
+}
+
+fn acts(scenario: Scenario) -> Vec<Act> {
+    let script: toml::Table = scenario.script().parse().unwrap();
+    let text = |value: &toml::Value| value.as_str().unwrap().to_owned();
+    let act = |turn: &toml::Value| Act {
+        role: text(&turn["agent"]),
+        file: turn.get("write").map(|write| (text(&write[0]["path"]), text(&write[0]["content"]))),
+        answer: serde_json::from_str(turn["output_json"].as_str().unwrap()).unwrap(),
+    };
+    script["turn"].as_array().unwrap().iter().map(act).collect()
+}
