@@ -47,8 +47,8 @@ use crate::capabilities::{Capabilities, SchemaSupport};
 use crate::error::{AgentError, AgentErrorKind};
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
-use crate::usage::Usage;
 use client::{Connection, Key};
+use failure::Failure;
 use history::Histories;
 use prompt::Form;
 
@@ -149,7 +149,7 @@ impl Agent for HttpModel {
         let call = call::call(&connection.client, target, request, options, &self.settings, context.pulse);
         let outcome = tokio::select! {
             biased;
-            () = context.interrupted() => Err(failure::Failure { kind: AgentErrorKind::Cancelled, begun: true }),
+            () = context.interrupted() => Err(Failure::begun(AgentErrorKind::Cancelled)),
             outcome = call => outcome,
         };
         match outcome {
@@ -160,7 +160,7 @@ impl Agent for HttpModel {
                 Ok(reply::reply(context, answer, &form, session, usage))
             }
             Err(failure) => {
-                let usage = Usage { calls: 1, unpriced_calls: u32::from(failure.begun), ..Usage::default() };
+                let usage = reply::spent(&failure.spent, self.settings.prices.as_ref());
                 Err(AgentError::new(hidden(failure.kind, &key)).in_session(session, usage))
             }
         }

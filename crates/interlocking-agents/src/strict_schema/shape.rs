@@ -14,14 +14,14 @@ pub(super) enum Shape {
     /// It is JSON in a string.
     Text,
     /// The fields that are not the same.
-    Object(BTreeMap<String, Shape>),
+    Object(BTreeMap<String, Self>),
     /// A field that may be missing, for which null stands.
-    Optional(Box<Shape>),
+    Optional(Box<Self>),
     /// An array of keys and values stands for an object.
-    Entries(Box<Shape>),
-    Array(Box<Shape>),
+    Entries(Box<Self>),
+    Array(Box<Self>),
     /// An object with numbered fields stands for an array.
-    Tuple(Vec<Shape>),
+    Tuple(Vec<Self>),
     /// That of a definition.
     Reference {
         /// In the original schema.
@@ -30,9 +30,9 @@ pub(super) enum Shape {
         name: String,
     },
     /// That of the first branch which the value fits; each with its strict schema.
-    AnyOf(Vec<(Value, Shape)>),
+    AnyOf(Vec<(Value, Self)>),
     /// The only field of the root.
-    Wrapped(Box<Shape>),
+    Wrapped(Box<Self>),
 }
 
 /// The fields of an entry.
