@@ -9,10 +9,11 @@ use crate::decision::{Decision, DecisionTool};
 use crate::error::{AgentError, AgentErrorKind, Disposition};
 use crate::event::{AgentEvent, AgentEvents};
 use crate::interrupt::Interrupt;
+use crate::lost_session::LostSession;
 use crate::nudge::{NudgeReason, Nudges};
 use crate::pulse::Pulse;
 use crate::schema::Violation;
-use crate::session::SessionOp;
+use crate::session::{SessionOp, Slug};
 use crate::sessions::SessionHold;
 use crate::turn::{Completion, Reply, Turn};
 use crate::usage::Usage;
@@ -40,6 +41,8 @@ pub struct Conversation<'a> {
     nudges: Nudges,
     admission: Option<&'a dyn Admission>,
     interrupt: Interrupt,
+    lost: LostSession,
+    instead: Option<SessionOp>,
     check: Option<Check<'a>>,
 }
 
@@ -55,7 +58,8 @@ impl<'a> Conversation<'a> {
     /// Conversations with this agent.
     pub fn new(agent: &'a dyn Agent) -> Self {
         let (corrections, nudges, interrupt) = (Self::DEFAULT_CORRECTIONS, Nudges::NONE, Interrupt::new());
-        Self { agent, corrections, nudges, admission: None, interrupt, check: None }
+        let (admission, lost, instead, check) = Default::default();
+        Self { agent, corrections, nudges, admission, interrupt, lost, instead, check }
     }
 
     /// The same with at most this many correction rounds; 0 for none.
@@ -72,6 +76,18 @@ impl<'a> Conversation<'a> {
     /// The same with reminders; there are none unless said so.
     pub fn with_nudges(self, nudges: Nudges) -> Self {
         Self { nudges, ..self }
+    }
+
+    /// The same with another way to deal with a session that is lost, whether the turn was to begin in it or it was lost while
+    /// the turn went on; once a turn. It fails unless said so.
+    pub fn with_lost_session(self, lost: LostSession) -> Self {
+        Self { lost, ..self }
+    }
+
+    /// The same, running a turn with `operation` if the session that it was to begin in is lost, whatever else is said of
+    /// lost ones. For whoever goes on in a session of a turn that was cut off: that turn's own operation is right, too.
+    pub fn with_instead_of_lost(self, operation: SessionOp) -> Self {
+        Self { instead: Some(operation), ..self }
     }
 
     /// The same, asking `admission` before each call.
@@ -94,7 +110,31 @@ impl<'a> Conversation<'a> {
             role = turn.role.as_deref(),
             operation = turn.session.kind().name(),
         );
-        self.rounds(turn, events).instrument(span).await
+        self.anew(turn, events).instrument(span).await
+    }
+
+    /// The turn, and again from the beginning where its session is lost.
+    async fn anew(&self, mut turn: Turn, events: &dyn AgentEvents) -> Result<Completion, AgentError> {
+        let fresh = || SessionOp::StartFresh(Slug::for_role(turn.role.as_deref()));
+        let policy = (self.lost == LostSession::StartFresh).then(fresh);
+        let mut instead = self.instead.clone().into_iter().chain(policy);
+        let (mut lost, mut before) = (Vec::new(), Usage::default());
+        loop {
+            let error = match self.rounds(turn.clone(), events).await {
+                Ok(completion) => return Ok(Completion { usage: before + completion.usage, lost, ..completion }),
+                Err(error) => error,
+            };
+            before += error.usage;
+            match (LostSession::found_in(&error).cloned(), instead.next()) {
+                (Some(session), Some(operation)) => {
+                    tracing::warn!(%session, "a session is lost, so the turn begins anew");
+                    events.emit(AgentEvent::SessionLost { session: session.clone() });
+                    lost.push(session);
+                    turn.session = operation;
+                }
+                _ => return Err(AgentError { usage: before, ..error }),
+            }
+        }
     }
 
     async fn rounds(&self, mut turn: Turn, events: &dyn AgentEvents) -> Result<Completion, AgentError> {
@@ -120,7 +160,7 @@ impl<'a> Conversation<'a> {
                     if violations.is_empty() {
                         let output = reply.output.unwrap_or(Value::Null);
                         let (session, text) = (reply.session, reply.text);
-                        return Ok(Completion { session, output, text, usage, corrections, nudges });
+                        return Ok(Completion { session, output, text, usage, corrections, nudges, lost: Vec::new() });
                     }
                     if corrections == self.corrections {
                         let (output, text) = (reply.output, reply.text);

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::cassette::CassetteError;
+use crate::real_calls::Forbidden;
 use crate::schema::Violation;
 use crate::scripted::{ActionError, NoMatch};
 use crate::session::{SessionId, SessionOpKind};
@@ -102,6 +104,12 @@ pub enum AgentErrorKind {
         /// The limit.
         limit: Duration,
     },
+    /// The agent did not begin: it gave no sign of life since it was started.
+    #[error("the agent gave no sign of life within {} of its start", crate::scripted::shown(*limit))]
+    NoFirstEvent {
+        /// The limit.
+        limit: Duration,
+    },
     /// The agent gave no sign of life.
     #[error("the agent gave no sign of life for {}{}", crate::scripted::shown(*limit), reminded(*nudges))]
     Idle {
@@ -125,6 +133,12 @@ pub enum AgentErrorKind {
         /// Why not.
         reason: String,
     },
+    /// Calls of models are [forbidden](crate::real_calls).
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+    /// The call could not be [recorded or played](crate::cassette).
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
     /// The turn was [interrupted](crate::Interrupt).
     #[error("the turn was interrupted")]
     Cancelled,
@@ -208,6 +222,7 @@ impl AgentErrorKind {
             | Self::StepLimit
             | Self::Crashed { .. }
             | Self::TimedOut { .. }
+            | Self::NoFirstEvent { .. }
             | Self::Idle { .. }
             | Self::Other { transient: true, .. } => Remedy::Again { after: None },
             // The budget is for whoever set it to raise; correction rounds have been had; the rest fails again.
@@ -220,6 +235,8 @@ impl AgentErrorKind {
             | Self::PromptTooLong
             | Self::BudgetLimit
             | Self::Configuration { .. }
+            | Self::Forbidden(_)
+            | Self::Cassette(_)
             | Self::Cancelled
             | Self::NoMatch(_)
             | Self::Action(_)

@@ -63,6 +63,11 @@ pub enum AgentEvent {
         /// The tool it called.
         tool: String,
     },
+    /// The agent knows nothing of the session that it was to go on with; the turn begins [anew](crate::LostSession).
+    SessionLost {
+        /// The session that is gone.
+        session: SessionId,
+    },
     /// The call failed in a way that passes; it is made again when it is [admitted](crate::Admission).
     Retry {
         /// How it failed.

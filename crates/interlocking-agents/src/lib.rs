@@ -4,14 +4,18 @@
 //!
 //! Reading order:
 //!
-//! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each.
+//! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each,
+//!   between processes too; [`LostSession`]: what if one is gone.
 //! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
 //!   knows what to do next ([`AgentError::disposition`]) and what was spent.
 //! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
 //!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
-//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations.
+//! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
+//!   them to call their models.
+//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
+//!   played back without it.
 //! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
@@ -21,6 +25,7 @@
 mod admission;
 mod agent;
 mod capabilities;
+pub mod cassette;
 mod conversation;
 mod decision;
 mod error;
@@ -28,9 +33,12 @@ mod event;
 #[cfg(feature = "http")]
 pub mod http;
 mod interrupt;
+mod lost_session;
 mod nudge;
 mod process;
+pub mod program;
 mod pulse;
+pub mod real_calls;
 mod schema;
 pub mod scripted;
 mod session;
@@ -43,6 +51,7 @@ mod usage;
 pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
+pub use cassette::{CassetteError, Recorder, Replayer};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};
@@ -50,8 +59,10 @@ pub use event::{AgentEvent, AgentEvents, NoEvents};
 #[cfg(feature = "http")]
 pub use http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use interrupt::Interrupt;
+pub use lost_session::LostSession;
 pub use nudge::{NudgeReason, Nudges};
 pub use pulse::Working;
+pub use real_calls::RealCalls;
 pub use schema::{Schema, SchemaError, Violation};
 pub use scripted::{Script, ScriptError, ScriptedAgent};
 pub use session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};

@@ -125,6 +125,11 @@ impl Slug {
         if starts_well && goes_on_well && text.len() <= 64 { Ok(Self(text)) } else { Err(InvalidSlug { text }) }
     }
 
+    /// The hint for a session that takes the place of one that is lost, for an agent in this role.
+    pub(crate) fn for_role(role: Option<&str>) -> Self {
+        role.and_then(|role| Self::new(role).ok()).unwrap_or_else(|| Self("anew".to_owned()))
+    }
+
     /// The name as written.
     pub fn as_str(&self) -> &str {
         &self.0

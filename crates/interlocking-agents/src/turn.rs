@@ -87,6 +87,10 @@ pub struct Completion {
     /// How often the agent was [reminded](crate::Nudges).
     #[serde(default)]
     pub nudges: u32,
+    /// The sessions that were found [lost](crate::LostSession), so that the turn began anew: nothing that was said in them is
+    /// known to the agent that answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<SessionId>,
 }
 
 impl Turn {

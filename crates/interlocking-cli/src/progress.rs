@@ -183,6 +183,7 @@ fn deed(event: &AgentEvent) -> Option<String> {
             format!("ran {} ({ending})", command.join(" "))
         }
         AgentEvent::ProviderRetry { attempt, reason } => format!("asks its provider again ({attempt}): {reason}"),
+        AgentEvent::SessionLost { session } => format!("has lost session {session} and begins anew"),
         AgentEvent::Correction { round, violations } => {
             let first = violations.first().map_or_else(String::new, ToString::to_string);
             format!("is asked to correct its output ({round}): {first}")

@@ -20,8 +20,7 @@ use crate::isolation;
 use crate::services::Backstage;
 use crate::workspaces::{Moment, Strayed, WorkspaceError};
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionError, SessionId, SessionOp, Turn, Usage,
-    deserializes_as,
+    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as,
 };
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
@@ -90,6 +89,8 @@ pub struct Reply<T> {
     pub corrections: u32,
     /// How often the agent was reminded to decide.
     pub nudges: u32,
+    /// The sessions that the agent had lost, so that the turn [began anew](interlocking_agents::LostSession).
+    pub lost: Vec<SessionId>,
 }
 
 /// The handler of an [`LLMNode`].
@@ -165,9 +166,8 @@ async fn converse<N: LLM>(
     let backstage = Backstage::of(cx)?;
     let row = N::Graph::net().row(N::INDEX);
     let role = row.agent.as_deref().unwrap_or(&row.name);
-    let player = backstage
-        .settings
-        .options()
+    let options = backstage.settings.options();
+    let player = options
         .roles
         .player(role)
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
@@ -189,7 +189,7 @@ async fn converse<N: LLM>(
     if let SessionOp::ContinueFrom(session) = &turn.session
         && fresh.is_some()
     {
-        player.agent.sessions().tie(session.clone(), turn.workspace.as_deref());
+        player.agent.sessions().tie(session, turn.workspace.as_deref())?;
     }
     verify(backstage, row, Moment::Before, None).await?;
     let bill = Bill::new(backstage, execution, player.agent.name(), role);
@@ -202,20 +202,15 @@ async fn converse<N: LLM>(
     let conversation = Conversation::new(&*player.agent)
         // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
         .with_check(deserializes_as::<N::Output>)
-        .with_nudges(player.nudges.unwrap_or(backstage.settings.options().nudges))
+        .with_nudges(player.nudges.unwrap_or(options.nudges))
+        .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
         .with_admission(&bill);
-    let mut outcome = conversation.run(turn.clone(), &events).await;
-    if let (Err(error), Some(session)) = (&outcome, fresh)
-        && matches!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { .. }))
-    {
-        // The agent knows nothing of it any more: from the beginning, then, and what it took to find out is paid for too.
-        let before = error.usage;
-        outcome = conversation.run(Turn { session, ..turn }, &events).await;
-        match &mut outcome {
-            Ok(completion) => completion.usage += before,
-            Err(error) => error.usage += before,
-        }
-    }
+    let conversation = match fresh {
+        // If the agent knows nothing of it any more, from the beginning.
+        Some(session) => conversation.with_instead_of_lost(session),
+        None => conversation,
+    };
+    let outcome = conversation.run(turn, &events).await;
     drop(conversation);
     begun.written().await?;
     let (spent, session) = match &outcome {
@@ -236,8 +231,8 @@ async fn converse<N: LLM>(
     };
     let output = serde_json::from_value(completion.output)
         .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
-    let Completion { session, usage, corrections, nudges, .. } = completion;
-    Ok(Ok(Reply { output, session, usage, corrections, nudges }))
+    let Completion { session, usage, corrections, nudges, lost, .. } = completion;
+    Ok(Ok(Reply { output, session, usage, corrections, nudges, lost }))
 }
 
 /// Looks whether an agent's workspace is as it should be.

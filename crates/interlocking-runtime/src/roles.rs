@@ -1,6 +1,6 @@
 //! Which agent plays which role.
 
-use interlocking_agents::{Agent, Nudges};
+use interlocking_agents::{Agent, LostSession, Nudges};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub struct Player {
     pub model: Option<String>,
     /// When the agent is reminded to decide; as its run says when absent.
     pub nudges: Option<Nudges>,
+    /// What becomes of a turn whose session the agent has lost; as its run says when absent.
+    pub lost_session: Option<LostSession>,
 }
 
 impl Roles {
@@ -47,7 +49,7 @@ impl Roles {
 impl Player {
     /// An agent with its default model.
     pub fn new(agent: Arc<dyn Agent>) -> Self {
-        Self { agent, model: None, nudges: None }
+        Self { agent, model: None, nudges: None, lost_session: None }
     }
 }
 

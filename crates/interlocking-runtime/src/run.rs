@@ -15,7 +15,7 @@ use crate::replay::ReplayError;
 use crate::roles::{Player, Roles};
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
-use interlocking_agents::{Agent, Nudges};
+use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
@@ -284,6 +284,17 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_nudges(mut self, nudges: Nudges) -> Self {
         self.settings.options_mut().nudges = nudges;
+        self
+    }
+
+    /// Says what becomes of a turn whose session its agent has lost; [`Player::lost_session`] says it for one role. It fails
+    /// unless said so.
+    ///
+    /// A session in which the run itself goes on with a node that was cut off is no matter of this: if that is lost, the node's
+    /// turn is run as its handler wanted it.
+    #[must_use]
+    pub fn with_lost_sessions(mut self, lost: LostSession) -> Self {
+        self.settings.options_mut().lost_session = lost;
         self
     }
 

@@ -12,7 +12,7 @@ use crate::parking::Berth;
 use crate::roles::Roles;
 use crate::tree::Tree;
 use crate::workspaces::{Directories, Workspaces};
-use interlocking_agents::Nudges;
+use interlocking_agents::{LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -51,6 +51,7 @@ pub(crate) struct Options {
     pub(crate) awaits_people: bool,
     pub(crate) migration: Option<Migration>,
     pub(crate) nudges: Nudges,
+    pub(crate) lost_session: LostSession,
 }
 
 /// The options of a run that sets none.
@@ -63,6 +64,7 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     awaits_people: false,
     migration: None,
     nudges: Nudges::DEFAULT,
+    lost_session: LostSession::Fail,
 });
 
 /// What a run shares with its children, and where it stands among them.

@@ -242,7 +242,7 @@ impl Failing {
             }
             Self::Busy => {
                 let session = SessionId::new("somewhere").expect("it is one");
-                AgentErrorKind::Session(SessionError::Busy { session, used_by: SessionUse::Fork })
+                AgentErrorKind::Session(SessionError::Busy { session, used_by: SessionUse::Fork, process: None })
             }
             Self::Transient => AgentErrorKind::Other { message: reason(), transient: true },
             Self::Other => AgentErrorKind::Other { message: reason(), transient: false },

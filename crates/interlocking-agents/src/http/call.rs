@@ -54,10 +54,9 @@ pub(super) async fn call(
 /// The limit that is reached first if nothing more comes, and what it is then.
 fn limit(settings: &HttpSettings, begun: Instant, last: Option<Instant>) -> Option<(Instant, AgentErrorKind)> {
     let whole = settings.time_limit.map(|limit| (begun + limit, AgentErrorKind::TimedOut { limit }));
-    let silence = |since: Instant, limit| (since + limit, AgentErrorKind::Idle { limit, nudges: 0 });
     let silence = match last {
-        Some(last) => settings.idle_limit.map(|limit| silence(last, limit)),
-        None => settings.first_event_limit.map(|limit| silence(begun, limit)),
+        Some(last) => settings.idle_limit.map(|limit| (last + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
+        None => settings.first_event_limit.map(|limit| (begun + limit, AgentErrorKind::NoFirstEvent { limit })),
     };
     whole.into_iter().chain(silence).min_by_key(|(due, _)| *due)
 }

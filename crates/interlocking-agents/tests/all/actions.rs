@@ -159,7 +159,7 @@ async fn what_can_not_be_done_is_said_with_the_line_of_the_script() {
         ("[[turn.remove]]\npath = \"none\"", "script.toml:2: `none`: No such file or directory (os error 2)"),
         (
             "[[turn.run]]\ncommand = [\"no-such-program-here\", \"x\"]",
-            "script.toml:2: `no-such-program-here x` cannot be started: No such file or directory (os error 2)",
+            "script.toml:2: `no-such-program-here x` cannot be started: there is no such program",
         ),
         (
             "[[turn.run]]\ncommand = [\"sh\", \"-c\", \"echo out; echo one >&2; echo two >&2; exit 7\"]",

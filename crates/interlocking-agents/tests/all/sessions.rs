@@ -54,7 +54,7 @@ async fn two_parallel_turns_in_one_session_are_refused() {
     let (first, second) = tokio::join!(run(&agent, go_on("write-1", "two")), run(&agent, go_on("write-1", "three")));
     assert_eq!(first.unwrap().session, id("write-1"));
     let error = second.unwrap_err();
-    let busy = SessionError::Busy { session: id("write-1"), used_by: SessionUse::Turn };
+    let busy = SessionError::Busy { session: id("write-1"), used_by: SessionUse::Turn, process: None };
     assert_eq!(*error.kind, AgentErrorKind::Session(busy));
     assert_eq!(error.disposition(), Disposition::GiveUp);
     assert_eq!(
@@ -101,7 +101,7 @@ async fn a_session_is_not_forked_in_the_middle_of_a_turn() {
     run(&agent, fresh("one")).await.unwrap();
     let (turn, fork) = tokio::join!(run(&agent, go_on("write-1", "two")), run(&agent, fork("write-1", "child")));
     turn.unwrap();
-    let busy = SessionError::Busy { session: id("write-1"), used_by: SessionUse::Turn };
+    let busy = SessionError::Busy { session: id("write-1"), used_by: SessionUse::Turn, process: None };
     assert_eq!(*fork.unwrap_err().kind, AgentErrorKind::Session(busy));
 }
 

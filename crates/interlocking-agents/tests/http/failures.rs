@@ -6,7 +6,7 @@ use interlocking_agents::{
 };
 use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
 
-use crate::common::{KEY, PROVIDERS, always, fresh, model, run, settings};
+use crate::common::{PROVIDERS, always, fresh, key, model, run, settings};
 
 async fn failed(provider: HttpProvider, reaction: Reaction) -> AgentError {
     let server = always(reaction);
@@ -77,7 +77,7 @@ async fn an_empty_account_is_no_rate_limit() {
         body.len()
     ));
     let settings = HttpSettings { base_url: Some(address), ..HttpSettings::new(HttpProvider::OpenAi, "model-x") };
-    let error = run(&HttpModel::new(settings).with_key(KEY), fresh("?")).await.unwrap_err();
+    let error = run(&HttpModel::new(settings).with_key(key()), fresh("?")).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::Refused { reason: "429: You exceeded your current quota".to_owned() });
 }
 
@@ -117,7 +117,7 @@ async fn a_broken_connection_is_one() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let base_url = Some(format!("http://{nobody}/v1"));
     let settings = HttpSettings { base_url, ..HttpSettings::new(HttpProvider::OpenAi, "model-x") };
-    let error = run(&HttpModel::new(settings).with_key(KEY), fresh("?")).await.unwrap_err();
+    let error = run(&HttpModel::new(settings).with_key(key()), fresh("?")).await.unwrap_err();
     assert!(error.to_string().to_lowercase().contains("connection refused"), "{error}");
     assert!(matches!(*error.kind, AgentErrorKind::Connection { .. }));
     assert_eq!(error.usage.unpriced_calls, 0, "nobody was asked");
@@ -151,7 +151,7 @@ async fn an_answer_that_was_cut_off_says_by_what() {
         let server = always(Reaction::text("Once upon a").cut_off());
         let prices = Some(HttpPrices { input: 10_000.0, output: 100_000.0, cached_input: None });
         let settings = HttpSettings { max_tokens: Some(3), prices, ..settings(&server, provider) };
-        let error = run(&HttpModel::new(settings).with_key(KEY), fresh("?")).await.unwrap_err();
+        let error = run(&HttpModel::new(settings).with_key(key()), fresh("?")).await.unwrap_err();
         assert!(error.to_string().contains("cut off by `max_tokens` = 3"), "{provider}: {error}");
         assert_eq!(error.usage.to_string(), "$2.00 in 1 call, 100 tokens in, 10 tokens out", "it is paid for");
         assert_eq!(error.disposition(), Disposition::GiveUp);

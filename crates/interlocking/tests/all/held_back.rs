@@ -1,12 +1,14 @@
 //! What is refused a call and what it leaves: a message that would wait for it, a map that would, and what was paid.
 
-use crate::support::{finished, pass, timed};
+use crate::support::{Log, finished, pass, timed};
 use askama::Template;
 use async_trait::async_trait;
-use interlocking::agents::{Agent, AgentError, Reply as AgentReply, SessionError, Sessions, Turn, TurnContext, Usage};
+use interlocking::agents::{
+    Agent, AgentError, AgentEvent, Reply as AgentReply, SessionError, Sessions, Turn, TurnContext, Usage,
+};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{By, Entry, Letter, LetterBody};
-use interlocking::runtime::{Budgets, Cancel, Journal, MemoryJournal, Report};
+use interlocking::runtime::{Budgets, Cancel, Event, EventKind, Journal, MemoryJournal, Report};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -205,8 +207,11 @@ async fn the_call_that_finds_a_session_lost_is_paid_for() {
     });
     assert_eq!(report.unwrap().usage().calls, 2);
     post(&journal, signature()).await;
-    let report = office(Ways::default(), &journal).resume().await.unwrap();
+    let log = Log::new();
+    let report = office(Ways::default(), &journal).with_events(log.sink()).resume().await.unwrap();
     assert_eq!(report.usage(), recorded(&journal));
+    let is_lost = |event: &&Event| matches!(&event.kind, EventKind::Agent { agent, .. } if matches!(**agent, AgentEvent::SessionLost { .. }));
+    assert_eq!(log.events().iter().filter(is_lost).count(), 2, "and that is said");
     let usage = Usage { calls: 6, output_tokens: 40, unpriced_calls: 2, ..Usage::default() };
     assert_eq!(report.usage(), usage, "for each of the two one was cut off, one found nothing, and one answered");
 }

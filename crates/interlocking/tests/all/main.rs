@@ -16,6 +16,7 @@ mod beside;
 mod bounds;
 mod budgets;
 mod cancel;
+mod cassette;
 mod context;
 mod envelope;
 mod event;

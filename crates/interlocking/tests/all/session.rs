@@ -1,8 +1,11 @@
 //! Sessions: what `before` asks for is what the agent does.
 
-use crate::support::{Recording, failed, finished, timed};
+use crate::support::{Log, Recording, failed, finished, timed};
 use askama::Template;
+use interlocking::agents::{AgentEvent, LostSession};
 use interlocking::prelude::*;
+use interlocking::runtime::EventKind;
+use interlocking::runtime::roles::{Player, Roles};
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -87,6 +90,35 @@ async fn a_session_that_does_not_exist_fails_the_run() {
     let failure = failed(run.start((plan, Vec::new())).await.unwrap());
     assert_eq!(failure.kind, FailureKind::Agent);
     assert_eq!(failure.message, "there is no session `elsewhere-1`");
+}
+
+/// A run and a role can say that a node whose session is lost begins anew; its handler and whoever watches are told.
+#[tokio::test(start_paused = true)]
+async fn a_lost_session_is_begun_anew_where_that_is_said() {
+    let play = |run: LostSession, role: Option<LostSession>| async move {
+        let plan = vec![("one".to_owned(), SessionOp::ContinueFrom(id("elsewhere-1")))];
+        let mut roles = Roles::new();
+        roles.bind("ask", Player { lost_session: role, ..Player::new(Recording::new(ANY)) });
+        let log = Log::new();
+        let talk = timed(Talk { ask: LLMNode(Asks) }).with_roles(roles).with_lost_sessions(run).with_events(log.sink());
+        let report = talk.start((plan, Vec::new())).await.unwrap();
+        let lost = AgentEvent::SessionLost { session: id("elsewhere-1") };
+        let is_said =
+            log.events().iter().any(|event| matches!(&event.kind, EventKind::Agent { agent, .. } if **agent == lost));
+        (report, is_said)
+    };
+    for (run, role) in [
+        (LostSession::StartFresh, None),
+        (LostSession::Fail, Some(LostSession::StartFresh)),
+        (LostSession::StartFresh, Some(LostSession::StartFresh)),
+    ] {
+        let (report, is_said) = play(run, role).await;
+        assert_eq!(finished(report), [id("ask-1")]);
+        assert!(is_said);
+    }
+    let (report, is_said) = play(LostSession::StartFresh, Some(LostSession::Fail)).await;
+    assert_eq!(failed(report).message, "there is no session `elsewhere-1`");
+    assert!(!is_said, "the failure says it");
 }
 
 #[derive(Graph)]

@@ -1,0 +1,292 @@
+//! An agent that writes down what another one does.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use tokio::time::Instant;
+
+use super::change::Scope;
+use super::error::{CassetteError, of_file};
+use super::placeholders::Placeholders;
+use super::snapshot::Snapshot;
+use super::tape::{self, Asked, Call, Ended, Failed, Replied, Timed};
+use super::text::Text;
+use crate::agent::{Agent, TurnContext};
+use crate::capabilities::Capabilities;
+use crate::error::{AgentError, AgentErrorKind};
+use crate::event::{AgentEvent, AgentEvents};
+use crate::program::Redactor;
+use crate::sessions::Sessions;
+use crate::turn::{Reply, Turn};
+
+/// An agent that passes every call on to another one, and writes it down in a [cassette](super).
+///
+/// Whoever uses it sees the other agent, but for the moments in which the workspace is looked through. A call that cannot be
+/// written down fails with [`Cassette`](AgentErrorKind::Cassette): a cassette has all calls or is none.
+pub struct Recorder {
+    agent: Arc<dyn Agent>,
+    cassette: PathBuf,
+    placeholders: Placeholders,
+    scope: Scope,
+    recorded: Mutex<Recorded>,
+    /// Keeps other recorders away as long as this is open.
+    _locked: File,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    calls: usize,
+    /// Why the cassette is not whole.
+    failure: Option<CassetteError>,
+}
+
+impl Recorder {
+    /// How many bytes of files one call may change, unless [said otherwise](Self::with_limit).
+    pub const DEFAULT_LIMIT: u64 = 32 << 20;
+
+    /// Records `agent` in the directory `cassette`, which is made, and replaced if it is a cassette already.
+    ///
+    /// # Errors
+    ///
+    /// The directory holds something else, is being recorded to, or cannot be written.
+    pub fn new(agent: Arc<dyn Agent>, cassette: impl AsRef<Path>) -> Result<Self, CassetteError> {
+        let cassette = cassette.as_ref();
+        let cassette = std::path::absolute(cassette).unwrap_or_else(|_| cassette.to_owned());
+        std::fs::create_dir_all(&cassette).map_err(|error| of_file(&cassette, &error))?;
+        let locked = File::open(&cassette).map_err(|error| of_file(&cassette, &error))?;
+        match locked.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(CassetteError::Busy { cassette }),
+            // Not every system locks directories; then nobody is kept away.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        tape::make(&cassette, agent.name())?;
+        let scope = Scope { without: Default::default(), limit: Self::DEFAULT_LIMIT };
+        let (placeholders, recorded) = Default::default();
+        Ok(Self { agent, cassette, placeholders, scope, recorded, _locked: locked })
+    }
+
+    /// The same, writing `⟦name⟧` wherever `value` stands: for what differs from run to run, such as the run's id. Choose values
+    /// that stand nowhere by chance. The player is given its own value of that name.
+    #[must_use]
+    pub fn with_placeholder(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.placeholders.name(name.into(), value.into());
+        self
+    }
+
+    /// The same, leaving out these secrets, wherever they stand but in names of files.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.placeholders.redact(redactor);
+        self
+    }
+
+    /// The same, not looking at files and directories of this name in the workspace, wherever they are.
+    #[must_use]
+    pub fn without(mut self, name: impl Into<std::ffi::OsString>) -> Self {
+        self.scope.without.insert(name.into());
+        self
+    }
+
+    /// The same with another limit to the files that one call changes, in bytes.
+    #[must_use]
+    pub fn with_limit(mut self, bytes: u64) -> Self {
+        self.scope.limit = bytes;
+        self
+    }
+
+    /// How many calls have been written down.
+    ///
+    /// # Errors
+    ///
+    /// Why one was not. Of calls that somebody waited for they know already; this has those that were cut off, too.
+    pub fn calls(&self) -> Result<usize, CassetteError> {
+        let recorded = self.recorded();
+        recorded.failure.clone().map_or(Ok(recorded.calls), Err)
+    }
+
+    /// Looks through the workspace before a call.
+    async fn look(&self, turn: &Turn) -> Result<Snapshot, CassetteError> {
+        let (scope, workspace) = (self.scope.clone(), turn.workspace.clone());
+        let looked = tokio::task::spawn_blocking(move || scope.look(workspace.as_deref()));
+        looked.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
+    }
+
+    /// Writes a call down, or why that is not possible. Synchronously on purpose: a call that is cut off is written down while its
+    /// future is dropped, and the next call of a conversation finds a cassette that is whole.
+    fn record(&self, call: &Calling<'_>, ended: Ended) -> Result<(), CassetteError> {
+        let mut recorded = self.recorded();
+        if let Some(failure) = &recorded.failure {
+            return Err(failure.clone());
+        }
+        let written = self
+            .call(call, ended)
+            .and_then(|call| tape::add(&self.cassette, self.agent.name(), recorded.calls + 1, &call));
+        match &written {
+            Ok(()) => recorded.calls += 1,
+            Err(failure) => recorded.failure = Some(failure.clone()),
+        }
+        written
+    }
+
+    fn call(&self, Calling { turn, before, tap, .. }: &Calling<'_>, ended: Ended) -> Result<Call, CassetteError> {
+        let took = tap.began.elapsed();
+        let workspace = turn.workspace.as_deref();
+        let varying = self.placeholders.of(workspace);
+        let files = self.scope.changes(before, workspace, &varying)?;
+        let json = |value: serde_json::Result<serde_json::Value>| {
+            value.map_err(|error| of_file(&self.cassette, &error.into()))
+        };
+        let mut events = Vec::new();
+        for (after_ms, event) in tap.events().iter() {
+            let value = json(serde_json::to_value(event))?;
+            let event = if matches!(event, AgentEvent::Started { .. }) { value } else { varying.encoded_value(value) };
+            events.push(Timed { after_ms: *after_ms, event });
+        }
+        let ended = match ended {
+            Ended::Replied(Replied { session, output, decisions, text, usage }) => {
+                let output = output.map(|output| varying.encoded_value(output));
+                let decisions = json(serde_json::to_value(decisions))?;
+                let decisions = varying.encoded_value(decisions);
+                let decisions =
+                    serde_json::from_value(decisions).map_err(|error| of_file(&self.cassette, &error.into()))?;
+                let text = text.map(|Text(text)| Text(varying.encoded(&text)));
+                Ended::Replied(Replied { session, output, decisions, text, usage })
+            }
+            Ended::Failed(failed) => Ended::Failed(Failed { error: varying.encoded_value(failed.error), ..failed }),
+            Ended::CutOff => Ended::CutOff,
+        };
+        Ok(Call {
+            asked: Asked::of(turn, &varying),
+            model: turn.model.clone(),
+            workspace: super::name_of(workspace, &varying),
+            events,
+            files,
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            ended,
+        })
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Agent for Recorder {
+    fn name(&self) -> &str {
+        self.agent.name()
+    }
+
+    fn sessions(&self) -> &Sessions {
+        self.agent.sessions()
+    }
+
+    fn confines(&self) -> bool {
+        self.agent.confines()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.agent.capabilities()
+    }
+
+    async fn ready(&self) -> Result<(), AgentError> {
+        self.agent.ready().await
+    }
+
+    async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        let before = {
+            let _working = context.working();
+            self.look(turn).await?
+        };
+        let tap = Tap { outer: context.events, began: Instant::now(), events: Mutex::default() };
+        let calling = Calling { recorder: self, turn, before, tap: &tap, is_over: false };
+        let outcome = self.agent.run(&context.with_events(&tap), turn).await;
+        let ended = match &outcome {
+            // Nothing was asked of anybody.
+            Err(error) if matches!(*error.kind, AgentErrorKind::Forbidden(_)) => {
+                calling.ignored();
+                return outcome;
+            }
+            Ok(reply) => {
+                let Reply { session, output, decisions, text, usage } = reply.clone();
+                Ended::Replied(Replied { session, output, decisions, text: text.map(Text), usage })
+            }
+            Err(AgentError { kind, session, usage }) => match serde_json::to_value(kind) {
+                Ok(error) => Ended::Failed(Failed { error, session: session.clone(), usage: *usage }),
+                Err(error) => {
+                    let failure = of_file(&self.cassette, &error.into());
+                    self.recorded().failure.get_or_insert(failure);
+                    Ended::CutOff
+                }
+            },
+        };
+        let _working = context.working();
+        match (calling.ended(ended), &outcome) {
+            (Ok(()), _) => outcome,
+            // It was paid for, all the same.
+            (Err(failure), Ok(reply)) => Err(AgentError::new(failure).in_session(reply.session.clone(), reply.usage)),
+            (Err(failure), Err(error)) => Err(AgentError { kind: Box::new(failure.into()), ..error.clone() }),
+        }
+    }
+}
+
+/// A call under way. Dropped before its end, it is written down as cut off.
+struct Calling<'a> {
+    recorder: &'a Recorder,
+    turn: &'a Turn,
+    before: Snapshot,
+    tap: &'a Tap<'a>,
+    is_over: bool,
+}
+
+impl Calling<'_> {
+    fn ended(mut self, ended: Ended) -> Result<(), CassetteError> {
+        self.is_over = true;
+        self.recorder.record(&self, ended)
+    }
+
+    fn ignored(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Calling<'_> {
+    fn drop(&mut self) {
+        if !self.is_over
+            && let Err(error) = self.recorder.record(self, Ended::CutOff)
+        {
+            tracing::warn!(%error, "a call that was cut off is not in the cassette");
+        }
+    }
+}
+
+/// Hears the events of a call, and passes them on.
+struct Tap<'a> {
+    outer: &'a dyn AgentEvents,
+    began: Instant,
+    /// With milliseconds since the beginning.
+    events: Mutex<Vec<(u64, AgentEvent)>>,
+}
+
+impl Tap<'_> {
+    fn events(&self) -> MutexGuard<'_, Vec<(u64, AgentEvent)>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AgentEvents for Tap<'_> {
+    fn emit(&self, event: AgentEvent) {
+        let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.events().push((after, event.clone()));
+        self.outer.emit(event);
+    }
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Recorder").field("agent", &self.agent.name()).field("cassette", &self.cassette).finish()
+    }
+}

@@ -1,0 +1,303 @@
+//! What is in a workspace, as far as it takes to find out later what has changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::error::{CassetteError, of_workspace};
+
+/// A file that was changed so shortly before it was looked at can be changed again without a change of its times: the clock of
+/// file systems ticks every few milliseconds. So it is read. (Git knows the same as racy entries of its index.)
+const FRESH: Duration = Duration::from_millis(100);
+
+/// What a directory with a cache says, such as that of a build; see <https://bford.info/cachedir/>.
+const CACHE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// The entries of a workspace, by their paths in it.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot(BTreeMap<PathBuf, Entry>);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    Directory,
+    Link(PathBuf),
+    File { stamp: Stamp, mode: u32, digest: Option<u64> },
+}
+
+/// What changes with every write, once the clock has ticked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// Seconds and nanoseconds of the last change of anything, and the file's number. A program can set the time of the last
+    /// modification, but not this.
+    changed: (i64, i64, u64),
+}
+
+/// What differs between two snapshots.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Differences {
+    pub(super) removed: Vec<PathBuf>,
+    /// New, or other than before; in the order of their paths. Of directories only those with nothing in them.
+    pub(super) written: Vec<PathBuf>,
+}
+
+impl Snapshot {
+    /// Looks through `workspace`, but for git's own directories, caches and entries with these names. Links are not followed,
+    /// and nothing that is neither file, directory nor link is seen.
+    pub(super) fn take(workspace: &Path, without: &BTreeSet<OsString>) -> Result<Self, CassetteError> {
+        let mut snapshot = Self::default();
+        if workspace.is_dir() {
+            snapshot.enter(workspace, Path::new(""), without, SystemTime::now())?;
+        }
+        Ok(snapshot)
+    }
+
+    fn enter(
+        &mut self,
+        workspace: &Path,
+        directory: &Path,
+        without: &BTreeSet<OsString>,
+        now: SystemTime,
+    ) -> Result<(), CassetteError> {
+        let here = workspace.join(directory);
+        let failed = |error: io::Error| of_workspace(&here, error);
+        for found in fs::read_dir(&here).map_err(failed)? {
+            let found = found.map_err(failed)?;
+            let name = found.file_name();
+            if name == OsStr::new(".git") || without.contains(&name) {
+                continue;
+            }
+            let (path, relative) = (found.path(), directory.join(&name));
+            let entry = match look(&path, now) {
+                Ok(Some(entry)) => entry,
+                // Neither file, directory nor link; or it went while we looked.
+                Ok(None) => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(of_workspace(&path, error)),
+            };
+            if entry == Entry::Directory {
+                if is_cache(&path) {
+                    continue;
+                }
+                self.enter(workspace, &relative, without, now)?;
+            }
+            self.0.insert(relative, entry);
+        }
+        Ok(())
+    }
+
+    /// What is different in a later snapshot of the same workspace.
+    pub(super) fn compared_with(&self, later: &Self, workspace: &Path) -> Result<Differences, CassetteError> {
+        let mut differences = Differences::default();
+        for (path, entry) in &self.0 {
+            // What became a file from a directory, or the other way, goes first.
+            if later.0.get(path).is_none_or(|now| !now.is_kind_of(entry)) {
+                differences.removed.push(path.clone());
+            }
+        }
+        for (path, entry) in &later.0 {
+            let is_same = match (self.0.get(path), entry) {
+                (Some(Entry::Directory), Entry::Directory) => true,
+                (_, Entry::Directory) => later.has_entries_in(path),
+                (Some(before), entry) => {
+                    let file = workspace.join(path);
+                    before.is_same(entry, &file).map_err(|error| of_workspace(&file, error))?
+                }
+                (None, _) => false,
+            };
+            if !is_same {
+                differences.written.push(path.clone());
+            }
+        }
+        Ok(differences)
+    }
+
+    fn has_entries_in(&self, directory: &Path) -> bool {
+        use std::ops::Bound;
+        let mut after = self.0.range::<Path, _>((Bound::Excluded(directory), Bound::Unbounded));
+        after.next().is_some_and(|(path, _)| path.starts_with(directory))
+    }
+}
+
+impl Entry {
+    fn is_kind_of(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// Whether `now`, at `file`, is what this was.
+    fn is_same(&self, now: &Self, file: &Path) -> io::Result<bool> {
+        let Self::File { stamp, mode, digest } = self else { return Ok(self == now) };
+        let Self::File { stamp: stamp_now, mode: mode_now, digest: digest_now } = now else { return Ok(false) };
+        if mode != mode_now || stamp.size != stamp_now.size {
+            return Ok(false);
+        }
+        match digest {
+            Some(digest) => Ok(*digest == digest_now.map_or_else(|| digest_of(file), Ok)?),
+            None => Ok(stamp == stamp_now),
+        }
+    }
+}
+
+fn look(path: &Path, now: SystemTime) -> io::Result<Option<Entry>> {
+    let metadata = fs::symlink_metadata(path)?;
+    if metadata.is_dir() {
+        return Ok(Some(Entry::Directory));
+    }
+    if metadata.is_symlink() {
+        return Ok(Some(Entry::Link(fs::read_link(path)?)));
+    }
+    if !metadata.is_file() {
+        return Ok(None);
+    }
+    let stamp = stamp(&metadata);
+    let digest = if is_fresh(&stamp, now) { Some(digest_of(path)?) } else { None };
+    Ok(Some(Entry::File { stamp, mode: mode(&metadata), digest }))
+}
+
+fn is_fresh(stamp: &Stamp, now: SystemTime) -> bool {
+    let Some(limit) = now.checked_sub(FRESH) else { return true };
+    let (seconds, nanoseconds, _) = stamp.changed;
+    let changed = u64::try_from(seconds).ok().and_then(|seconds| {
+        let since = Duration::new(seconds, u32::try_from(nanoseconds).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(since)
+    });
+    [stamp.modified, changed].into_iter().any(|time| time.is_none_or(|time| time >= limit))
+}
+
+#[cfg(unix)]
+fn stamp(metadata: &Metadata) -> Stamp {
+    use std::os::unix::fs::MetadataExt as _;
+    let changed = (metadata.ctime(), metadata.ctime_nsec(), metadata.ino());
+    Stamp { size: metadata.len(), modified: metadata.modified().ok(), changed }
+}
+
+/// The time of the last change of anything is not known, so that a file is taken to be fresh, and read.
+#[cfg(not(unix))]
+fn stamp(metadata: &Metadata) -> Stamp {
+    Stamp { size: metadata.len(), modified: metadata.modified().ok(), changed: (-1, 0, 0) }
+}
+
+#[cfg(unix)]
+pub(super) fn mode(metadata: &Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777
+}
+
+#[cfg(not(unix))]
+pub(super) fn mode(metadata: &Metadata) -> u32 {
+    if metadata.permissions().readonly() { 0o444 } else { 0o644 }
+}
+
+fn digest_of(file: &Path) -> io::Result<u64> {
+    let (mut file, mut hasher, mut piece) = (fs::File::open(file)?, DefaultHasher::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hasher.finish()),
+            read => hasher.write(&piece[..read]),
+        }
+    }
+}
+
+fn is_cache(directory: &Path) -> bool {
+    let read = || -> io::Result<bool> {
+        let mut tag = vec![0; CACHE.len()];
+        fs::File::open(directory.join("CACHEDIR.TAG"))?.read_exact(&mut tag)?;
+        Ok(tag == CACHE)
+    };
+    read().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differences(workspace: &Path, act: impl FnOnce()) -> Differences {
+        let without = BTreeSet::from([OsString::from("node_modules")]);
+        let before = Snapshot::take(workspace, &without).unwrap();
+        act();
+        before.compared_with(&Snapshot::take(workspace, &without).unwrap(), workspace).unwrap()
+    }
+
+    fn paths<const N: usize>(paths: [&str; N]) -> Vec<PathBuf> {
+        paths.map(PathBuf::from).to_vec()
+    }
+
+    #[test]
+    fn what_was_made_changed_and_removed_is_found() {
+        let workspace = tempfile::tempdir().unwrap();
+        let at = |path: &str| workspace.path().join(path);
+        for directory in ["src", "old", "becomes-file", ".git", "node_modules", "target"] {
+            fs::create_dir(at(directory)).unwrap();
+        }
+        for file in ["src/a", "src/b", "old/x", "becomes-file/y", "becomes-directory", "gone"] {
+            fs::write(at(file), file).unwrap();
+        }
+        fs::write(at("target/CACHEDIR.TAG"), CACHE).unwrap();
+        assert_eq!(differences(workspace.path(), || {}), Differences::default());
+        let found = differences(workspace.path(), || {
+            fs::write(at("src/a"), "SRC/A").unwrap();
+            fs::remove_file(at("gone")).unwrap();
+            fs::remove_dir_all(at("old")).unwrap();
+            fs::remove_dir_all(at("becomes-file")).unwrap();
+            fs::write(at("becomes-file"), "").unwrap();
+            fs::remove_file(at("becomes-directory")).unwrap();
+            fs::create_dir_all(at("becomes-directory/deep/empty")).unwrap();
+            fs::create_dir(at("made")).unwrap();
+            fs::write(at("made/z"), "").unwrap();
+            for unseen in [".git/HEAD", "node_modules/m", "target/o", "src/.git"] {
+                fs::write(at(unseen), "").unwrap();
+            }
+        });
+        let removed = paths(["becomes-directory", "becomes-file", "becomes-file/y", "gone", "old", "old/x"]);
+        let written = paths(["becomes-directory/deep/empty", "becomes-file", "made/z", "src/a"]);
+        assert_eq!(found, Differences { removed, written });
+    }
+
+    /// Of the same size, within one tick of the file system's clock.
+    #[test]
+    fn a_change_right_after_another_one_is_found() {
+        let workspace = tempfile::tempdir().unwrap();
+        let file = workspace.path().join("file");
+        for round in 0..50 {
+            fs::write(&file, "one").unwrap();
+            let found = differences(workspace.path(), || fs::write(&file, "two").unwrap());
+            assert_eq!(found.written, paths(["file"]), "{round}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn modes_and_links_are_a_part_of_it() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let workspace = tempfile::tempdir().unwrap();
+        let at = |path: &str| workspace.path().join(path);
+        fs::write(at("script"), "").unwrap();
+        symlink("script", at("link")).unwrap();
+        symlink("elsewhere", at("other")).unwrap();
+        let found = differences(workspace.path(), || {
+            fs::set_permissions(at("script"), fs::Permissions::from_mode(0o755)).unwrap();
+            fs::remove_file(at("link")).unwrap();
+            symlink("gone", at("link")).unwrap();
+            fs::remove_file(at("other")).unwrap();
+            fs::write(at("other"), "").unwrap();
+            symlink("/", at("root")).unwrap();
+        });
+        let (removed, written) = (paths(["other"]), paths(["link", "other", "root", "script"]));
+        assert_eq!(found, Differences { removed, written });
+    }
+
+    #[test]
+    fn a_workspace_that_is_not_there_is_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().join("later");
+        let found = differences(&workspace, || {
+            fs::create_dir(&workspace).unwrap();
+            fs::write(workspace.join("a"), "").unwrap();
+        });
+        assert_eq!(found.written, paths(["a"]));
+    }
+}

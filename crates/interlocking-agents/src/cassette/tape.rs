@@ -1,0 +1,225 @@
+//! The files of a cassette.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::change::Change;
+use super::error::{CassetteError, of_file};
+use super::text::Text;
+use crate::decision::Decision;
+use crate::session::{SessionId, SessionOp};
+use crate::usage::Usage;
+
+/// What the first field of the first file says.
+const FORMAT: &str = "interlocking cassette";
+/// The version of the format that is written and played.
+pub(super) const VERSION: u32 = 1;
+const HEADER: &str = "cassette.json";
+
+/// The first file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    format: String,
+    version: u32,
+    /// The name of the agent that was recorded.
+    pub(super) agent: String,
+    /// How many calls there are.
+    pub(super) calls: usize,
+}
+
+/// One call of the agent: what it was asked, what it did, and how it ended.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Call {
+    pub(super) asked: Asked,
+    /// The model and the name of the workspace's directory, for who reads it, and to tell calls apart that are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) workspace: Option<Text>,
+    pub(super) events: Vec<Timed>,
+    pub(super) files: Vec<Change>,
+    pub(super) took_ms: u64,
+    pub(super) ended: Ended,
+}
+
+/// What the agent was asked: what a turn must agree with to be given the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    #[serde(default)]
+    pub(super) role: Option<String>,
+    pub(super) session: SessionOp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) system: Option<Text>,
+    pub(super) prompt: Text,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) schema: Option<Value>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) read_only: bool,
+}
+
+/// An event, with placeholders, and how long after the beginning of the call it came.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Timed {
+    pub(super) after_ms: u64,
+    pub(super) event: Value,
+}
+
+/// How a call ended.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ended {
+    Replied(Replied),
+    Failed(Failed),
+    /// Nobody waited for the end.
+    CutOff,
+}
+
+/// A reply, with placeholders.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Replied {
+    pub(super) session: SessionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) output: Option<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) decisions: Vec<Decision>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<Text>,
+    pub(super) usage: Usage,
+}
+
+/// An error, with placeholders.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Failed {
+    pub(super) error: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<SessionId>,
+    pub(super) usage: Usage,
+}
+
+/// Where a call is: numbers count from 1.
+pub(super) fn file_of(cassette: &Path, call: usize) -> PathBuf {
+    cassette.join(format!("{call:04}.json"))
+}
+
+/// Makes an empty cassette. One that is there is replaced.
+pub(super) fn make(cassette: &Path, agent: &str) -> Result<(), CassetteError> {
+    let failed = |error: io::Error| of_file(cassette, &error);
+    fs::create_dir_all(cassette).map_err(failed)?;
+    let mut old = Vec::new();
+    for entry in fs::read_dir(cassette).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if !is_ours(&path) {
+            return Err(CassetteError::NotACassette { cassette: cassette.to_owned() });
+        }
+        old.push(path);
+    }
+    for path in old {
+        fs::remove_file(&path).map_err(|error| of_file(&path, &error))?;
+    }
+    head(cassette, agent, 0)
+}
+
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let number = name.strip_suffix(".json").filter(|number| number.len() >= 4);
+    name == HEADER || number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+/// Adds call `number`, the last one.
+pub(super) fn add(cassette: &Path, agent: &str, number: usize, call: &Call) -> Result<(), CassetteError> {
+    write(cassette, &file_of(cassette, number), call)?;
+    head(cassette, agent, number)
+}
+
+fn head(cassette: &Path, agent: &str, calls: usize) -> Result<(), CassetteError> {
+    let header = Header { format: FORMAT.to_owned(), version: VERSION, agent: agent.to_owned(), calls };
+    write(cassette, &cassette.join(HEADER), &header)
+}
+
+/// The file gets its name when it is whole.
+fn write(cassette: &Path, file: &Path, contents: &impl Serialize) -> Result<(), CassetteError> {
+    let write = || -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(contents)?;
+        text.push(b'\n');
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut new = builder.prefix(".new-").tempfile_in(cassette)?;
+        new.write_all(&text)?;
+        new.persist(file)?;
+        Ok(())
+    };
+    write().map_err(|error| of_file(file, &error))
+}
+
+/// Reads the whole cassette.
+pub(super) fn read(cassette: &Path) -> Result<(Header, Vec<Call>), CassetteError> {
+    let file = cassette.join(HEADER);
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let (cassette, is_there) = (cassette.to_owned(), cassette.is_dir());
+            let is_empty = fs::read_dir(&cassette).is_ok_and(|mut entries| entries.next().is_none());
+            return Err(match is_there && !is_empty {
+                true => CassetteError::NotACassette { cassette },
+                false => CassetteError::Missing { cassette },
+            });
+        }
+        Err(error) => return Err(of_file(&file, &error)),
+    };
+    let value: Value = parsed(&file, &text)?;
+    if value["format"] != FORMAT {
+        return Err(damaged(&file, format!("it does not say that it is an {FORMAT}")));
+    }
+    if value["version"] != VERSION {
+        return Err(CassetteError::Format { file, found: value["version"].to_string(), known: VERSION });
+    }
+    let header: Header = parsed(&file, &text)?;
+    let calls = (1..=header.calls).map(|number| {
+        let file = file_of(cassette, number);
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(damaged(&file, format!("it is missing, and the cassette has {} calls", header.calls)));
+            }
+            Err(error) => return Err(of_file(&file, &error)),
+        };
+        let call: Call = parsed(&file, &text)?;
+        for change in &call.files {
+            change.is_whole().map_err(|reason| damaged(&file, reason))?;
+        }
+        Ok(call)
+    });
+    let calls = calls.collect::<Result<Vec<_>, _>>()?;
+    let beyond = file_of(cassette, header.calls + 1);
+    if beyond.exists() {
+        return Err(damaged(&beyond, format!("the cassette has {} calls, and this is one more", header.calls)));
+    }
+    Ok((header, calls))
+}
+
+fn parsed<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, CassetteError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let at = if path == "." { String::new() } else { format!("`{path}`: ") };
+        damaged(file, format!("{at}{}", error.into_inner()))
+    })?;
+    deserializer.end().map_err(|error| damaged(file, error.to_string()))?;
+    Ok(value)
+}
+
+pub(super) fn damaged(file: &Path, reason: String) -> CassetteError {
+    CassetteError::Damaged { file: file.to_owned(), reason }
+}

@@ -1,0 +1,176 @@
+//! The whole of a call: a program that speaks in lines, from its start to the end of its tree.
+
+use std::io;
+
+use tokio::time::Instant;
+
+use super::invocation::Invocation;
+use super::limits::{CallLimits, StopOrder};
+use super::lines::Line;
+use super::running::{Ended, Running};
+use crate::agent::TurnContext;
+use crate::error::AgentErrorKind;
+
+/// What a program says, line by line, and what is said to it.
+pub trait Dialogue: Send {
+    /// Takes a line of the program's standard output, without secrets.
+    fn hear(&mut self, line: Line<'_>) -> Heard;
+
+    /// What is written to standard input so that the program breaks off what it does, says what it used up, and ends; none if it
+    /// understands SIGTERM alone. Asked once.
+    fn interruption(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Whether the program works on something of its own, such as a command, of which it will say the end. Then it may be
+    /// silent.
+    fn is_working(&self) -> bool {
+        false
+    }
+}
+
+/// What a line meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// It is a sign of life.
+    Sign,
+    /// It is none: whoever says only this is silent.
+    Nothing,
+    /// It is a sign of life, and this is to be written to standard input.
+    Answer(Vec<u8>),
+    /// Everything was said. Standard input is closed, the program ends by itself or is stopped. Lines are heard until then.
+    Done,
+}
+
+/// A call that came to an end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// How the program ended.
+    pub ended: Ended,
+    /// Why it was stopped before everything was said: [`Cancelled`](AgentErrorKind::Cancelled),
+    /// [`TimedOut`](AgentErrorKind::TimedOut), [`NoFirstEvent`](AgentErrorKind::NoFirstEvent) or [`Idle`](AgentErrorKind::Idle).
+    /// None if it ended by itself, or after [`Heard::Done`].
+    pub cut: Option<AgentErrorKind>,
+}
+
+/// Starts a program, writes its input, gives its lines to `dialogue`, and stops it when it is done, interrupted, or over one of
+/// its limits: with the dialogue's own [interruption](Dialogue::interruption), then as [`StopOrder`] says. Whatever it left behind
+/// is ended in any case, and when the future is dropped.
+///
+/// # Errors
+///
+/// It could not be started, or the system refused to read from it.
+pub async fn converse(
+    invocation: Invocation,
+    dialogue: &mut (impl Dialogue + ?Sized),
+    context: &TurnContext<'_>,
+    limits: &CallLimits,
+    order: &StopOrder,
+) -> Result<Call, AgentErrorKind> {
+    let watch = Watch { begun: Instant::now(), sign: None, limits };
+    let running = tokio::select! {
+        biased;
+        () = context.interrupted() => return Err(AgentErrorKind::Cancelled),
+        started = invocation.start() => started?,
+    };
+    let mut conversing = Conversing { running, dialogue };
+    let cut = conversing.until_said(context, watch).await.map_err(broken)?;
+    let asked = match &cut {
+        None => {
+            conversing.running.close_input();
+            true
+        }
+        Some(reason) => {
+            tracing::debug!(%reason, "stopping a program");
+            conversing.dialogue.interruption().is_some_and(|asking| conversing.running.write(asking).is_ok())
+        }
+    };
+    if !asked || tokio::time::timeout(order.interrupt, conversing.until_over()).await.is_err() {
+        conversing.running.stop(order).await.map_err(broken)?;
+    }
+    let ended = conversing.running.end().await.map_err(broken)?;
+    Ok(Call { ended, cut })
+}
+
+struct Conversing<'a, D: ?Sized> {
+    running: Running,
+    dialogue: &'a mut D,
+}
+
+impl<D: Dialogue + ?Sized> Conversing<'_, D> {
+    /// Until everything was said, or nothing more will be; gives the reason if it was cut short.
+    async fn until_said(
+        &mut self,
+        context: &TurnContext<'_>,
+        mut watch: Watch<'_>,
+    ) -> io::Result<Option<AgentErrorKind>> {
+        loop {
+            let (due, reason) = watch.due(self.dialogue.is_working());
+            let line = tokio::select! {
+                biased;
+                () = context.interrupted() => return Ok(Some(AgentErrorKind::Cancelled)),
+                () = at(due) => return Ok(reason),
+                line = self.running.next_line() => line?,
+            };
+            let Some(line) = line else { return Ok(None) };
+            match self.dialogue.hear(line) {
+                Heard::Nothing => {}
+                Heard::Sign => watch.sign = Some(Instant::now()),
+                Heard::Answer(answer) => {
+                    watch.sign = Some(Instant::now());
+                    // Whether it could be written shows in what the program says next, or in its end.
+                    let _ = self.running.write(answer);
+                }
+                Heard::Done => return Ok(None),
+            }
+        }
+    }
+
+    /// Hears what is still said, until the program has ended.
+    async fn until_over(&mut self) -> io::Result<()> {
+        while let Some(line) = self.running.next_line().await? {
+            match self.dialogue.hear(line) {
+                Heard::Done => self.running.close_input(),
+                Heard::Nothing | Heard::Sign | Heard::Answer(_) => {}
+            }
+        }
+        self.running.wait().await
+    }
+}
+
+/// When a call has taken too long.
+struct Watch<'a> {
+    begun: Instant,
+    /// The last sign of life.
+    sign: Option<Instant>,
+    limits: &'a CallLimits,
+}
+
+impl Watch<'_> {
+    /// What is due next, and what that means.
+    fn due(&self, is_working: bool) -> (Option<Instant>, Option<AgentErrorKind>) {
+        let whole = self.limits.whole.map(|limit| (self.begun + limit, AgentErrorKind::TimedOut { limit }));
+        let silence = match self.sign {
+            None => {
+                let first = self.limits.first_event.map(|limit| (limit, AgentErrorKind::NoFirstEvent { limit }));
+                let idle = self.limits.idle.map(|limit| (limit, AgentErrorKind::Idle { limit, nudges: 0 }));
+                first.or(idle).map(|(limit, kind)| (self.begun + limit, kind))
+            }
+            Some(_) if is_working => None,
+            Some(sign) => self.limits.idle.map(|limit| (sign + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
+        };
+        let next = [whole, silence].into_iter().flatten().min_by_key(|(due, _)| *due);
+        next.map_or((None, None), |(due, kind)| (Some(due), Some(kind)))
+    }
+}
+
+async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn broken(error: io::Error) -> AgentErrorKind {
+    AgentErrorKind::Other { message: format!("the agent's program cannot be followed: {error}"), transient: true }
+}

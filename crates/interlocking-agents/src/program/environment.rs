@@ -1,0 +1,170 @@
+//! The variables that a program gets: those that are named, and no others.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+
+use super::redactor::Redactor;
+use super::secret::Secret;
+
+/// All variables of a program. Whatever this process has beside them, the program does not see.
+///
+/// `Debug` shows names alone.
+#[derive(Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    secrets: Vec<Secret>,
+}
+
+/// What [`Environment::minimal`] takes from this process, where it is set; also every `LC_…`.
+const INHERITED: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    // Without these no program starts on Windows.
+    "SystemRoot",
+    "PATHEXT",
+];
+
+impl Environment {
+    /// No variables.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// What any program needs to find other programs, its user's home and the network, each where this process has it:
+    /// `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `SSL_CERT_FILE`, `SSL_CERT_DIR`,
+    /// `NODE_EXTRA_CA_CERTS`, and the proxies in both spellings. And `TERM=dumb`, as nobody looks on.
+    ///
+    /// The password in the address of a proxy is a secret.
+    pub fn minimal() -> Self {
+        let minimal =
+            INHERITED.iter().fold(Self::empty().set("TERM", "dumb"), |environment, name| environment.inherit(name));
+        let locales = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(|name| name.starts_with("LC_")));
+        locales.fold(minimal, |environment, (name, value)| environment.set(name, value))
+    }
+
+    /// Everything that this process has: for programs that are trusted with all of it.
+    pub fn inherited() -> Self {
+        std::env::vars_os().fold(Self::empty(), |environment, (name, value)| environment.set(name, value))
+    }
+
+    /// The same with a variable of this process, if it is set.
+    #[must_use]
+    pub fn inherit(self, name: impl AsRef<OsStr>) -> Self {
+        let name = name.as_ref();
+        let Some(value) = std::env::var_os(name) else { return self };
+        match value.to_str().filter(|_| is_proxy(name)).and_then(password) {
+            Some(password) => {
+                let password = Secret::new(password);
+                self.set(name, value).hide(password)
+            }
+            None => self.set(name, value),
+        }
+    }
+
+    /// The same with this variable.
+    #[must_use]
+    pub fn set(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// The same with a variable whose value is a secret: it is taken out of everything that the program prints.
+    #[must_use]
+    pub fn secret(self, name: impl Into<OsString>, secret: Secret) -> Self {
+        self.set(name, secret.expose()).hide(secret)
+    }
+
+    /// The same without this variable.
+    #[must_use]
+    pub fn without(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.variables.remove(name.as_ref());
+        self
+    }
+
+    /// The same, with a secret that the program gets in another way, such as from a file: it is taken out of everything that the
+    /// program prints.
+    #[must_use]
+    pub fn hide(mut self, secret: Secret) -> Self {
+        self.secrets.push(secret);
+        self
+    }
+
+    /// The variables, ordered by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.variables.get(name.as_ref()).map(OsString::as_os_str)
+    }
+
+    /// What takes its secrets out of a text.
+    pub fn redactor(&self) -> Redactor {
+        Redactor::new(&self.secrets)
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+fn is_proxy(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.to_ascii_lowercase().ends_with("_proxy"))
+}
+
+/// The password in `http://user:password@host`.
+fn password(address: &str) -> Option<&str> {
+    let (_, rest) = address.split_once("://")?;
+    let (user, _) = rest.rsplit_once('@')?;
+    let (_, password) = user.split_once(':')?;
+    Some(password).filter(|password| !password.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_there_that_was_not_named() {
+        let environment = Environment::empty().set("A", "1").inherit("CARGO_MANIFEST_DIR").inherit("no such variable");
+        let names: Vec<_> = environment.variables().map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(names, ["A", "CARGO_MANIFEST_DIR"]);
+        assert_eq!(Environment::minimal().get("CARGO_MANIFEST_DIR"), None);
+        assert_eq!(Environment::minimal().get("TERM"), Some(OsStr::new("dumb")));
+    }
+
+    #[test]
+    fn values_are_not_shown() {
+        let environment = Environment::empty().set("A", "canary-1").secret("KEY", Secret::new("canary-2"));
+        assert_eq!(format!("{environment:?}"), r#"{"A", "KEY"}"#);
+    }
+
+    #[test]
+    fn a_proxys_password_is_found() {
+        assert_eq!(password("http://me:canary@proxy:8080"), Some("canary"));
+        assert_eq!(password("http://proxy:8080"), None);
+        assert!(is_proxy(OsStr::new("HTTPS_PROXY")) && !is_proxy(OsStr::new("PATH")));
+    }
+}

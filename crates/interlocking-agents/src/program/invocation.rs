@@ -1,0 +1,231 @@
+//! What is started, and starting it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use interlocking_sandbox::Sandbox;
+use thiserror::Error;
+use tokio::process::Command;
+use tokio::runtime::Handle;
+
+use super::environment::Environment;
+use super::life::Life;
+use super::running::Running;
+use super::tree::{Marker, Marks, Namespace, Tree};
+use crate::error::AgentErrorKind;
+
+/// What is started, with everything that it gets.
+///
+/// ```
+/// # use interlocking_agents::program::{Environment, Invocation, Line};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let invocation = Invocation { input: b"one\ntwo".into(), ..Invocation::new("cat", Environment::minimal()) };
+/// let mut running = invocation.start().await?;
+/// let mut lines = Vec::new();
+/// while let Some(line) = running.next_line().await? {
+///     if let Line::Whole(bytes) = line {
+///         lines.push(String::from_utf8_lossy(bytes).into_owned());
+///     }
+/// }
+/// assert_eq!(lines, ["one", "two"]);
+/// assert_eq!(running.end().await?.exit, Some(0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Invocation {
+    /// A path, or a name that is looked for in the `PATH` of [`environment`](Self::environment).
+    pub program: PathBuf,
+    /// What it is called with. Everybody on this system can read that, so no secret may be among them.
+    pub arguments: Vec<OsString>,
+    /// Where it works; where this process does, unless it is said.
+    pub directory: Option<PathBuf>,
+    /// All its variables, beside one that marks its processes and those that its sandbox adds.
+    pub environment: Environment,
+    /// What confines it, and all that it starts.
+    pub sandbox: Option<Arc<Sandbox>>,
+    /// Is written to its standard input, while its output is read.
+    pub input: Vec<u8>,
+    /// Whether standard input stays open when that is written, for [`Running::write`]. Otherwise it is closed.
+    pub stays_open: bool,
+    /// How long a line of its standard output may be, in bytes. A longer one is skipped, and said so.
+    pub longest_line: usize,
+}
+
+/// A program could not be started.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// There is no such program.
+    #[error("there is no program {}: install it, or give its path", program.display())]
+    Missing {
+        /// What was to be started.
+        program: PathBuf,
+    },
+    /// There is no such directory.
+    #[error("{} cannot be started in {}, which is not a directory", program.display(), directory.display())]
+    NoDirectory {
+        /// What was to be started.
+        program: PathBuf,
+        /// Where.
+        directory: PathBuf,
+    },
+    /// It could not be confined, so it was not started.
+    #[error("{} was not started, because it could not be confined: {reason}", program.display())]
+    NotConfined {
+        /// What was to be started.
+        program: PathBuf,
+        /// What the sandbox said.
+        reason: String,
+    },
+    /// The system refused.
+    #[error("{} cannot be started: {source}", program.display())]
+    Refused {
+        /// What was to be started.
+        program: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+}
+
+impl From<StartError> for AgentErrorKind {
+    fn from(error: StartError) -> Self {
+        Self::Configuration { reason: error.to_string() }
+    }
+}
+
+/// Prompts are in the input and in arguments, so neither is shown.
+impl fmt::Debug for Invocation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Invocation")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments.len())
+            .field("directory", &self.directory)
+            .field("environment", &self.environment)
+            .field("input_bytes", &self.input.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Invocation {
+    /// 16 MiB.
+    pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+    /// A program without arguments or input.
+    pub fn new(program: impl Into<PathBuf>, environment: Environment) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            directory: None,
+            environment,
+            sandbox: None,
+            input: Vec::new(),
+            stays_open: false,
+            longest_line: Self::LONGEST_LINE,
+        }
+    }
+
+    /// Starts it, confined if it is to be. To be called within a tokio runtime that has its I/O and its time.
+    ///
+    /// # Errors
+    ///
+    /// See [`StartError`]: nothing runs.
+    pub async fn start(self) -> Result<Running, StartError> {
+        if let Some(directory) = self.directory.as_ref().filter(|directory| !directory.is_dir()) {
+            return Err(StartError::NoDirectory { program: self.program, directory: directory.clone() });
+        }
+        let marker = Marker::new();
+        let command = self.command(marker);
+        let life = match &self.sandbox {
+            None => spawn_aside(command, marker).map_err(|error| self.refused(error))?,
+            Some(sandbox) => self.spawn_confined(command, marker, Arc::clone(sandbox)).await?,
+        };
+        tracing::debug!(program = %self.program.display(), id = life.child.id(), "started a program");
+        let redactor = self.environment.redactor();
+        Ok(Running::new(life, redactor, self.input, self.stays_open, self.longest_line))
+    }
+
+    fn command(&self, marker: Marker) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment.variables())
+            .envs(self.sandbox.iter().flat_map(|sandbox| sandbox.environment()))
+            .env(Marker::VARIABLE, marker.value())
+            .stdin(if self.input.is_empty() && !self.stays_open { Stdio::null() } else { Stdio::piped() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        command
+    }
+
+    /// Looks for links that lead out of what may be written, file by file, so this is done where it may take its time.
+    async fn spawn_confined(
+        &self,
+        command: Command,
+        marker: Marker,
+        sandbox: Arc<Sandbox>,
+    ) -> Result<Life, StartError> {
+        let runtime = Handle::current();
+        let spawning = tokio::task::spawn_blocking(move || {
+            let confinement = sandbox.prepare().map_err(|error| error.to_string())?;
+            let spawned = confinement.enter(|| {
+                let _runtime = runtime.enter();
+                spawn(command, marker)
+            });
+            spawned.map_err(|error| error.to_string())
+        });
+        let spawned = spawning.await.unwrap_or_else(|panic| Err(panic.to_string()));
+        let spawned = spawned.map_err(|reason| StartError::NotConfined { program: self.program.clone(), reason })?;
+        spawned.map_err(|error| self.refused(error))
+    }
+
+    fn refused(&self, source: io::Error) -> StartError {
+        let program = self.program.clone();
+        match source.kind() {
+            io::ErrorKind::NotFound => StartError::Missing { program },
+            _ => StartError::Refused { program, source },
+        }
+    }
+}
+
+/// On a thread that ends thereafter, as it may be marked.
+fn spawn(mut command: Command, marker: Marker) -> io::Result<Life> {
+    let namespace = Namespace::enter();
+    let child = command.spawn()?;
+    #[cfg(target_os = "linux")]
+    let pipes = super::pipes::of(&child);
+    #[cfg(not(target_os = "linux"))]
+    let pipes = Vec::new();
+    let tree = Tree::of(child.id(), Marks { marker, pipes, namespace });
+    Ok(Life::new(child, tree))
+}
+
+/// On a thread of its own where that is of use.
+fn spawn_aside(command: Command, marker: Marker) -> io::Result<Life> {
+    if Namespace::is_refused() {
+        return spawn(command, marker);
+    }
+    let runtime = Handle::current();
+    std::thread::scope(|scope| {
+        let spawning = std::thread::Builder::new().name("program".to_owned()).spawn_scoped(scope, || {
+            let _runtime = runtime.enter();
+            spawn(command, marker)
+        })?;
+        match spawning.join() {
+            Ok(spawned) => spawned,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}

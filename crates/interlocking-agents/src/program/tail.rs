@@ -1,0 +1,70 @@
+//! The end of a stream.
+
+use super::redactor::Redactor;
+
+/// Keeps the last bytes of what is written to it, and of those that are dropped just so many that no secret is cut in two
+/// unnoticed.
+pub(super) struct Tail {
+    kept: usize,
+    spare: usize,
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Tail {
+    pub(super) fn new(kept: usize, redactor: &Redactor) -> Self {
+        Self { kept, spare: redactor.longest(), bytes: Vec::new(), is_cut: false }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        // Not each time: that would move everything for every byte that is written.
+        if self.bytes.len() > 2 * (self.kept + self.spare) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let surplus = self.bytes.len().saturating_sub(self.kept + self.spare);
+        self.is_cut |= surplus > 0;
+        self.bytes.drain(..surplus);
+    }
+
+    /// As text, without secrets; what is no text shows as such.
+    pub(super) fn text(&mut self, redactor: &Redactor) -> String {
+        self.cut();
+        let start = if self.is_cut { self.spare } else { 0 };
+        let redacted = redactor.after(&self.bytes, start);
+        let start = redacted.len().saturating_sub(self.kept);
+        String::from_utf8_lossy(&redacted[start..]).trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Secret;
+
+    #[test]
+    fn the_end_is_kept_and_a_cut_secret_leaves_nothing() {
+        let redactor = Redactor::new(&[Secret::new("canary")]);
+        for before in 0..40 {
+            let mut tail = Tail::new(10, &redactor);
+            let text = format!("{}canary{}", "-".repeat(before), "+".repeat(8));
+            for byte in text.as_bytes() {
+                tail.push(std::slice::from_ref(byte));
+            }
+            let shown = tail.text(&redactor);
+            assert!(shown.ends_with("++++++++") && shown.len() <= 10, "{shown}");
+            assert!(!shown.contains('y') && !shown.contains("ar"), "{before}: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_survives() {
+        let redactor = Redactor::default();
+        let mut tail = Tail::new(10, &redactor);
+        tail.push(b"a\xffb\n");
+        assert_eq!(tail.text(&redactor), "a\u{fffd}b");
+    }
+}

@@ -1,0 +1,50 @@
+//! A mark that a process can neither take off nor lose: a namespace of its own for each program.
+//!
+//! A namespace of host names changes nothing for whoever is in it, and everything that a process starts is in it, too, with
+//! whatever environment, session and files. Only the system's user may make one.
+
+use std::fs::File;
+use std::os::linux::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::thread::UnshareFlags;
+
+/// A namespace. Its number is nobody else's for as long as this lives.
+#[derive(Debug)]
+pub(in crate::program) struct Namespace {
+    pub(super) number: u64,
+    /// Keeps it, and so its number.
+    _file: File,
+}
+
+/// Whether it failed before: then it always will.
+static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+
+impl Namespace {
+    /// Whether there is any use in trying.
+    pub(in crate::program) fn is_refused() -> bool {
+        IS_REFUSED.load(Ordering::Relaxed)
+    }
+
+    /// Puts this thread into a new one, and whatever is started from it. The thread should end soon.
+    pub(in crate::program) fn enter() -> Option<Self> {
+        if Self::is_refused() {
+            return None;
+        }
+        #[expect(deprecated, reason = "it is unsafe with the table of open files alone, which stays as it is")]
+        let entered = rustix::thread::unshare(UnshareFlags::NEWUTS);
+        let file = entered.map_err(Into::into).and_then(|()| File::open("/proc/thread-self/ns/uts"));
+        let namespace = file.and_then(|file| Ok(Self { number: file.metadata()?.st_ino(), _file: file }));
+        if let Err(error) = &namespace {
+            tracing::debug!(%error, "programs are not put into namespaces");
+            IS_REFUSED.store(true, Ordering::Relaxed);
+        }
+        namespace.ok()
+    }
+
+    /// That of a process.
+    pub(super) fn of(number: i32) -> Option<u64> {
+        let target = std::fs::read_link(format!("/proc/{number}/ns/uts")).ok()?;
+        target.to_str()?.strip_prefix("uts:[")?.strip_suffix(']')?.parse().ok()
+    }
+}

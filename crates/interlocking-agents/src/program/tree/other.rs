@@ -1,0 +1,59 @@
+//! Systems where processes are not found by what they have about them: the process group alone is ended, and whoever leaves it
+//! escapes.
+
+use super::Marks;
+
+/// A program that runs or ran.
+#[derive(Debug)]
+pub(in crate::program) struct Tree {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Tree {
+    #[cfg(unix)]
+    pub(in crate::program) fn of(child: Option<u32>, _marks: Marks) -> Self {
+        let leader = child.and_then(|number| i32::try_from(number).ok()).and_then(rustix::process::Pid::from_raw);
+        Self { leader }
+    }
+
+    #[cfg(not(unix))]
+    pub(in crate::program) fn of(_child: Option<u32>, _marks: Marks) -> Self {
+        Self {}
+    }
+
+    /// Signals the program's process group.
+    #[cfg(unix)]
+    pub(in crate::program) fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(leader) = self.leader {
+            // Fails when nobody is left, which is what is wanted.
+            let _ = rustix::process::kill_process_group(leader, signal);
+        }
+    }
+
+    /// Not known.
+    pub(in crate::program) async fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Ends what lives of the group. How many those were is not known.
+    pub(in crate::program) fn end(&self, _wait: bool) -> usize {
+        #[cfg(unix)]
+        self.signal(rustix::process::Signal::KILL);
+        0
+    }
+}
+
+/// There is none.
+#[derive(Debug)]
+pub(in crate::program) enum Namespace {}
+
+impl Namespace {
+    pub(in crate::program) fn is_refused() -> bool {
+        true
+    }
+
+    pub(in crate::program) fn enter() -> Option<Self> {
+        None
+    }
+}

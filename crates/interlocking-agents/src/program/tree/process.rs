@@ -1,0 +1,123 @@
+//! One process, as the kernel shows it.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// Which process it is: a number is used again, but not with the same moment of its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Identity {
+    pub(super) number: i32,
+    /// In the kernel's ticks since it was booted.
+    pub(super) start: u64,
+}
+
+/// What the kernel says of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) identity: Identity,
+    pub(super) state: u8,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    threads: u32,
+}
+
+impl Process {
+    /// Looks at one; none if there is none with this number.
+    pub(super) fn look(number: i32) -> Option<Self> {
+        let mut path = String::with_capacity(24);
+        write!(path, "/proc/{number}/stat").ok()?;
+        let mut buffer = [0; 1024];
+        let length = File::open(path).and_then(|mut file| file.read(&mut buffer)).ok()?;
+        Self::parse(number, &buffer[..length])
+    }
+
+    /// A line of `/proc/…/stat`; its fields are in proc_pid_stat(5).
+    fn parse(number: i32, line: &[u8]) -> Option<Self> {
+        // The name is in parentheses and can hold anything.
+        let after_name = memchr::memrchr(b')', line)? + 1;
+        let mut fields = std::str::from_utf8(&line[after_name..]).ok()?.split_ascii_whitespace();
+        let state = *fields.next()?.as_bytes().first()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        let threads = fields.nth(14)?.parse().ok()?;
+        let start = fields.nth(1)?.parse().ok()?;
+        Some(Self { identity: Identity { number, start }, state, parent, group, threads })
+    }
+
+    /// Whether it can still do anything. One whose first thread alone has ended shows as ended, too.
+    pub(super) fn lives(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1
+    }
+
+    /// Whether it can start another one at present.
+    pub(super) fn runs(&self) -> bool {
+        self.lives() && !matches!(self.state, b'T' | b't')
+    }
+
+    /// Whether the kernel tells its children.
+    pub(super) fn tells(&self) -> bool {
+        children_of_thread(self.identity.number, self.identity.number, &mut Vec::new()).is_ok()
+    }
+
+    /// The numbers of its children.
+    ///
+    /// # Errors
+    ///
+    /// It has ended, or the kernel does not tell (it was built without `CONFIG_PROC_CHILDREN`).
+    pub(super) fn children(&self) -> io::Result<Vec<i32>> {
+        let number = self.identity.number;
+        let mut children = Vec::new();
+        if self.threads <= 1 {
+            children_of_thread(number, number, &mut children)?;
+            return Ok(children);
+        }
+        for thread in std::fs::read_dir(format!("/proc/{number}/task"))? {
+            let Some(thread) = thread?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            match children_of_thread(number, thread, &mut children) {
+                // When a thread ends, its children become another thread's; the caller looks again.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && thread != number => {}
+                read => read?,
+            }
+        }
+        Ok(children)
+    }
+}
+
+fn children_of_thread(process: i32, thread: i32, children: &mut Vec<i32>) -> io::Result<()> {
+    let mut text = String::new();
+    File::open(format!("/proc/{process}/task/{thread}/children"))?.read_to_string(&mut text)?;
+    children.extend(text.split_ascii_whitespace().filter_map(|number| number.parse::<i32>().ok()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_hold_anything() {
+        let line = b"7 (a) R 1 (b) S 3 5 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 2 0 4711 10 11";
+        let identity = Identity { number: 7, start: 4711 };
+        assert_eq!(Process::parse(7, line), Some(Process { identity, state: b'S', parent: 3, group: 5, threads: 2 }));
+        assert_eq!(Process::parse(7, b"7 (a) R"), None);
+    }
+
+    #[test]
+    fn a_child_is_among_the_children_whichever_thread_started_it() {
+        let own = Process::look(i32::try_from(std::process::id()).unwrap()).unwrap();
+        let starting = || std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let (mut here, mut there) = (starting(), std::thread::spawn(starting).join().unwrap());
+        let children = Process::look(own.identity.number).unwrap().children();
+        let numbers = [&here, &there].map(|child| i32::try_from(child.id()).unwrap());
+        for child in [&mut here, &mut there] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        match children {
+            Ok(children) => assert!(numbers.iter().all(|number| children.contains(number)), "{children:?}"),
+            // A kernel that does not tell.
+            Err(error) => assert!(!std::fs::exists("/proc/self/task/self/children").unwrap(), "{error}"),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The sessions of all processes that share a directory.
+//!
+//! ```text
+//! ID.lock     locked while a turn runs in the session (by one) or while forks of it start (by all of them);
+//!             says which process took it last
+//! ID.place    the workspace that the session began in
+//! ```
+//!
+//! The system frees the locks of a process that ends, however it ends. Lock files are never removed: who opens one and who
+//! removes it could hold two locks of one session.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Place;
+use super::error::{SessionError, SessionUse};
+use crate::session::SessionId;
+
+/// What a place file of a session without a workspace says.
+const NOWHERE: &[u8] = b"nowhere\n";
+/// What a place file of any other begins with; the workspace's path follows.
+const SOMEWHERE: &[u8] = b"in ";
+
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+}
+
+/// A session that is in use while this lives.
+#[derive(Debug)]
+pub(super) struct Locked(File);
+
+impl Directory {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(super) fn begin(&self, session: &SessionId, wanted: SessionUse) -> Result<Locked, SessionError> {
+        let path = self.file(session, "lock");
+        let unreadable = |error| unreadable(session, &path, &error);
+        let file = self.open(&path).map_err(unreadable)?;
+        match lock(&file, wanted) {
+            Ok(()) => {
+                let locked = Locked(file);
+                locked.sign().map_err(unreadable)?;
+                Ok(locked)
+            }
+            Err(TryLockError::WouldBlock) => {
+                // Forks share it with one more reader, a turn with nobody.
+                let used_by = match (wanted, file.try_lock_shared()) {
+                    (SessionUse::Turn, Ok(())) => SessionUse::Fork,
+                    _ => SessionUse::Turn,
+                };
+                let busy = SessionError::Busy { session: session.clone(), used_by, process: signer(&file) };
+                drop(Locked(file));
+                Err(busy)
+            }
+            Err(TryLockError::Error(error)) => Err(unreadable(error)),
+        }
+    }
+
+    /// Whether somebody uses it. Where that cannot be found out, nobody may.
+    pub(super) fn is_busy(&self, session: &SessionId) -> bool {
+        match OpenOptions::new().read(true).write(true).open(self.file(session, "lock")) {
+            Ok(file) => lock(&file, SessionUse::Turn).map(|()| drop(Locked(file))).is_err(),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+
+    pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
+        let path = self.file(session, "place");
+        match std::fs::read(&path) {
+            // What a loss of power has left.
+            Ok(contents) if contents.is_empty() => Ok(None),
+            Ok(contents) => match parse(&contents) {
+                Some(place) => Ok(Some(place)),
+                None => Err(unreadable(
+                    session,
+                    &path,
+                    &io::Error::other("it names no place; remove it to forget where the session began"),
+                )),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(session, &path, &error)),
+        }
+    }
+
+    /// A tie that exists stays, whoever made it. The file gets its name when it is whole.
+    pub(super) fn tie(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
+        let path = self.file(session, "place");
+        let write = || -> io::Result<()> {
+            let is_empty = match std::fs::metadata(&path) {
+                Ok(metadata) if metadata.len() > 0 => return Ok(()),
+                Ok(_) => true,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+                Err(error) => return Err(error),
+            };
+            self.make()?;
+            let mut new = tempfile::Builder::new().prefix(".place-").tempfile_in(&self.path)?;
+            match place {
+                None => new.write_all(NOWHERE)?,
+                Some(workspace) => {
+                    new.write_all(SOMEWHERE)?;
+                    new.write_all(workspace.as_os_str().as_encoded_bytes())?;
+                }
+            }
+            let persisted = if is_empty { new.persist(&path) } else { new.persist_noclobber(&path) };
+            match persisted {
+                Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+                _ => Ok(()),
+            }
+        };
+        write().map_err(|error| unreadable(session, &path, &error))
+    }
+
+    /// An id is no path and begins with no dot, so this is always a file right in the directory, and none of the temporary ones.
+    fn file(&self, session: &SessionId, extension: &str) -> PathBuf {
+        self.path.join(format!("{session}.{extension}"))
+    }
+
+    fn make(&self) -> io::Result<()> {
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(&self.path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        // An agent may be able to write here; it shall not have us write elsewhere.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
+        match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.make()?;
+                options.open(path)
+            }
+            opened => opened,
+        }
+    }
+}
+
+#[cfg(unix)]
+const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+
+impl Locked {
+    /// Writes down which process it is, over whoever was there before: as many bytes each time.
+    fn sign(&self) -> io::Result<()> {
+        let name = format!("{:010}\n", std::process::id());
+        (&self.0).write_all(name.as_bytes())
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing would do, but for a program that is just being started and has the file until it runs.
+        if let Err(error) = self.0.unlock() {
+            tracing::debug!(%error, "a session's lock is given back by closing its file");
+        }
+    }
+}
+
+/// Looks twice: somebody may have been looking, too.
+fn lock(file: &File, wanted: SessionUse) -> Result<(), TryLockError> {
+    let attempt = || match wanted {
+        SessionUse::Turn => file.try_lock(),
+        SessionUse::Fork => file.try_lock_shared(),
+    };
+    match attempt() {
+        Err(TryLockError::WouldBlock) => {
+            std::thread::sleep(Duration::from_millis(1));
+            attempt()
+        }
+        done => done,
+    }
+}
+
+/// The process that took the lock last, if it lives.
+fn signer(mut file: &File) -> Option<u32> {
+    let mut name = String::new();
+    file.read_to_string(&mut name).ok()?;
+    let process = name.trim_end().parse().ok()?;
+    lives(process).then_some(process)
+}
+
+#[cfg(unix)]
+fn lives(process: u32) -> bool {
+    let id = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    // Somebody else's process may not be asked, and lives.
+    id.is_some_and(|id| rustix::process::test_kill_process(id) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn lives(_process: u32) -> bool {
+    true
+}
+
+fn parse(contents: &[u8]) -> Option<Place> {
+    if contents == NOWHERE {
+        return Some(None);
+    }
+    let path = contents.strip_prefix(SOMEWHERE).filter(|path| !path.is_empty())?;
+    Some(Some(PathBuf::from(spelled(path)?)))
+}
+
+#[cfg(unix)]
+fn spelled(path: &[u8]) -> Option<OsString> {
+    Some(std::os::unix::ffi::OsStringExt::from_vec(path.to_owned()))
+}
+
+#[cfg(not(unix))]
+fn spelled(path: &[u8]) -> Option<OsString> {
+    String::from_utf8(path.to_owned()).ok().map(OsString::from)
+}
+
+fn unreadable(session: &SessionId, file: &Path, error: &io::Error) -> SessionError {
+    SessionError::Unreadable { session: session.clone(), file: file.to_owned(), reason: error.to_string() }
+}

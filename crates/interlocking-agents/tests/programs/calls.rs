@@ -1,0 +1,215 @@
+//! Whole calls, through a conversation: what an agent that drives a program is like.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use interlocking_agents::program::{
+    CallLimits, Dialogue, Environment, Heard, Invocation, Line, Secret, StopOrder, converse,
+};
+use interlocking_agents::{
+    Agent, AgentError, AgentErrorKind, AgentEvent, Conversation, Interrupt, NoEvents, Reply, SessionId, Sessions, Slug,
+    Turn, TurnContext, Usage,
+};
+
+use crate::common::{ends, number, runs, shell};
+
+/// Its program says `session NAME`, `tool`, `tool ended`, `noise`, and at last `answer TEXT`; it is asked to break off by the
+/// line `stop`.
+struct Talker {
+    invocation: Invocation,
+    limits: CallLimits,
+    order: StopOrder,
+    sessions: Sessions,
+    /// The standard error and the survivors of each call.
+    ends: Mutex<Vec<(String, usize)>>,
+}
+
+struct Talk<'a> {
+    context: &'a TurnContext<'a>,
+    works: bool,
+    session: Option<SessionId>,
+    answer: Option<String>,
+}
+
+impl Dialogue for Talk<'_> {
+    fn hear(&mut self, line: Line<'_>) -> Heard {
+        let Line::Whole(line) = line else { return Heard::Sign };
+        let line = String::from_utf8_lossy(line).into_owned();
+        match line.split_once(' ').unwrap_or((&line, "")) {
+            ("noise", _) => return Heard::Nothing,
+            ("session", name) => {
+                let session = SessionId::new(name).unwrap();
+                self.context.started(&session).unwrap();
+                self.session = Some(session);
+            }
+            ("tool", ended) => self.works = ended.is_empty(),
+            ("ask", question) => return Heard::Answer(format!("you asked {question}\n").into_bytes()),
+            ("answer", text) => {
+                self.answer = Some(text.to_owned());
+                return Heard::Done;
+            }
+            _ => self.context.emit(AgentEvent::Text { text: line }),
+        }
+        Heard::Sign
+    }
+
+    fn interruption(&mut self) -> Option<Vec<u8>> {
+        Some(b"stop\n".to_vec())
+    }
+
+    fn is_working(&self) -> bool {
+        self.works
+    }
+}
+
+fn talker(script: &str) -> Talker {
+    let invocation = Invocation { stays_open: true, ..shell(script) };
+    let (limits, order) = (CallLimits::NONE, StopOrder::DEFAULT);
+    Talker { invocation, limits, order, sessions: Sessions::new(), ends: Mutex::default() }
+}
+
+#[async_trait]
+impl Agent for Talker {
+    fn name(&self) -> &str {
+        "talker"
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        let mut talk = Talk { context, works: false, session: None, answer: None };
+        let invocation = Invocation { directory: turn.workspace.clone(), ..self.invocation.clone() };
+        let call = converse(invocation, &mut talk, context, &self.limits, &self.order).await?;
+        self.ends.lock().unwrap().push((call.ended.stderr.clone(), call.ended.survivors));
+        let session = talk.session.unwrap_or_else(|| SessionId::new("none").unwrap());
+        let usage = Usage { calls: 1, ..Usage::default() };
+        match (call.cut, talk.answer) {
+            (None, Some(text)) => Ok(Reply { text: Some(text), ..Reply::new(session, usage) }),
+            (Some(kind), _) => Err(AgentError::new(kind).in_session(session, usage)),
+            (None, None) => {
+                let (exit, reason) = (call.ended.exit, call.ended.stderr);
+                Err(AgentError::new(AgentErrorKind::Crashed { exit, reason }))
+            }
+        }
+    }
+}
+
+fn turn() -> Turn {
+    Turn::fresh(Slug::new("talk").unwrap(), "talk")
+}
+
+async fn failure(agent: &Talker) -> AgentErrorKind {
+    *Conversation::new(agent).run(turn(), &NoEvents).await.unwrap_err().kind
+}
+
+const SHORT: Duration = Duration::from_millis(300);
+
+#[tokio::test]
+async fn a_program_answers_and_is_answered() {
+    let agent = talker("echo session s-1; echo ask why; read reply; echo \"answer $reply\"; read end; echo bye >&2");
+    let completion = Conversation::new(&agent).run(turn(), &NoEvents).await.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("you asked why"));
+    assert_eq!(*agent.ends.lock().unwrap(), [("bye".to_owned(), 0)]);
+}
+
+#[tokio::test]
+async fn a_program_that_stays_after_its_answer_is_stopped() {
+    let order = StopOrder { interrupt: SHORT, terminate: SHORT };
+    let agent = Talker { order, ..talker("trap '' TERM; echo session s-1; echo answer 42; while :; do sleep 1; done") };
+    let begun = Instant::now();
+    let completion = Conversation::new(&agent).run(turn(), &NoEvents).await.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("42"));
+    assert!(begun.elapsed() >= 2 * SHORT, "it has its time to end by itself, and then to heed SIGTERM");
+}
+
+#[tokio::test]
+async fn a_program_that_ends_without_an_answer_says_how() {
+    let kind = failure(&talker("echo session s-1; echo 'no such model' >&2; exit 3")).await;
+    assert_eq!(kind, AgentErrorKind::Crashed { exit: Some(3), reason: "no such model".to_owned() });
+}
+
+#[tokio::test]
+async fn an_interrupted_program_says_what_it_has_to_say() {
+    let agent = talker("echo session s-1; echo started; read line; echo \"$line\" >&2; echo answer half");
+    let interrupt = Interrupt::new();
+    let conversation = Conversation::new(&agent).with_interrupt(interrupt.clone());
+    let events = |event| {
+        if matches!(event, AgentEvent::Text { .. }) {
+            interrupt.request();
+        }
+    };
+    let error = conversation.run(turn(), &events).await.unwrap_err();
+    assert_eq!((*error.kind, error.session), (AgentErrorKind::Cancelled, Some(SessionId::new("s-1").unwrap())));
+    assert_eq!(*agent.ends.lock().unwrap(), [("stop".to_owned(), 0)]);
+}
+
+#[tokio::test]
+async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
+    let order = StopOrder { interrupt: Duration::ZERO, terminate: SHORT };
+    let none = CallLimits::NONE;
+    let cases = [
+        ("echo noise; sleep 600", CallLimits { first_event: Some(SHORT), ..none }, "NoFirstEvent { limit: 300ms }"),
+        ("echo a; echo noise; sleep 600", CallLimits { idle: Some(SHORT), ..none }, "Idle { limit: 300ms, nudges: 0 }"),
+        ("sleep 600", CallLimits { idle: Some(SHORT), ..none }, "Idle { limit: 300ms, nudges: 0 }"),
+        (
+            "while :; do echo a; sleep 0.01; done",
+            CallLimits { whole: Some(SHORT), first_event: Some(SHORT), idle: Some(SHORT) },
+            "TimedOut { limit: 300ms }",
+        ),
+        (
+            "echo tool; sleep 0.5; echo tool ended; sleep 600",
+            CallLimits { idle: Some(SHORT), ..none },
+            "Idle { limit: 300ms, nudges: 0 }",
+        ),
+    ];
+    for (script, limits, expected) in cases {
+        let agent = Talker { limits, order, ..talker(script) };
+        let begun = Instant::now();
+        assert_eq!(format!("{:?}", failure(&agent).await), expected, "{script}");
+        let waited = begun.elapsed();
+        assert!(waited >= SHORT && waited < Duration::from_secs(20), "{script}: {waited:?}");
+        assert!(!script.contains("ended") || waited >= Duration::from_millis(800), "the tool's time is not silence");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_is_dropped_ends_its_tree() {
+    let place = tempfile::tempdir().unwrap();
+    let agent = talker("setsid sh -c 'echo $$ > child; exec sleep 600' & echo session s-1; wait");
+    let conversation = Conversation::new(&agent);
+    let child = place.path().join("child");
+    let child = tokio::select! {
+        outcome = conversation.run(Turn { workspace: Some(place.path().to_owned()), ..turn() }, &NoEvents) => panic!("{outcome:?}"),
+        child = number(&child) => child,
+    };
+    assert!(ends(child).await);
+    assert!(!agent.sessions().is_busy(&SessionId::new("s-1").unwrap()));
+}
+
+#[tokio::test]
+async fn who_is_interrupted_by_sigterm_leaves_nobody() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "setsid sh -c 'echo $$ > child; exec sleep 600' & trap 'exit 0' TERM; echo session s-1; while :; do sleep 0.05; done";
+    let limits = CallLimits { idle: Some(SHORT), ..CallLimits::NONE };
+    let agent = Talker { limits, order: StopOrder { interrupt: SHORT, ..StopOrder::DEFAULT }, ..talker(script) };
+    let turn = Turn { workspace: Some(place.path().to_owned()), ..turn() };
+    Conversation::new(&agent).run(turn, &NoEvents).await.unwrap_err();
+    assert!(!runs(number(&place.path().join("child")).await));
+    assert_eq!(agent.ends.lock().unwrap()[0].1, 1);
+}
+
+#[tokio::test]
+async fn a_key_is_in_no_event_and_in_no_error() {
+    let environment = Environment::minimal().secret("KEY", Secret::new("canary-4711"));
+    let script = "echo session s-1; echo \"my key is $KEY\"; echo \"refused: $KEY\" >&2; exit 1";
+    let talker = talker(script);
+    let agent = Talker { invocation: Invocation { environment, ..talker.invocation.clone() }, ..talker };
+    let events = Mutex::new(Vec::new());
+    let outcome = Conversation::new(&agent).run(turn(), &|event| events.lock().unwrap().push(event)).await;
+    let everything = format!("{outcome:?} {events:?} {:?} {:?}", agent.ends, agent.invocation);
+    assert!(!everything.contains("canary"), "{everything}");
+    assert_eq!(everything.matches("[redacted]").count(), 3, "{everything}");
+}

@@ -1,0 +1,28 @@
+use interlocking_agents::program::{Environment, Invocation, Secret};
+
+use crate::common::{lines, shell};
+
+#[tokio::test]
+async fn a_program_sees_what_was_named_and_nothing_else() {
+    let environment = Environment::empty().inherit("PATH").set("ADDED", "yes");
+    let mut running = Invocation { environment, ..shell("env") }.start().await.unwrap();
+    let lines = lines(&mut running).await;
+    let mut names: Vec<_> = lines.iter().map(|line| line.split('=').next().unwrap()).collect();
+    names.sort_unstable();
+    // The shell adds the last two, or some of them.
+    names.retain(|name| !["PWD", "_", "SHLVL", "OLDPWD"].contains(name));
+    assert_eq!(names, ["ADDED", "INTERLOCKING_PROGRAM", "PATH"]);
+    running.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_secret_reaches_the_program_and_leaves_it_nowhere() {
+    let environment = Environment::minimal().secret("KEY", Secret::new("canary-4711"));
+    let script = "echo \"{\\\"key\\\":\\\"$KEY\\\"}\"; echo \"refused: $KEY\" >&2; test $KEY = canary-4711";
+    let invocation = Invocation { environment, ..shell(script) };
+    let mut running = invocation.start().await.unwrap();
+    assert_eq!(lines(&mut running).await, [r#"{"key":"[redacted]"}"#]);
+    assert!(!format!("{running:?}").contains("canary"));
+    let ended = running.end().await.unwrap();
+    assert_eq!((ended.exit, ended.stderr.as_str()), (Some(0), "refused: [redacted]"));
+}

@@ -1,0 +1,137 @@
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use interlocking_agents::program::StopOrder;
+
+use crate::common::{ends, lines, number, runs, shell_in};
+
+/// Each leaves a process behind that writes its number to `child`, in another way.
+const WAYS: [(&str, &str); 7] = [
+    ("in the background", "sh -c 'echo $$ > child; exec sleep 600' &"),
+    ("with nohup", "nohup sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 &"),
+    ("in a session of its own", "setsid sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 </dev/null &"),
+    (
+        "as a daemon, twice removed",
+        "(setsid sh -c '(sh -c \"echo \\$\\$ > child; exec sleep 600\" >/dev/null 2>&1 </dev/null &)' >/dev/null 2>&1 </dev/null &)",
+    ),
+    (
+        "in a session of its own, without environment, with our output",
+        "(env -i setsid sh -c 'echo $$ > child; exec sleep 600' &)",
+    ),
+    (
+        "without environment, without our output, in our group",
+        "(env -i sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 </dev/null &)",
+    ),
+    ("ignoring all signals", "(trap '' TERM HUP INT; setsid sh -c 'echo $$ > child; exec sleep 600' &)"),
+];
+
+async fn child(directory: &Path) -> u32 {
+    number(&directory.join("child")).await
+}
+
+#[tokio::test]
+async fn nothing_is_left_after_success() {
+    for (way, script) in WAYS {
+        let place = tempfile::tempdir().unwrap();
+        let script = format!("{script}\nwhile ! test -s child; do sleep 0.01; done; echo done");
+        let mut running = shell_in(place.path(), &script).start().await.unwrap();
+        assert_eq!(lines(&mut running).await, ["done"], "{way}");
+        let ended = running.end().await.unwrap();
+        assert!(!runs(child(place.path()).await), "{way}: it lives");
+        assert_eq!((ended.exit, ended.survivors), (Some(0), 1), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_a_call_is_dropped() {
+    for (way, script) in WAYS {
+        let place = tempfile::tempdir().unwrap();
+        let running = shell_in(place.path(), &format!("{script}\nsleep 600")).start().await.unwrap();
+        let (program, child) = (running.id().unwrap(), child(place.path()).await);
+        drop(running);
+        assert!(ends(child).await && ends(program).await, "{way}: it lives");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_a_program_is_stopped() {
+    for (way, script) in WAYS {
+        let place = tempfile::tempdir().unwrap();
+        // It ends by itself when it is asked.
+        let mut running =
+            shell_in(place.path(), &format!("{script}\ntrap 'exit 7' TERM; while :; do sleep 0.05; done"))
+                .start()
+                .await
+                .unwrap();
+        let child = child(place.path()).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        running.stop(&StopOrder::DEFAULT).await.unwrap();
+        assert!(!runs(child), "{way}: it lives");
+        assert_eq!(running.end().await.unwrap().exit, Some(7), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn who_does_not_end_when_it_is_asked_is_killed() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "trap '' TERM; echo $$ > child; while :; do sleep 1; done";
+    let mut running = shell_in(place.path(), script).start().await.unwrap();
+    let program = child(place.path()).await;
+    let order = StopOrder { terminate: Duration::from_millis(100), ..StopOrder::DEFAULT };
+    running.stop(&order).await.unwrap();
+    assert!(!runs(program));
+    assert_eq!(running.end().await.unwrap().signal, Some(9));
+}
+
+/// A child that cleared its environment in a session of its own is found while its parent lives.
+#[tokio::test]
+async fn a_child_that_hides_does_not_outlive_its_parent() {
+    let place = tempfile::tempdir().unwrap();
+    let script =
+        "setsid sh -c 'env -i sh -c \"echo \\$\\$ > child; exec sleep 600\" >/dev/null 2>&1 </dev/null; :' & wait";
+    let running = shell_in(place.path(), script).start().await.unwrap();
+    let child = child(place.path()).await;
+    drop(running);
+    assert!(ends(child).await);
+}
+
+/// A process that has nothing left of where it came from: neither parent, nor session, nor environment, nor files. It is found
+/// where programs can be put into namespaces, which is the system's user's to do.
+#[tokio::test]
+async fn a_process_without_any_trace_is_found_by_its_namespace() {
+    if !rustix::process::geteuid().is_root() {
+        println!("this needs the system's user; programs of others can lose such a process");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let script = "(env -i setsid sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 </dev/null &)\n\
+                  while ! test -s child; do sleep 0.01; done";
+    let running = shell_in(place.path(), script).start().await.unwrap();
+    assert_eq!(running.end().await.unwrap().survivors, 1);
+    assert!(!runs(child(place.path()).await));
+}
+
+/// Whatever is started while the tree is ended ends, too.
+#[tokio::test]
+async fn a_program_that_starts_others_all_the_while_is_ended() {
+    let place = tempfile::tempdir().unwrap();
+    let script =
+        "while :; do setsid sh -c 'sleep 600 & sleep 600' >/dev/null 2>&1 & echo $$ > child; sleep 0.003; done";
+    let running = shell_in(place.path(), script).start().await.unwrap();
+    let program = child(place.path()).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let marker = fs::read_to_string(format!("/proc/{program}/environ")).unwrap();
+    let marker = marker.split('\0').find(|variable| variable.starts_with("INTERLOCKING_PROGRAM=")).unwrap().to_owned();
+    drop(running);
+    assert!(ends(program).await);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let left: Vec<_> = fs::read_dir("/proc")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            fs::read(path.join("environ")).is_ok_and(|environ| String::from_utf8_lossy(&environ).contains(&marker))
+        })
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
