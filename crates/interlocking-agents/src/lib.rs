@@ -14,6 +14,7 @@
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
+//! - [`ClaudeCode`]: Claude Code.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
 //! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
@@ -26,6 +27,7 @@ mod admission;
 mod agent;
 mod capabilities;
 pub mod cassette;
+pub mod claude;
 mod conversation;
 mod decision;
 mod error;
@@ -52,6 +54,7 @@ pub use admission::{Admission, Admitted, NotAdmitted};
 pub use agent::{Agent, TurnContext};
 pub use capabilities::{Capabilities, SchemaSupport};
 pub use cassette::{CassetteError, Recorder, Replayer};
+pub use claude::{ClaudeCode, ClaudeSettings};
 pub use conversation::Conversation;
 pub use decision::{Decision, DecisionTool};
 pub use error::{AgentError, AgentErrorKind, Disposition};

@@ -9,6 +9,9 @@ use http_body_util::channel::{Channel, Sender};
 use crate::dialect::Event;
 use crate::reaction::Fault;
 
+/// Time for what was said before a connection breaks to be written: hyper throws away what it has not.
+const FLUSH: Duration = Duration::from_millis(20);
+
 /// The body of every answer.
 pub(crate) type Body = Channel<Bytes, io::Error>;
 
@@ -41,6 +44,7 @@ impl Delivery {
                 Some(Fault::Stall(after)) if index >= after => return stall(sender).await,
                 Some(Fault::Truncate(after)) if index >= after => return,
                 Some(Fault::Drop(after)) if index >= after => {
+                    tokio::time::sleep(FLUSH).await;
                     return sender.abort(io::ErrorKind::ConnectionReset.into());
                 }
                 _ => {}
@@ -52,8 +56,7 @@ impl Delivery {
     }
 }
 
-/// Keeps the connection open until the program closes it. It shows itself when a frame does not fit: the empty ones fill the
-/// channel and are never written.
+/// Keeps the connection open until the server ends. (That the program closed it shows only when something is sent.)
 async fn stall(sender: Sender<Bytes, io::Error>) {
     let _open = sender;
     std::future::pending::<()>().await;

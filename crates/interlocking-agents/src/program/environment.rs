@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use super::redactor::Redactor;
 use super::secret::Secret;
@@ -118,6 +119,22 @@ impl Environment {
         self.variables.get(name.as_ref()).map(OsString::as_os_str)
     }
 
+    /// Where a program lies: the path itself, or for a name the first file of that name in `PATH` that can be run.
+    ///
+    /// A program that is started by its path is started several times as fast: this process need not be copied for that.
+    pub fn find(&self, program: impl AsRef<Path>) -> Option<PathBuf> {
+        let program = program.as_ref();
+        if program.parent().is_none_or(|parent| !parent.as_os_str().is_empty()) {
+            return Some(program.to_owned());
+        }
+        if cfg!(not(unix)) {
+            // The system adds an extension of its own.
+            return Some(program.to_owned());
+        }
+        let directories = self.get("PATH").map(std::env::split_paths).into_iter().flatten();
+        directories.map(|directory| directory.join(program)).find(|file| can_be_run(file))
+    }
+
     /// What takes its secrets out of a text.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(&self.secrets)
@@ -128,6 +145,17 @@ impl fmt::Debug for Environment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_set().entries(self.variables.keys()).finish()
     }
+}
+
+#[cfg(unix)]
+fn can_be_run(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn can_be_run(_file: &Path) -> bool {
+    false
 }
 
 fn is_proxy(name: &OsStr) -> bool {
@@ -153,6 +181,18 @@ mod tests {
         assert_eq!(names, ["A", "CARGO_MANIFEST_DIR"]);
         assert_eq!(Environment::minimal().get("CARGO_MANIFEST_DIR"), None);
         assert_eq!(Environment::minimal().get("TERM"), Some(OsStr::new("dumb")));
+    }
+
+    #[test]
+    fn programs_are_found_where_path_says() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("sh"), "not a program").unwrap();
+        let path = std::env::join_paths([place.path(), Path::new("/bin")]).unwrap();
+        let environment = Environment::empty().set("PATH", path);
+        assert_eq!(environment.find("sh"), Some(PathBuf::from("/bin/sh")));
+        assert_eq!(environment.find("no-such-program-here"), None);
+        assert_eq!(environment.find("./sh"), Some(PathBuf::from("./sh")));
+        assert_eq!(Environment::empty().find("sh"), None);
     }
 
     #[test]

@@ -139,8 +139,11 @@ impl Invocation {
         if let Some(directory) = self.directory.as_ref().filter(|directory| !directory.is_dir()) {
             return Err(StartError::NoDirectory { program: self.program, directory: directory.clone() });
         }
+        let Some(program) = self.environment.find(&self.program) else {
+            return Err(StartError::Missing { program: self.program });
+        };
         let marker = Marker::new();
-        let command = self.command(marker);
+        let command = self.command(program, marker);
         let life = match &self.sandbox {
             None => spawn_aside(command, marker).map_err(|error| self.refused(error))?,
             Some(sandbox) => self.spawn_confined(command, marker, Arc::clone(sandbox)).await?,
@@ -150,8 +153,8 @@ impl Invocation {
         Ok(Running::new(life, redactor, self.input, self.stays_open, self.longest_line))
     }
 
-    fn command(&self, marker: Marker) -> Command {
-        let mut command = Command::new(&self.program);
+    fn command(&self, program: PathBuf, marker: Marker) -> Command {
+        let mut command = Command::new(program);
         command
             .args(&self.arguments)
             .env_clear()
@@ -166,7 +169,7 @@ impl Invocation {
             command.current_dir(directory);
         }
         #[cfg(unix)]
-        command.process_group(0);
+        command.arg0(&self.program).process_group(0);
         command
     }
 

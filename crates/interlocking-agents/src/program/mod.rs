@@ -6,10 +6,10 @@
 //! - [`converse`]: the whole of a call in a protocol of lines, a [`Dialogue`], within [`CallLimits`] and with a [`StopOrder`].
 //!
 //! **What ends with a program.** On Linux every process that descends from it while its parents live, or is in its process
-//! group, or has the marker in its environment that all it starts inherit, or has its standard output or standard error open. So
-//! daemons and sessions of their own end, too. A process escapes only if it has cleared its environment, left the process group,
-//! lost a parent, and closed or redirected its outputs, all before anybody looked; and one that another program started for it (a
-//! service manager, a terminal multiplexer that already ran) is not its. On other Unix systems the process group alone ends.
+//! group, or has the marker in its environment that all it starts inherit, or has its standard output or standard error open, or
+//! is in its namespace, where this process may make one. So daemons and sessions of their own end, too. What escapes is listed in
+//! `docs/programs.md`: where no namespace may be made, who has lost all of that before anybody looked; and who was started by
+//! another program on behalf of this one, such as a service manager. On other Unix systems the process group alone ends.
 
 mod call;
 mod environment;

@@ -161,7 +161,7 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
         ),
         (
             "echo tool; sleep 0.5; echo tool ended; sleep 600",
-            CallLimits { idle: Some(SHORT), ..none },
+            CallLimits { idle: Some(SHORT), first_event: Some(Duration::from_secs(20)), ..none },
             "Idle { limit: 300ms, nudges: 0 }",
         ),
     ];
@@ -198,7 +198,7 @@ async fn who_is_interrupted_by_sigterm_leaves_nobody() {
     let turn = Turn { workspace: Some(place.path().to_owned()), ..turn() };
     Conversation::new(&agent).run(turn, &NoEvents).await.unwrap_err();
     assert!(!runs(number(&place.path().join("child")).await));
-    assert_eq!(agent.ends.lock().unwrap()[0].1, 1);
+    assert!(agent.ends.lock().unwrap()[0].1 >= 1);
 }
 
 #[tokio::test]

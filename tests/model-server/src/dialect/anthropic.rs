@@ -7,13 +7,17 @@ use crate::message::{Message, Part, Role, string, text_of};
 use crate::reaction::{Block, Usage};
 
 pub(super) fn read(body: &Value) -> Reading {
-    let messages = body["messages"].as_array().into_iter().flatten().map(message).collect();
+    // The program's own words in the midst of the conversation, such as where it works, are the system's.
+    let all = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (interspersed, said): (Vec<_>, Vec<_>) = all.iter().partition(|message| message["role"] == "system");
+    let messages = said.into_iter().map(message).collect();
+    let system = std::iter::once(&body["system"]).chain(interspersed.into_iter().map(|message| &message["content"]));
     let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
     let structured = tools.iter().find(|tool| tool["name"] == STRUCTURED_OUTPUT).map(|tool| &tool["input_schema"]);
     let schema = structured.or_else(|| body.pointer("/output_config/format/schema")).cloned();
     Reading {
         model: string(body, "model"),
-        system: text_of(&body["system"]),
+        system: system.map(text_of).collect::<Vec<_>>().join("\n"),
         messages,
         tools: tools.iter().map(|tool| string(tool, "name")).collect(),
         schema,

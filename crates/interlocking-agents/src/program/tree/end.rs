@@ -61,7 +61,9 @@ impl Tree {
     pub(in crate::program) fn end(&self, wait: bool) -> usize {
         let mut found = BTreeSet::new();
         for count in 0..LOOKS {
-            let Ok(look) = Look::new() else {
+            // What descends from a living program is stopped first: there is another look in any case.
+            let look = if count == 0 { Look::at_descent() } else { Look::new() };
+            let Ok(look) = look else {
                 self.signal(Signal::KILL);
                 break;
             };

@@ -73,11 +73,7 @@ impl Look {
     ///
     /// There is no `/proc`, or it is that of another namespace, where the numbers mean other processes.
     pub(super) fn new() -> io::Result<Self> {
-        if std::fs::read_link("/proc/self")?.to_str() != Some(std::process::id().to_string().as_str()) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "/proc shows another namespace of processes"));
-        }
-        let own = i32::try_from(std::process::id()).map_err(io::Error::other)?;
-        let own = Process::look(own).ok_or(io::ErrorKind::NotFound)?;
+        let own = own()?;
         let mut forebears = BTreeMap::from([(own.identity.number, own)]);
         let mut next = own.parent;
         while let Some(forebear) =
@@ -112,6 +108,16 @@ impl Look {
             }
         }
         Ok(look)
+    }
+
+    /// A look at the descent of what still lives, and not at orphans.
+    ///
+    /// # Errors
+    ///
+    /// As of [`new`](Self::new).
+    pub(super) fn at_descent() -> io::Result<Self> {
+        let kin = if own()?.tells() { Kin::Told } else { Kin::asked()? };
+        Ok(Self { kin, orphans: Vec::new(), is_complete: false })
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -156,6 +162,15 @@ impl Look {
             }
         }
     }
+}
+
+/// This process.
+fn own() -> io::Result<Process> {
+    if std::fs::read_link("/proc/self")?.to_str() != Some(std::process::id().to_string().as_str()) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "/proc shows another namespace of processes"));
+    }
+    let number = i32::try_from(std::process::id()).map_err(io::Error::other)?;
+    Ok(Process::look(number).ok_or(io::ErrorKind::NotFound)?)
 }
 
 impl Kin {

@@ -1,4 +1,7 @@
 //! A program and everything it starts, ended as one.
+//!
+//! `process` (one, as the kernel shows it) → `look` (who lost its parent, and who came of whom) → `end`. `marker` and `namespace`
+//! are what a process carries with it.
 
 mod marker;
 
@@ -24,6 +27,7 @@ pub(super) use marker::Marker;
 
 /// What the processes of a program have about them, wherever they go.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be found by them there"))]
 pub(super) struct Marks {
     /// In their environment.
     pub(super) marker: Marker,

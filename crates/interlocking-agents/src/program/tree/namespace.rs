@@ -33,13 +33,13 @@ impl Namespace {
         }
         #[expect(deprecated, reason = "it is unsafe with the table of open files alone, which stays as it is")]
         let entered = rustix::thread::unshare(UnshareFlags::NEWUTS);
-        let file = entered.map_err(Into::into).and_then(|()| File::open("/proc/thread-self/ns/uts"));
-        let namespace = file.and_then(|file| Ok(Self { number: file.metadata()?.st_ino(), _file: file }));
-        if let Err(error) = &namespace {
+        if let Err(error) = entered {
             tracing::debug!(%error, "programs are not put into namespaces");
             IS_REFUSED.store(true, Ordering::Relaxed);
+            return None;
         }
-        namespace.ok()
+        let file = File::open("/proc/thread-self/ns/uts").ok()?;
+        Some(Self { number: file.metadata().ok()?.st_ino(), _file: file })
     }
 
     /// That of a process.

@@ -11,15 +11,16 @@ pub(in crate::program) struct Tree {
 }
 
 impl Tree {
-    #[cfg(unix)]
+    /// Of a child of this process that was not waited for yet.
     pub(in crate::program) fn of(child: Option<u32>, _marks: Marks) -> Self {
+        #[cfg(unix)]
         let leader = child.and_then(|number| i32::try_from(number).ok()).and_then(rustix::process::Pid::from_raw);
-        Self { leader }
-    }
-
-    #[cfg(not(unix))]
-    pub(in crate::program) fn of(_child: Option<u32>, _marks: Marks) -> Self {
-        Self {}
+        #[cfg(not(unix))]
+        let _ = child;
+        Self {
+            #[cfg(unix)]
+            leader,
+        }
     }
 
     /// Signals the program's process group.

@@ -85,10 +85,21 @@ impl Process {
 }
 
 fn children_of_thread(process: i32, thread: i32, children: &mut Vec<i32>) -> io::Result<()> {
-    let mut text = String::new();
-    File::open(format!("/proc/{process}/task/{thread}/children"))?.read_to_string(&mut text)?;
-    children.extend(text.split_ascii_whitespace().filter_map(|number| number.parse::<i32>().ok()));
-    Ok(())
+    let mut file = File::open(format!("/proc/{process}/task/{thread}/children"))?;
+    // Numbers with a space after each; one can be cut in two by the end of the buffer.
+    let (mut buffer, mut number) = ([0; 512], 0);
+    loop {
+        let length = file.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        for byte in &buffer[..length] {
+            match byte {
+                b'0'..=b'9' => number = number * 10 + i32::from(byte - b'0'),
+                _ => children.push(std::mem::take(&mut number)),
+            }
+        }
+    }
 }
 
 #[cfg(test)]

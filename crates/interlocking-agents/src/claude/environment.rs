@@ -1,0 +1,185 @@
+//! What the program gets from outside: variables, and the key, which its own commands shall not see.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::settings::{ClaudeSettings, Credential};
+use crate::program::{Environment, Secret};
+use crate::real_calls::is_loopback;
+
+/// Switches of the program: it speaks to the provider and to nobody else, changes nothing of its own, ends when the turn does, and
+/// takes from the prompt and from earlier runs what it is told to take, and nothing more.
+const SWITCHES: [&str; 7] = [
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_TELEMETRY",
+    "DISABLE_ERROR_REPORTING",
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
+    // An `@` in a prompt would read the file that follows it, wherever it is, and without a permission.
+    "CLAUDE_CODE_DISABLE_FILE_MENTIONS",
+    // What one session notes down would reach the others.
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+];
+
+/// Reads the key from the first line of standard input and gives it to the program through a pipe that is empty when it was read.
+/// So it is in no environment and in no argument, which the agent's commands inherit or can read.
+pub(super) const HANDING_OVER: &str = "IFS= read -r key && exec \"$@\" 3<<KEY\n$key\nKEY\n";
+
+/// What the program gets that is not among its arguments.
+pub(super) struct Surroundings {
+    pub(super) environment: Environment,
+    /// Is handed over through a pipe, and so comes before the prompt.
+    pub(super) key: Option<Secret>,
+}
+
+/// There is no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoKey {
+    /// None of the usual variables is set.
+    #[error(
+        "there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name \
+         another variable in `credential`, or set it to the login that is kept in `config_directory`"
+    )]
+    NowhereSet,
+    /// The variable that was named is not set.
+    #[error("there is no key: the variable {variable}, which `credential` names, is not set")]
+    NotSet {
+        /// The variable.
+        variable: String,
+    },
+    /// A key is one line.
+    #[error("the key in the variable {variable} is of several lines, which no key is")]
+    SeveralLines {
+        /// The variable.
+        variable: String,
+    },
+}
+
+/// A key, and how the program takes it.
+struct Key {
+    secret: Secret,
+    /// The variable that it takes it from.
+    variable: &'static str,
+    /// The variable that names the pipe that it takes it from, if it can.
+    descriptor: Option<&'static str>,
+}
+
+impl Surroundings {
+    /// For a call that keeps temporary files in `temporary`.
+    pub(super) fn new(
+        settings: &ClaudeSettings,
+        given: Option<&Secret>,
+        store: &Path,
+        temporary: &Path,
+    ) -> Result<Self, NoKey> {
+        let environment = Self::without_key(settings, store, temporary);
+        Ok(match key(settings.credential.as_ref(), given)? {
+            None => Self { environment, key: None },
+            Some(Key { secret, descriptor: Some(descriptor), .. }) if cfg!(unix) => {
+                let environment = environment.set(descriptor, "3").hide(secret.clone());
+                Self { environment, key: Some(secret) }
+            }
+            Some(Key { secret, variable, .. }) => Self { environment: environment.secret(variable, secret), key: None },
+        })
+    }
+
+    /// All variables but the key.
+    pub(super) fn without_key(settings: &ClaudeSettings, store: &Path, temporary: &Path) -> Environment {
+        let mut environment = Environment::minimal();
+        for name in &settings.inherit {
+            environment = environment.inherit(name);
+        }
+        for (name, value) in &settings.environment {
+            environment = environment.set(name, value);
+        }
+        for switch in SWITCHES {
+            environment = environment.set(switch, "1");
+        }
+        environment = environment
+            .set("CLAUDE_CODE_MAX_RETRIES", settings.provider_retries.to_string())
+            .set("CLAUDE_CONFIG_DIR", store)
+            .set("CLAUDE_CODE_TMPDIR", temporary)
+            .set("TMPDIR", temporary);
+        if let Some(seconds) = settings.request_timeout {
+            environment = environment.set("API_TIMEOUT_MS", seconds.saturating_mul(1000).to_string());
+        }
+        let Some(address) = base_url(settings) else { return environment };
+        // A server on this machine is not reached by a proxy elsewhere.
+        let environment = match is_loopback(&address) {
+            true => ["NO_PROXY", "no_proxy"]
+                .into_iter()
+                .fold(environment, |all, name| all.set(name, "127.0.0.1,localhost,::1")),
+            false => environment,
+        };
+        environment.set("ANTHROPIC_BASE_URL", address)
+    }
+
+    /// The program and its arguments, so that it gets the key.
+    pub(super) fn program(&self, program: &Path, arguments: Vec<OsString>) -> (OsString, Vec<OsString>) {
+        match self.key {
+            None => (program.into(), arguments),
+            Some(_) => {
+                let before = ["-c".into(), HANDING_OVER.into(), "claude".into(), program.into()];
+                ("/bin/sh".into(), before.into_iter().chain(arguments).collect())
+            }
+        }
+    }
+
+    /// What is written to standard input first.
+    pub(super) fn first_input(&self) -> Vec<u8> {
+        self.key.as_ref().map(|key| format!("{}\n", key.expose()).into_bytes()).unwrap_or_default()
+    }
+}
+
+/// The address of the provider, if the program is told one.
+pub(super) fn base_url(settings: &ClaudeSettings) -> Option<String> {
+    let inherited = || std::env::var("ANTHROPIC_BASE_URL").ok().filter(|address| !address.is_empty());
+    settings.base_url.clone().or_else(inherited)
+}
+
+/// Whether a variable is the driver's to set.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let others = [
+        "ANTHROPIC_BASE_URL",
+        "API_TIMEOUT_MS",
+        "CLAUDE_CODE_MAX_RETRIES",
+        "CLAUDE_CODE_TMPDIR",
+        "CLAUDE_CONFIG_DIR",
+        "TMPDIR",
+    ];
+    let of_keys = |(variable, descriptor): &(&str, Option<&str>)| *variable == name || *descriptor == Some(name);
+    SWITCHES.contains(&name) || others.contains(&name) || KINDS.iter().any(of_keys)
+}
+
+/// Whether there is a key.
+pub(super) fn look_for_key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<(), NoKey> {
+    key(credential, given).map(drop)
+}
+
+fn key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<Option<Key>, NoKey> {
+    let (variable, kind) = match credential {
+        Some(Credential::Login) => return Ok(None),
+        Some(Credential::ApiKey { variable }) => (variable.as_str(), KINDS[0]),
+        Some(Credential::AuthToken { variable }) => (variable.as_str(), KINDS[1]),
+        Some(Credential::OauthToken { variable }) => (variable.as_str(), KINDS[2]),
+        None if given.is_some() => (KINDS[0].0, KINDS[0]),
+        None => {
+            let set = KINDS.into_iter().find(|(variable, _)| Secret::from_variable(variable).is_some());
+            let kind = set.ok_or(NoKey::NowhereSet)?;
+            (kind.0, kind)
+        }
+    };
+    let secret = given.cloned().or_else(|| Secret::from_variable(variable));
+    let secret = secret.ok_or_else(|| NoKey::NotSet { variable: variable.to_owned() })?;
+    if secret.expose().contains(['\n', '\r']) {
+        return Err(NoKey::SeveralLines { variable: variable.to_owned() });
+    }
+    Ok(Some(Key { secret, variable: kind.0, descriptor: kind.1 }))
+}
+
+/// The variables that the program takes keys from, and those that name a pipe instead.
+const KINDS: [(&str, Option<&str>); 3] = [
+    ("ANTHROPIC_API_KEY", Some("CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR")),
+    ("ANTHROPIC_AUTH_TOKEN", None),
+    ("CLAUDE_CODE_OAUTH_TOKEN", Some("CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR")),
+];

@@ -1,0 +1,66 @@
+use interlocking_agents::claude::{Credential, PermissionMode};
+use interlocking_agents::{Agent, AgentErrorKind, ClaudeCode, ClaudeSettings};
+use interlocking_model_server::Script;
+
+use crate::common::Bench;
+
+async fn problem(agent: &ClaudeCode) -> String {
+    match *agent.ready().await.unwrap_err().kind {
+        AgentErrorKind::Configuration { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_there_with_a_key_is_ready_and_asks_nobody() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    bench.agent().ready().await.unwrap();
+    assert!(bench.server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_missing_is_said_all_at_once() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let credential = Some(Credential::ApiKey { variable: "INTERLOCKING_NO_SUCH_KEY".to_owned() });
+    let settings =
+        ClaudeSettings { program: "no-such-claude".into(), credential, max_turns: Some(0), ..bench.settings() };
+    let reason = problem(&ClaudeCode::new(settings)).await;
+    for part in ["no-such-claude", "npm install", "INTERLOCKING_NO_SUCH_KEY", "`max_turns`"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_claude_or_an_old_one_is_refused() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let old = bench.directory().join("old");
+    std::fs::write(&old, "#!/bin/sh\necho '1.0.20 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let reason = problem(&bench.agent_with(ClaudeSettings { program: old, ..bench.settings() })).await;
+    assert!(reason.contains("1.0.20") && reason.contains("2.1.330"), "{reason}");
+    let reason = problem(&bench.agent_with(ClaudeSettings { program: "/bin/true".into(), ..bench.settings() })).await;
+    assert!(reason.contains("does not say its version"), "{reason}");
+}
+
+/// The program itself would refuse it, but late, or for root alone.
+#[tokio::test]
+async fn bypassing_permissions_wants_a_sandbox() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let settings = ClaudeSettings { permission_mode: PermissionMode::BypassPermissions, ..bench.settings() };
+    let error = crate::common::run(&bench.agent_with(settings), bench.fresh("x")).await.unwrap_err();
+    let AgentErrorKind::Configuration { reason } = &*error.kind else { panic!("{error:?}") };
+    assert!(reason.contains("sandbox"), "{reason}");
+}
+
+/// Whatever the switch says of calls elsewhere, those to this machine go on; and those elsewhere do not.
+#[tokio::test]
+async fn calls_of_a_provider_elsewhere_can_be_forbidden() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    interlocking_agents::real_calls::restrict(interlocking_agents::RealCalls::Loopback);
+    let elsewhere = Some("https://api.anthropic.com".to_owned());
+    let agent = bench.agent_with(ClaudeSettings { base_url: elsewhere, ..bench.settings() });
+    let error = crate::common::run(&agent, bench.fresh("x")).await.unwrap_err();
+    assert!(matches!(&*error.kind, AgentErrorKind::Forbidden(_)), "{error:?}");
+    assert!(matches!(&*agent.ready().await.unwrap_err().kind, AgentErrorKind::Forbidden(_)));
+    bench.agent().ready().await.unwrap();
+}
