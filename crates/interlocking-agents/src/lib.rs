@@ -15,7 +15,7 @@
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
-//!   played back without it.
+//!   played back without it. [`faults`]: any agent, failing as told.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -29,6 +29,7 @@ mod conversation;
 mod decision;
 mod error;
 mod event;
+pub mod faults;
 mod interrupt;
 mod lost_session;
 mod nudge;
