@@ -130,15 +130,12 @@ struct Meter<'a> {
 impl AgentEvents for Meter<'_> {
     fn emit(&self, event: AgentEvent) {
         let take = |left: u32| left.checked_sub(1);
-        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-            Ok(before) => {
-                self.to.emit(event);
-                if before == 1 {
-                    self.reached.notify_one();
-                }
+        // What it says before it is stopped is lost with the rest.
+        if let Ok(before) = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            self.to.emit(event);
+            if before == 1 {
+                self.reached.notify_one();
             }
-            // What it says before it is stopped is lost with the rest.
-            Err(_) => {}
         }
     }
 }
