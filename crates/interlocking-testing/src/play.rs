@@ -20,6 +20,7 @@ use crate::player::Player;
 use crate::recorder::{Recorder, event_nodes};
 use crate::route::Routes;
 use crate::samples::Samples;
+use crate::trial::Trial;
 
 /// How many messages from outside one run may have.
 const MESSAGES: u32 = 2;
@@ -104,15 +105,15 @@ pub(crate) fn play<G: Graph>(
 }
 
 async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chance: &Chance, log: &Arc<Log>) -> Ending {
-    let mut trial = (enumerator.stage)(chance);
-    let entry = match trial.entries.len() {
+    let Trial { run, mut entries, kept } = (enumerator.stage)(chance);
+    let entry = match entries.len() {
         1 => 0,
-        entries => {
-            let choices = (1..=entries).map(|number| Choice::plain(&format!("entry-{number}"), Sort::Answer));
+        count => {
+            let choices = (1..=count).map(|number| Choice::plain(&format!("entry-{number}"), Sort::Answer));
             chance.choose("entry".to_owned(), "entry", choices.collect(), true)
         }
     };
-    let entry = trial.entries.swap_remove(entry);
+    let entry = entries.swap_remove(entry);
     let player = Player::new(samples.clone(), chance.clone(), log.clone());
     let known = |node: &&str| samples.given.contains_key(&(G::net().table().graph.clone(), (*node).to_owned()));
     let recorder = Recorder {
@@ -125,8 +126,7 @@ async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chanc
         messages: AtomicU32::new(MESSAGES),
         is_virtual: enumerator.is_virtual,
     };
-    let mut run = trial
-        .run
+    let mut run = run
         .with_id(RunId::DEFAULT)
         .with_agent_for_others(Arc::new(player))
         .with_journal(Arc::new(recorder))
@@ -135,7 +135,7 @@ async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chanc
     if enumerator.is_virtual {
         run = run.with_clock(Arc::new(TokioClock::start()));
     }
-    tokio::select! {
+    let ending = tokio::select! {
         biased;
         result = run.start(entry) => match result {
             Err(error) => Ending::NotStarted(error),
@@ -148,7 +148,9 @@ async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chanc
         () = unanswered(log, enumerator.is_virtual) => Ending::Unanswered,
         () = log.exceeded.notified() => Ending::CutOff,
         () = tokio::time::sleep(enumerator.longest) => Ending::CutOff,
-    }
+    };
+    drop(kept);
+    ending
 }
 
 /// Comes to its end when the run waits for people who will not come.

@@ -136,9 +136,9 @@ impl Report {
         let Some((times, choices)) = self.entered.get(node) else { return self.way_to(index) };
         let ways = self.taken.iter().filter(|taken| taken.route.from == *node);
         let ways: Vec<_> = ways.map(|taken| format!("`{}`", taken.route.to)).collect();
-        let ways = if ways.is_empty() { "nowhere".to_owned() } else { ways.join(", ") };
+        let ways = if ways.is_empty() { "nowhere".to_owned() } else { format!("to {}", ways.join(", ")) };
         let mut said =
-            format!("`{node}` ran {}, first with {choices}, and went to {ways}", counted(*times as usize, "time"));
+            format!("`{node}` ran {}, first with {choices}, and went {ways}", counted(*times as usize, "time"));
         if let Some(messages) = self.failed.get(node) {
             let last = messages.last().and_then(|message| message.lines().next()).unwrap_or_default();
             said.push_str(&format!("; it failed {}, at last: {last}", counted(messages.len(), "time")));
@@ -172,8 +172,11 @@ impl Report {
     /// What could lead there.
     fn advice(&self, index: RouteIndex) -> String {
         let route = &self.routes.all[index];
-        if self.event_nodes.contains(&route.from) && !self.entered.contains_key(&route.from) {
-            return format!("give it one: `.with_message::<{}::{}>(…)`", self.module(), route.from);
+        if !self.entered.contains_key(&route.from) {
+            return match self.event_nodes.contains(&route.from) {
+                true => format!("give it one: `.with_message::<{}::{}>(…)`", self.module(), route.from),
+                false => "what is said of the way there is to be done first".to_owned(),
+            };
         }
         let (mut due, mut known) = (VecDeque::from([route.from.as_str()]), BTreeSet::from([route.from.as_str()]));
         while let Some(node) = due.pop_front() {

@@ -26,7 +26,7 @@ struct Engine {
     repair: LogicNode<Motor>,
 }
 
-held!(Engine, Endless);
+held!(Engine, Endless, Safe);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State(String);
@@ -93,15 +93,15 @@ fn what_hangs_on_nobody_who_is_asked_needs_a_chance() {
 
         NOT TAKEN: repair → start
           `repair` was never entered: the way there is `start → repair`
-          `ask`, the nearest before it that is asked, did all 5 things that there are to be tried: give an answer that leads there, `.with_answer::<engine::ask>(…)`, or vary what `repair` meets, `Chance`
+          what is said of the way there is to be done first
 
         NOT TAKEN: repair → exit
           `repair` was never entered: the way there is `start → repair`
-          `ask`, the nearest before it that is asked, did all 5 things that there are to be tried: give an answer that leads there, `.with_answer::<engine::ask>(…)`, or vary what `repair` meets, `Chance`
+          what is said of the way there is to be done first
 
         NOT TAKEN: repair → exit (exhausted)
           `repair` was never entered: the way there is `start → repair`
-          `ask`, the nearest before it that is asked, did all 5 things that there are to be tried: give an answer that leads there, `.with_answer::<engine::ask>(…)`, or vary what `repair` meets, `Chance`
+          what is said of the way there is to be done first
 
         taken: ask → start               run 1, no choices
         taken: ask → exit                run 2, ask.1.1=generated-2
@@ -126,7 +126,8 @@ fn a_chance_varies_what_handlers_meet() {
         taken: repair → start            run 3, it runs.1=no
         taken: repair → exit (exhausted) run 3, it runs.1=no
         excused: repair → exit (no motor is given up)
-    "#]].assert_eq(&report.to_string());
+    "#]]
+    .assert_eq(&report.to_string());
 }
 
 #[test]
@@ -137,15 +138,15 @@ fn a_panic_is_reported_with_the_choices_that_lead_to_it() {
         Engine: 4 of 7 routes were taken in 7 runs, and nothing is left to be tried
 
         NOT TAKEN: repair → start
-          `repair` ran 2 times, first with it runs.1=no, and went to nowhere; it failed 2 times, at last: no spare parts
+          `repair` ran 2 times, first with it runs.1=no, and went nowhere; it failed 2 times, at last: no spare parts
           `ask`, the nearest before it that is asked, did all 5 things that there are to be tried: give an answer that leads there, `.with_answer::<engine::ask>(…)`, or vary what `repair` meets, `Chance`
 
         NOT TAKEN: repair → exit
-          `repair` ran 2 times, first with it runs.1=no, and went to nowhere; it failed 2 times, at last: no spare parts
+          `repair` ran 2 times, first with it runs.1=no, and went nowhere; it failed 2 times, at last: no spare parts
           `ask`, the nearest before it that is asked, did all 5 things that there are to be tried: give an answer that leads there, `.with_answer::<engine::ask>(…)`, or vary what `repair` meets, `Chance`
 
         NOT TAKEN: repair → exit (exhausted)
-          `repair` ran 2 times, first with it runs.1=no, and went to nowhere; it failed 2 times, at last: no spare parts
+          `repair` ran 2 times, first with it runs.1=no, and went nowhere; it failed 2 times, at last: no spare parts
           `ask`, the nearest before it that is asked, did all 5 things that there are to be tried: give an answer that leads there, `.with_answer::<engine::ask>(…)`, or vary what `repair` meets, `Chance`
 
         BROKEN: run 3, it runs.1=no
@@ -197,4 +198,47 @@ fn a_run_that_does_not_end_is_given_up() {
 
         taken: round → round run 1, no choices
     "#]].assert_eq(&report.to_string());
+}
+
+/// Opens when the right digits come one after the other.
+#[derive(Graph)]
+#[graph(output = Vec<u32>)]
+struct Safe {
+    #[node(entry, input = Vec<u32>, goto(dial, opened, exit), attempts = 4)]
+    dial: LogicNode<Dial>,
+    #[node(input = Vec<u32>, goto(exit))]
+    opened: LogicNode<Opened>,
+}
+
+struct Dial(Chance);
+
+impl LogicHandler<safe::dial> for Dial {
+    async fn run(&self, mut digits: Vec<u32>, cx: &mut Cx<'_, safe::dial>) -> Route<safe::dial> {
+        digits.push(self.0.pick("digit", &["0", "1", "2", "3"]).parse()?);
+        match digits[..] {
+            [2, 0, 3] => goto!(cx, safe::opened, digits),
+            [_, _, _] => goto!(cx, safe::exit, digits),
+            _ => goto!(cx, self, digits),
+        }
+    }
+}
+
+struct Opened;
+
+impl LogicHandler<safe::opened> for Opened {
+    async fn run(&self, digits: Vec<u32>, cx: &mut Cx<'_, safe::opened>) -> Route<safe::opened> {
+        goto!(cx, safe::exit, digits)
+    }
+}
+
+/// All sequences of choices are reached, so one that takes three particular ones in a row is found: 64 runs at most.
+#[test]
+fn the_one_sequence_that_opens_is_found() {
+    let safe = Enumerator::new(|chance| {
+        (Run::new(Safe { dial: LogicNode(Dial(chance.clone())), opened: LogicNode(Opened) }), Vec::new())
+    });
+    let report = safe.explore();
+    report.assert_all_routes();
+    assert!(report.runs() <= 64, "{report}");
+    assert_eq!(report.choices_of("dial → opened").unwrap().to_string(), "digit.1=2; digit.2=0; digit.3=3");
 }
