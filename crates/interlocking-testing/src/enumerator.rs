@@ -22,7 +22,7 @@ use crate::trial::Trial;
 
 /// Drives a graph through every route of its table, run by run. The [crate's page](crate) says how.
 pub struct Enumerator<G: Graph> {
-    pub(crate) stage: Box<dyn Fn(&Chance) -> Trial<G>>,
+    pub(crate) stage: Stage<G>,
     samples: Samples,
     stalls: bool,
     pub(crate) excused: Vec<(String, String)>,
@@ -31,6 +31,9 @@ pub struct Enumerator<G: Graph> {
     pub(crate) longest: Duration,
     pub(crate) is_virtual: bool,
 }
+
+/// What prepares a trial.
+pub(crate) type Stage<G> = Box<dyn Fn(&Chance) -> Trial<G>>;
 
 /// One run that was replayed.
 #[derive(Debug, Clone)]
@@ -64,7 +67,7 @@ impl<G: Graph> Enumerator<G> {
         ];
         Self {
             stage: Box::new(move |chance| stage(chance).into()),
-            samples: Samples { given: Default::default(), generated: Self::GENERATED, faults },
+            samples: Samples::new(Self::GENERATED, faults),
             stalls: true,
             excused: Vec::new(),
             runs: Self::RUNS,

@@ -85,9 +85,10 @@ impl Recorder {
         let mut choices = vec![Choice::plain("none", Sort::Answer)];
         let mut messages = Vec::new();
         for node in &self.takes_messages {
-            for (choice, sample) in self.samples.answers(graph, node, None) {
-                choices.push(Choice { label: format!("{node}-{}", choice.label), sort: Sort::Message, ..choice });
-                messages.push((node.clone(), sample.value));
+            for (choice, sample) in self.samples.answers(graph, node, None).iter() {
+                let label = format!("{node}-{}", choice.label);
+                choices.push(Choice { label, sort: Sort::Message, shown: choice.shown.clone() });
+                messages.push((node.clone(), sample.value.clone()));
             }
         }
         let family = format!("message {}", after.split('.').next().unwrap_or_default());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use interlocking_agents::faults::Fault;
 use serde_json::Value;
@@ -31,7 +31,12 @@ pub(crate) struct Samples {
     /// How many are generated from a schema at most.
     pub(crate) generated: usize,
     pub(crate) faults: Vec<Fault>,
+    /// What has been put together for a node: its schema is the same in all runs.
+    answers: Mutex<BTreeMap<(String, String), Answers>>,
 }
+
+/// What may be answered at a node.
+pub(crate) type Answers = Arc<Vec<(Choice, Sample)>>;
 
 /// What may happen at a point.
 #[derive(Clone)]
@@ -41,9 +46,20 @@ pub(crate) enum Behaviour {
 }
 
 impl Samples {
+    pub(crate) fn new(generated: usize, faults: Vec<Fault>) -> Self {
+        Self { generated, faults, ..Self::default() }
+    }
+
     /// Everything that an agent or a person may answer there.
-    pub(crate) fn answers(&self, graph: &str, node: &str, schema: Option<&Value>) -> Vec<(Choice, Sample)> {
-        let given = self.given.get(&(graph.to_owned(), node.to_owned())).map(Vec::as_slice).unwrap_or_default();
+    pub(crate) fn answers(&self, graph: &str, node: &str, schema: Option<&Value>) -> Answers {
+        let key = (graph.to_owned(), node.to_owned());
+        // What this guards is whole between two statements, whoever panics.
+        let mut known = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = self.given.get(&key).map(Vec::as_slice).unwrap_or_default();
+        known.entry(key).or_insert_with(|| Arc::new(self.put_together(given, schema))).clone()
+    }
+
+    fn put_together(&self, given: &[Sample], schema: Option<&Value>) -> Vec<(Choice, Sample)> {
         let number = |name: &str, number: usize| format!("{name}-{}", number + 1);
         let mut answers: Vec<_> = given
             .iter()
@@ -61,8 +77,9 @@ impl Samples {
 
     /// The same for an agent, which may fail as well.
     pub(crate) fn behaviours(&self, graph: &str, node: &str, schema: Option<&Value>) -> Vec<(Choice, Behaviour)> {
-        let answers = self.answers(graph, node, schema).into_iter();
-        let mut behaviours: Vec<_> = answers.map(|(choice, sample)| (choice, Behaviour::Answers(sample))).collect();
+        let answers = self.answers(graph, node, schema);
+        let answered = |(choice, sample): &(Choice, Sample)| (choice.clone(), Behaviour::Answers(sample.clone()));
+        let mut behaviours: Vec<_> = answers.iter().map(answered).collect();
         let faults = self.faults.iter();
         behaviours
             .extend(faults.map(|fault| (Choice::plain(fault.name(), Sort::Fault), Behaviour::Fails(fault.clone()))));

@@ -18,7 +18,7 @@ use crate::chance::{Point, Sort};
 use crate::choices::Choices;
 use crate::enumerator::Enumerator;
 use crate::play::{Played, play};
-use crate::report::{Asked, Broken, Report, Taken};
+use crate::report::{Broken, Report, Taken};
 use crate::route::{RouteIndex, Routes};
 use crate::samples::Samples;
 
@@ -31,6 +31,14 @@ struct Candidate {
     sort: Sort,
 }
 
+/// An option that was chosen.
+struct Tried {
+    /// The routes of the first run in which it was.
+    taken: Vec<RouteIndex>,
+    /// How many options of its family had done the same before.
+    alike: usize,
+}
+
 /// The order of candidates: see the [module](self).
 type Rank = (u8, usize, usize, usize);
 
@@ -38,10 +46,8 @@ struct Search<'r> {
     routes: &'r Routes,
     wanted: HashSet<RouteIndex>,
     taken: BTreeMap<RouteIndex, (usize, Choices)>,
-    /// By family and option: the routes of the first run in which it was chosen.
-    tried: HashMap<(String, String), Vec<RouteIndex>>,
-    /// How often routes were those, so which of several options that do the same came first.
-    alike: HashMap<(String, String), usize>,
+    /// By family and option.
+    tried: HashMap<String, HashMap<String, Tried>>,
     candidates: Vec<Candidate>,
     known: HashSet<Choices>,
     report: Report,
@@ -56,7 +62,6 @@ pub(crate) fn search<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples
         routes: &routes,
         taken: BTreeMap::new(),
         tried: HashMap::new(),
-        alike: HashMap::new(),
         candidates: Vec::new(),
         known: HashSet::from([Choices::none()]),
         report,
@@ -88,15 +93,13 @@ impl Search<'_> {
             self.taken.entry(route).or_insert_with(|| (run, choices.clone()));
         }
         for point in &points {
-            let tried = (point.family.clone(), point.label().to_owned());
-            if !self.tried.contains_key(&tried) {
+            let of_family = self.tried.entry(point.family.clone()).or_default();
+            if !of_family.contains_key(point.label()) {
                 let taken: Vec<_> = seen.taken.iter().copied().collect();
-                let of_family =
-                    self.tried.iter().filter(|((family, _), routes)| *family == point.family && **routes == taken);
-                self.alike.insert(tried.clone(), of_family.count());
-                self.tried.insert(tried, taken);
+                let alike = of_family.values().filter(|tried| tried.taken == taken).count();
+                of_family.insert(point.label().to_owned(), Tried { taken, alike });
             }
-            let asked = self.report.asked.entry(point.family.clone()).or_insert_with(Asked::default);
+            let asked = self.report.asked.entry(point.family.clone()).or_default();
             asked.options = asked.options.max(point.options.len());
             asked.chosen.insert(point.label().to_owned());
         }
@@ -143,20 +146,19 @@ impl Search<'_> {
     fn next(&mut self) -> Option<Choices> {
         let distances = self.routes.distances(|route| self.wanted.contains(&route));
         // A message may come whatever node it comes after, and reaches its own node alone.
-        let exists = |family: &str| self.routes.all.iter().any(|route| route.from == family);
+        let nodes: HashSet<&str> = self.routes.all.iter().map(|route| route.from.as_str()).collect();
         let rank = |candidate: &Candidate| -> Option<Rank> {
             let Candidate { choices, family, label, sort } = candidate;
             let depth = choices.chosen.len();
             let distance = match distances.get(family.as_str()) {
                 Some(distance) => *distance,
                 // Only nodes of the graph have a place in it: for all others nothing is known.
-                None if exists(family) => return None,
+                None if nodes.contains(family.as_str()) => return None,
                 None => 0,
             };
-            let key = (family.clone(), label.clone());
-            match self.alike.get(&key) {
+            match self.tried.get(family).and_then(|options| options.get(label)) {
                 None => Some((*sort as u8, distance, 0, depth)),
-                Some(&alike) => Some((3, distance, alike, depth)),
+                Some(tried) => Some((3, distance, tried.alike, depth)),
             }
         };
         let ranked = self.candidates.iter().enumerate().filter_map(|(index, one)| Some((rank(one)?, index)));

@@ -85,6 +85,10 @@ struct Handlers;
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
 
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../../../docs/testing.md")]
+struct Testing;
+
 #[cfg(all(doctest, feature = "envoy"))]
 #[doc = include_str!("../../../docs/envoy.md")]
 struct Envoy;

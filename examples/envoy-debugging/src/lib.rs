@@ -11,7 +11,6 @@ mod prompts;
 mod handlers;
 mod site;
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 mod routes;
 
 pub use graph::{Bug, Debugging, Findings, Fixed, Task, Walkthrough};

@@ -39,5 +39,6 @@ fn every_route_is_taken() {
         taken: clean_up → fix    run 1, no choices
         taken: merge → exit      run 2, fix.1.1=sample-2
         bound exceeded, so that the run failed: fix
-    "#]].assert_eq(&report.to_string());
+    "#]]
+    .assert_eq(&report.to_string());
 }

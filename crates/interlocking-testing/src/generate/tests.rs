@@ -33,7 +33,7 @@ struct Later {
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Tree {
     name: String,
-    children: Vec<Tree>,
+    children: Vec<Self>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -9,4 +9,5 @@ mod held;
 mod every_kind;
 mod misses;
 mod newsroom;
+mod real_time;
 mod runner;

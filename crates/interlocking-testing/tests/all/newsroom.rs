@@ -46,20 +46,23 @@ impl LLMHandler<newsroom::write> for Write {
     }
 }
 
-struct Review;
+struct Review {
+    /// So many words an article has at least.
+    least: u64,
+}
 
 impl LogicHandler<newsroom::review> for Review {
     async fn run(&self, article: Article, cx: &mut Cx<'_, newsroom::review>) -> Route<newsroom::review> {
-        match article.words {
-            300.. => goto!(cx, newsroom::exit, article),
-            _ => goto!(cx, newsroom::write, cx.entry()?.clone()),
+        match u64::from(article.words) >= self.least {
+            true => goto!(cx, newsroom::exit, article),
+            false => goto!(cx, newsroom::write, cx.entry()?.clone()),
         }
     }
 }
 
 fn enumerator() -> Enumerator<Newsroom> {
     Enumerator::new(|_| {
-        let graph = Newsroom { write: LLMNode(Write), review: LogicNode(Review) };
+        let graph = Newsroom { write: LLMNode(Write), review: LogicNode(Review { least: 300 }) };
         (Run::new(graph), Topic("interlockings".into()))
     })
 }
@@ -108,6 +111,18 @@ fn a_route_that_no_answer_leads_to_is_reported_with_what_to_do() {
     "#]].assert_eq(&report.to_string());
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| report.assert_all_routes()));
     assert_eq!(panicked.unwrap_err().downcast_ref::<String>(), Some(&report.to_string()));
+}
+
+/// With 31 answers and 7 failures at each of three visits there are too many runs to try them all.
+#[test]
+fn a_search_for_what_cannot_be_is_bounded() {
+    let short = |_: &interlocking::testing::Chance| {
+        let graph = Newsroom { write: LLMNode(Write), review: LogicNode(Review { least: u64::MAX }) };
+        (Run::new(graph), Topic("interlockings".into()))
+    };
+    let report = Enumerator::new(short).with_runs(500).explore();
+    assert_eq!((report.runs(), report.missing().len()), (500, 1));
+    assert!(report.to_string().contains("were left to be tried"), "{report}");
 }
 
 #[test]
