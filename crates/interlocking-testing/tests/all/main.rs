@@ -1,7 +1,5 @@
 //! Integration tests of the crate, in one binary. Every file here is a module below (`runner` checks it).
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
-
 #[macro_use]
 #[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
