@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A program, in place of an agent's own, that does on its standard output what it is told to, in that order, and ends.
 ///
-/// It is a shell script: `sh` runs it, and it finds `cat`, `head`, `sleep`, `tr` and, for a child that leaves, `setsid` on the
+/// It is a shell script: `sh` runs it, and it finds `cat`, `head`, `sleep`, `tr`, `wc`, `yes` and, for a child that leaves, `setsid` on the
 /// `PATH` that it is given. It notes its process id, and those of children that it leaves behind, one a line, in a file with
 /// `.pids` behind its own name, so that a test can see whether anything still runs.
 ///
@@ -75,13 +75,22 @@ impl FaultyProgram {
     /// Writes these lines so often.
     pub fn repeated(self, times: u32, lines: &str) -> Self {
         let printed = escaped(lines.as_bytes());
-        self.step(&format!("i=0; while [ $i -lt {times} ]; do printf '{printed}\\012'; i=$((i+1)); done"))
+        self.step(&format!(
+            "yes \"$(printf '{printed}')\" | head -n {}",
+            times as usize * (lines.matches('\n').count() + 1)
+        ))
     }
 
     /// Writes a line to standard error.
     pub fn error_line(self, line: &str) -> Self {
         let step = format!("printf '{}\\012' >&2", escaped(line.as_bytes()));
         self.step(&step)
+    }
+
+    /// Writes so many lines of about 100 bytes to standard error.
+    pub fn repeated_errors(self, times: u32) -> Self {
+        let line = "error ".repeat(16);
+        self.step(&format!("yes '{line}' | head -n {times} >&2"))
     }
 
     /// Says nothing for so long.
