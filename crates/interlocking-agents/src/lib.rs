@@ -15,7 +15,7 @@
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
-//!   played back without it.
+//!   played back without it. [`faults`]: any agent, failing as told.
 //! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
 //! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
 //! - [`backends`]: agents by name, from a file or from options.
@@ -38,6 +38,7 @@ mod event;
 mod gemini;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod faults;
 mod interrupt;
 mod lost_session;
 mod nudge;

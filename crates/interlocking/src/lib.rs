@@ -24,6 +24,7 @@
 //! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/envoy.md` in the repository |
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
 //! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
+//! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
 //! # Features
@@ -35,9 +36,9 @@
 //! | `worktree` | git worktrees | yes |
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
-//! | `http` | models over HTTP as agents, for nodes that only think | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
 //! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
+//! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -61,6 +62,8 @@ pub use interlocking_sandbox as sandbox;
 pub use interlocking_soundness as soundness;
 #[cfg(feature = "sqlite")]
 pub use interlocking_sqlite as sqlite;
+#[cfg(feature = "testing")]
+pub use interlocking_testing as testing;
 #[cfg(feature = "worktree")]
 pub use interlocking_worktree as worktree;
 
@@ -83,6 +86,10 @@ struct Handlers;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
+
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../../../docs/testing.md")]
+struct Testing;
 
 #[cfg(all(doctest, feature = "envoy"))]
 #[doc = include_str!("../../../docs/envoy.md")]

@@ -10,6 +10,8 @@ mod graph;
 mod prompts;
 mod handlers;
 mod site;
+#[cfg(test)]
+mod routes;
 
 pub use graph::{Bug, Debugging, Findings, Fixed, Task, Walkthrough};
 pub use site::Site;

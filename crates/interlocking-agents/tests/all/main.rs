@@ -15,6 +15,9 @@ mod deciding;
 mod decision_tools;
 mod events;
 mod failures;
+mod faults;
+#[cfg(unix)]
+mod faulty_program;
 mod logging;
 mod lost_sessions;
 mod matching;

@@ -1,0 +1,196 @@
+//! The wrapper.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+
+use super::fault::{CUT_OFF, End, Fault, Stage, TURNED_AWAY};
+use super::plan::{FaultPlan, UnusedRule};
+use super::spoil;
+use crate::agent::{Agent, TurnContext};
+use crate::capabilities::Capabilities;
+use crate::error::{AgentError, AgentErrorKind};
+use crate::event::{AgentEvent, AgentEvents};
+use crate::sessions::Sessions;
+use crate::turn::{Reply, Turn};
+
+/// An agent some of whose calls fail as a [`FaultPlan`] says. In everything else it is the agent that it wraps: its name, so
+/// that it is held to that one's provider, its sessions, what it can do.
+///
+/// A call that fails is booked as a real agent's: one that was turned away costs nothing; of one that was cut off the price is
+/// not known.
+pub struct FaultyAgent {
+    inner: Arc<dyn Agent>,
+    calls: AtomicU32,
+    state: Mutex<State>,
+}
+
+struct State {
+    plan: FaultPlan,
+    injected: Vec<Injected>,
+}
+
+/// A fault that has happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Injected {
+    /// The number of the call among all calls of the agent, from 1.
+    pub call: u32,
+    /// The call's [role](Turn::role).
+    pub role: Option<String>,
+    /// What went wrong.
+    pub fault: Fault,
+}
+
+impl FaultyAgent {
+    /// `inner`, with the faults of `plan`.
+    pub fn new(inner: Arc<dyn Agent>, plan: FaultPlan) -> Self {
+        Self { inner, calls: AtomicU32::new(0), state: Mutex::new(State { plan, injected: Vec::new() }) }
+    }
+
+    /// How many calls there were, good and bad.
+    pub fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// The faults that have happened, in the order in which their calls began.
+    pub fn injected(&self) -> Vec<Injected> {
+        self.state().injected.clone()
+    }
+
+    /// How many faults of that [name](Fault::name) have happened.
+    pub fn injected_of(&self, name: &str) -> usize {
+        self.state().injected.iter().filter(|injected| injected.fault.name() == name).count()
+    }
+
+    /// The rules of the plan that struck less often than they say. A test that ends with none of them has seen every fault
+    /// that it planned.
+    pub fn unused(&self) -> Vec<UnusedRule> {
+        self.state().plan.unused()
+    }
+
+    /// The fault of the next call, if it has one.
+    fn strike(&self, turn: &Turn) -> Option<Fault> {
+        // Counted under the lock, so that numbers and records have one order.
+        let mut state = self.state();
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let fault = state.plan.strike(call, turn)?;
+        tracing::debug!(call, fault = fault.name(), "injecting a fault");
+        state.injected.push(Injected { call, role: turn.role.clone(), fault: fault.clone() });
+        Some(fault)
+    }
+
+    /// Runs the agent until it has reported so much, or is done; then the call fails.
+    async fn stop_amid(
+        &self,
+        context: &TurnContext<'_>,
+        turn: &Turn,
+        after_events: u32,
+        end: End,
+    ) -> Result<Reply, AgentError> {
+        let mut answered = None;
+        if after_events > 0 {
+            let meter = Meter { to: context.events, left: AtomicU32::new(after_events), reached: Notify::new() };
+            let context = context.with_events(&meter);
+            tokio::select! {
+                biased;
+                outcome = self.inner.run(&context, turn) => match outcome {
+                    Ok(reply) => answered = Some(reply.session),
+                    // It was worse than planned.
+                    Err(error) => return Err(error),
+                },
+                () = meter.reached.notified() => {}
+            }
+        }
+        let kind = match end {
+            End::Fails(kind) => kind,
+            End::FallsSilent => {
+                context.interrupted().await;
+                AgentErrorKind::Cancelled
+            }
+        };
+        let session = context.hold.session().or(answered);
+        Err(AgentError { kind: Box::new(kind), session, usage: CUT_OFF })
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets so many events through, and no more.
+struct Meter<'a> {
+    to: &'a dyn AgentEvents,
+    left: AtomicU32,
+    reached: Notify,
+}
+
+impl AgentEvents for Meter<'_> {
+    fn emit(&self, event: AgentEvent) {
+        let take = |left: u32| left.checked_sub(1);
+        // What it says before it is stopped is lost with the rest.
+        if let Ok(before) = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            self.to.emit(event);
+            if before == 1 {
+                self.reached.notify_one();
+            }
+        }
+    }
+}
+
+/// Spoils what the agent says while it works.
+struct Lossy<'a>(&'a dyn AgentEvents);
+
+impl AgentEvents for Lossy<'_> {
+    fn emit(&self, event: AgentEvent) {
+        self.0.emit(match event {
+            AgentEvent::Text { text } => AgentEvent::Text { text: spoil::lossy(&text) },
+            other => other,
+        });
+    }
+}
+
+#[async_trait]
+impl Agent for FaultyAgent {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn sessions(&self) -> &Sessions {
+        self.inner.sessions()
+    }
+
+    fn confines(&self) -> bool {
+        self.inner.confines()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    async fn ready(&self) -> Result<(), AgentError> {
+        self.inner.ready().await
+    }
+
+    async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        let Some(fault) = self.strike(turn) else { return self.inner.run(context, turn).await };
+        match fault.stage(turn) {
+            Stage::Late(time) => {
+                tokio::select! {
+                    biased;
+                    () = context.interrupted() => Err(AgentError { usage: TURNED_AWAY, ..AgentErrorKind::Cancelled.into() }),
+                    () = tokio::time::sleep(time) => self.inner.run(context, turn).await,
+                }
+            }
+            Stage::Before(kind) => Err(AgentError { usage: TURNED_AWAY, ..kind.into() }),
+            Stage::Amid(after_events, end) => self.stop_amid(context, turn, after_events, end).await,
+            Stage::Answer(Fault::LossyText) => {
+                let reply = self.inner.run(&context.with_events(&Lossy(context.events)), turn).await?;
+                Ok(spoil::spoilt(reply, &fault, turn))
+            }
+            Stage::Answer(fault) => Ok(spoil::spoilt(self.inner.run(context, turn).await?, fault, turn)),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Where a run could have gone otherwise.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::choices::Choices;
+
+/// Chooses, in one run, whatever is not for the graph to decide. The closure that makes a [`Trial`](crate::Trial) is given it, so
+/// that what handlers depend on (whether the build passes, what a service answers) can be varied too.
+#[derive(Clone)]
+pub struct Chance(Arc<Inner>);
+
+struct Inner {
+    plan: Choices,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    points: Vec<Point>,
+    /// By family: what was chosen last.
+    last: HashMap<String, String>,
+    /// By name: how often its author asked.
+    asked: HashMap<String, u32>,
+}
+
+/// One choice of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    /// Unique in the run.
+    pub(crate) key: String,
+    /// What it has in common with other points: a node's name, mostly.
+    pub(crate) family: String,
+    pub(crate) options: Vec<Choice>,
+    pub(crate) chosen: usize,
+    /// What would have been chosen by itself.
+    pub(crate) default: usize,
+}
+
+/// Something that can be chosen.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    /// Unique among its point's.
+    pub(crate) label: String,
+    /// What it stands for; empty where the label says it.
+    pub(crate) shown: String,
+    pub(crate) sort: Sort,
+}
+
+/// In the order in which they are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Sort {
+    Answer,
+    Message,
+    Fault,
+}
+
+impl Chance {
+    pub(crate) fn new(plan: Choices) -> Self {
+        Self(Arc::new(Inner { plan, state: Mutex::default() }))
+    }
+
+    /// Chooses one of `options`, by the name of what is chosen; the same each time unless the search varies it.
+    ///
+    /// # Panics
+    ///
+    /// If there are no options.
+    pub fn pick<'o>(&self, name: &str, options: &[&'o str]) -> &'o str {
+        assert!(!options.is_empty(), "`{name}`: nothing to choose from");
+        let number = {
+            let mut state = self.state();
+            let asked = state.asked.entry(name.to_owned()).or_default();
+            *asked += 1;
+            *asked
+        };
+        let choices = options.iter().map(|&option| Choice::plain(option, Sort::Answer)).collect();
+        options[self.choose(format!("{name}.{number}"), name, choices, true)]
+    }
+
+    /// Yes or no; yes unless the search varies it.
+    pub fn holds(&self, name: &str) -> bool {
+        self.pick(name, &["yes", "no"]) == "yes"
+    }
+
+    /// The position of the option that is chosen. With `sticks`, what was chosen last in the family is chosen by itself.
+    pub(crate) fn choose(&self, key: String, family: &str, options: Vec<Choice>, sticks: bool) -> usize {
+        let mut state = self.state();
+        let labelled =
+            |label: Option<&String>| label.and_then(|label| options.iter().position(|option| option.label == *label));
+        let default = labelled(state.last.get(family).filter(|_| sticks)).unwrap_or_default();
+        let chosen = labelled(self.0.plan.chosen.get(&key)).unwrap_or(default);
+        state.last.insert(family.to_owned(), options[chosen].label.clone());
+        state.points.push(Point { key, family: family.to_owned(), options, chosen, default });
+        chosen
+    }
+
+    pub(crate) fn points(&self) -> Vec<Point> {
+        self.state().points.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Choice {
+    pub(crate) fn plain(label: &str, sort: Sort) -> Self {
+        Self { label: label.to_owned(), shown: String::new(), sort }
+    }
+}
+
+impl Point {
+    pub(crate) fn label(&self) -> &str {
+        &self.options[self.chosen].label
+    }
+
+    /// In words: where, what, and what that is.
+    pub(crate) fn shown(&self) -> String {
+        let Choice { label, shown, .. } = &self.options[self.chosen];
+        if shown.is_empty() { format!("{}={label}", self.key) } else { format!("{}={label} {shown}", self.key) }
+    }
+}

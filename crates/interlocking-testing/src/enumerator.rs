@@ -1,0 +1,224 @@
+//! What is enumerated, and with what.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlocking_agents::faults::Fault;
+use interlocking_core::graph::{Asks, Graph, Node};
+use interlocking_runtime::llm::LLM;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::chance::Chance;
+use crate::choices::Choices;
+use crate::play::{Ending, play};
+use crate::report::Report;
+use crate::route::{Route, Routes};
+use crate::samples::{Sample, Samples};
+use crate::search::search;
+use crate::trial::Trial;
+
+/// Drives a graph through every route of its table, run by run. The [crate's page](crate) says how.
+pub struct Enumerator<G: Graph> {
+    pub(crate) stage: Stage<G>,
+    samples: Samples,
+    stalls: bool,
+    pub(crate) excused: Vec<(String, String)>,
+    pub(crate) runs: usize,
+    pub(crate) executions: u32,
+    pub(crate) longest: Duration,
+    pub(crate) is_virtual: bool,
+}
+
+/// What prepares a trial.
+pub(crate) type Stage<G> = Box<dyn Fn(&Chance) -> Trial<G>>;
+
+/// One run that was replayed.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// How it ended.
+    pub ending: Ending,
+    /// The routes that it took.
+    pub taken: Vec<Route>,
+    /// Every choice that was made in it, in order, with what was chosen.
+    pub chosen: Vec<String>,
+}
+
+impl<G: Graph> Enumerator<G> {
+    /// How many runs are tried at most, unless [said otherwise](Self::with_runs).
+    pub const RUNS: usize = 1_000;
+    /// How many answers are made from a schema, unless [said otherwise](Self::with_generated).
+    pub const GENERATED: usize = 32;
+
+    /// Tries runs that `stage` prepares, one after the other: each with a graph, workspaces and whatever else of its own, as a run
+    /// must not see what another one did.
+    ///
+    /// Time is virtual: whoever waits for it waits for nothing.
+    pub fn new<T: Into<Trial<G>>>(stage: impl Fn(&Chance) -> T + 'static) -> Self {
+        let faults = vec![
+            Fault::Crash { exit: Some(1), after_events: 1 },
+            Fault::BrokenOutput,
+            Fault::NoOutput,
+            Fault::Refused,
+            Fault::PromptTooLong,
+            Fault::StepLimit,
+        ];
+        Self {
+            stage: Box::new(move |chance| stage(chance).into()),
+            samples: Samples::new(Self::GENERATED, faults),
+            stalls: true,
+            excused: Vec::new(),
+            runs: Self::RUNS,
+            executions: 10_000,
+            longest: Duration::from_secs(365 * 24 * 3_600),
+            is_virtual: true,
+        }
+    }
+
+    /// The agent of node `N` may answer this. It is tried before what is made from the schema.
+    ///
+    /// # Panics
+    ///
+    /// If the value is no JSON.
+    #[must_use]
+    pub fn with_sample<N: LLM>(self, value: &N::Output) -> Self
+    where
+        N::Output: Serialize,
+    {
+        self.sample::<N>(value, None)
+    }
+
+    /// The same, and in the node's workspace the agent does something before it answers: what handlers look for there.
+    ///
+    /// # Panics
+    ///
+    /// If the value is no JSON.
+    #[must_use]
+    pub fn with_sample_doing<N: LLM>(
+        self,
+        value: &N::Output,
+        deed: impl Fn(&Path) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self
+    where
+        N::Output: Serialize,
+    {
+        self.sample::<N>(value, Some(Arc::new(deed)))
+    }
+
+    /// A person who is asked by node `N` may answer this.
+    ///
+    /// # Panics
+    ///
+    /// If the value is no JSON.
+    #[must_use]
+    pub fn with_answer<N: Asks>(self, answer: &N::Answer) -> Self {
+        self.sample::<N>(answer, None)
+    }
+
+    /// This message may come to event node `N` from outside, at any moment: two in a run at most. None come unless they are given.
+    ///
+    /// # Panics
+    ///
+    /// If the value is no JSON.
+    #[must_use]
+    pub fn with_message<N: Node>(self, message: &N::Input) -> Self
+    where
+        N::Input: Serialize,
+    {
+        self.sample::<N>(message, None)
+    }
+
+    /// At most so many answers are made from each schema; 0 for none.
+    #[must_use]
+    pub fn with_generated(mut self, most: usize) -> Self {
+        self.samples.generated = most;
+        self
+    }
+
+    /// Agents fail in these ways, and no others; none if there are none. In all of a turn's calls alike.
+    #[must_use]
+    pub fn with_faults(mut self, faults: impl Into<Vec<Fault>>) -> Self {
+        self.samples.faults = faults.into();
+        self.stalls = false;
+        self
+    }
+
+    /// At most so many runs are tried.
+    #[must_use]
+    pub fn with_runs(self, most: usize) -> Self {
+        Self { runs: most, ..self }
+    }
+
+    /// A run is given up after so many executions of nodes; 10,000 unless said otherwise.
+    #[must_use]
+    pub fn with_executions(self, most: u32) -> Self {
+        Self { executions: most, ..self }
+    }
+
+    /// Time is what it is, and a run is given up after so much of it: for graphs whose handlers wait for programs or other
+    /// machines, during which virtual time would run out.
+    #[must_use]
+    pub fn in_real_time(self, longest: Duration) -> Self {
+        Self { is_virtual: false, longest, ..self }
+    }
+
+    /// The route cannot be taken, and need not: `"review → exit"`, as a report has it, or with `->`. One that is taken all the same is
+    /// reported, as its excuse is none.
+    ///
+    /// # Panics
+    ///
+    /// If the table has no such route.
+    #[must_use]
+    #[expect(clippy::panic, reason = "shared with tests: what is wrong shall end them")]
+    pub fn excusing(mut self, route: &str, reason: impl Into<String>) -> Self {
+        let routes = Routes::of(G::net());
+        let Some(index) = routes.named(route) else {
+            let names: String = routes.all.iter().map(|route| format!("\n  {route}")).collect();
+            panic!("`{}` has no route `{route}`; its routes are{names}", G::net().table().graph);
+        };
+        self.excused.push((routes.all[index].to_string(), reason.into()));
+        self
+    }
+
+    /// Tries runs until every route was taken, every choice was tried, or there were so many runs.
+    ///
+    /// # Panics
+    ///
+    /// Inside a runtime: call it from a plain `#[test]`.
+    pub fn explore(mut self) -> Report {
+        self.settle_faults();
+        let samples = Arc::new(std::mem::take(&mut self.samples));
+        search(&self, &samples)
+    }
+
+    /// Makes one run again, for instance one that a [`Report`] names.
+    ///
+    /// # Panics
+    ///
+    /// Inside a runtime: call it from a plain `#[test]`.
+    pub fn replay(mut self, choices: &Choices) -> Replayed {
+        self.settle_faults();
+        let (routes, samples) = (Arc::new(Routes::of(G::net())), Arc::new(std::mem::take(&mut self.samples)));
+        let played = play(&self, &routes, &samples, choices.clone());
+        let taken = played.seen.taken.iter().map(|&route| routes.all[route].clone()).collect();
+        Replayed { ending: played.ending, taken, chosen: played.points.iter().map(|point| point.shown()).collect() }
+    }
+
+    /// Silence costs nothing where time is virtual, and a minute or more where it is not.
+    fn settle_faults(&mut self) {
+        if std::mem::take(&mut self.stalls) && self.is_virtual {
+            self.samples.faults.push(Fault::Stall { after_events: 1 });
+        }
+    }
+
+    #[expect(clippy::expect_used, reason = "shared with tests: what is wrong shall end them")]
+    fn sample<N: Node>(mut self, value: &impl Serialize, deed: Option<crate::samples::Deed>) -> Self {
+        let net = N::Graph::net();
+        let value: Value = serde_json::to_value(value).expect("a sample is JSON");
+        let node = (net.table().graph.clone(), net.name(N::INDEX).to_owned());
+        self.samples.given.entry(node).or_default().push(Sample { value, deed });
+        self
+    }
+}

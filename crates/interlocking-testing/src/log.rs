@@ -1,0 +1,188 @@
+//! What happens in one run, as far as a search must know it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use interlocking_agents::{AgentEvent, SessionId};
+use interlocking_core::net::Net;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::event::{Event, EventKind, EventSink, NodeRef};
+use interlocking_runtime::journal::NodeOutcome;
+use tokio::sync::Notify;
+
+use crate::route::{RouteIndex, RouteKind, Routes};
+
+/// What happens in one run: told by its events and by its journal.
+pub(crate) struct Log {
+    net: &'static Net,
+    routes: std::sync::Arc<Routes>,
+    /// How many executions may start before the run is cut off.
+    most_executions: u32,
+    state: Mutex<State>,
+    /// Too many executions have started.
+    pub(crate) exceeded: Notify,
+    /// Only people can take the run further.
+    pub(crate) waits: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    taken: BTreeSet<RouteIndex>,
+    entered: BTreeMap<String, u32>,
+    /// Nodes whose bound was reached where no route takes that up.
+    bounds: BTreeSet<String>,
+    failed: Vec<(String, String)>,
+    sessions: HashMap<SessionId, Who>,
+    /// By run, but for the one that was started: the graph's name.
+    graphs: HashMap<RunId, &'static str>,
+    executions: u32,
+}
+
+/// Who has called an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Who {
+    /// The run, where it is a child.
+    pub(crate) run: Option<RunId>,
+    pub(crate) graph: &'static str,
+    pub(crate) node: &'static str,
+    pub(crate) visit: u32,
+    pub(crate) attempt: u32,
+}
+
+/// What is known of a run when it is over.
+pub(crate) struct Seen {
+    pub(crate) taken: BTreeSet<RouteIndex>,
+    pub(crate) entered: BTreeMap<String, u32>,
+    pub(crate) bounds: BTreeSet<String>,
+    pub(crate) failed: Vec<(String, String)>,
+}
+
+impl Log {
+    pub(crate) fn new(net: &'static Net, routes: std::sync::Arc<Routes>, most_executions: u32) -> Self {
+        let (state, exceeded, waits) = Default::default();
+        Self { net, routes, most_executions, state, exceeded, waits }
+    }
+
+    /// The execution whose agent began this session last.
+    pub(crate) fn who(&self, session: &SessionId) -> Option<Who> {
+        self.state().sessions.get(session).cloned()
+    }
+
+    /// Whether the run has gone on for too long.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.state().executions > self.most_executions
+    }
+
+    /// How many executions have started.
+    pub(crate) fn executions(&self) -> u32 {
+        self.state().executions
+    }
+
+    /// The graph of a run. The graph itself may be among its own children.
+    pub(crate) fn graph_of(&self, run: Option<&RunId>) -> &'static str {
+        let ours: &'static str = &self.net.table().graph;
+        run.map_or(ours, |run| self.state().graphs.get(run).copied().unwrap_or_default())
+    }
+
+    pub(crate) fn is_ours(&self, graph: &str) -> bool {
+        graph == self.net.table().graph
+    }
+
+    /// An outcome was accepted in a run of the graph.
+    pub(crate) fn outcome(&self, outcome: &NodeOutcome) {
+        let Some(node) = self.net.node_named(&outcome.node) else { return };
+        let row = self.net.row(node);
+        let found: Vec<_> = match outcome.alternative {
+            None => self.routes.find(&row.name, &row.name, RouteKind::Resume).into_iter().collect(),
+            Some(alternative) => {
+                let first = self.net.node(node).alternatives.start;
+                let is_fork = row.fork.is_some() && usize::from(alternative - first) == row.goto.len();
+                let kind = if is_fork { RouteKind::Branch } else { RouteKind::Goto };
+                let places = outcome.tokens.iter().map(|token| token.place.as_str());
+                places.filter_map(|place| self.routes.find(&row.name, place, kind)).collect()
+            }
+        };
+        let spawned =
+            outcome.spawned.iter().filter_map(|token| self.routes.find(&row.name, &token.place, RouteKind::Spawn));
+        let spawned: Vec<_> = spawned.collect();
+        self.state().taken.extend(found.into_iter().chain(spawned));
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        let State { taken, entered, bounds, failed, .. } = std::mem::take(&mut *self.state());
+        Seen { taken, entered, bounds, failed }
+    }
+
+    fn note(&self, run: Option<&RunId>, kind: &EventKind) {
+        let graph = self.graph_of(run);
+        let ours = self.is_ours(graph);
+        match kind {
+            EventKind::RunStarted { graph, .. } => {
+                if let Some(run) = run {
+                    self.state().graphs.insert(run.clone(), graph);
+                }
+            }
+            EventKind::NodeStarted(node) => {
+                let mut state = self.state();
+                state.executions += 1;
+                if state.executions > self.most_executions {
+                    self.exceeded.notify_one();
+                }
+                if ours {
+                    *state.entered.entry(node.node.to_owned()).or_default() += 1;
+                }
+            }
+            EventKind::NodeExhausted(node) if ours => {
+                let target = self.net.table().node(node.node).and_then(|row| row.exhausted.as_ref());
+                let found = target.and_then(|_| {
+                    self.routes
+                        .all
+                        .iter()
+                        .position(|route| route.from == node.node && route.kind == RouteKind::Exhausted)
+                });
+                let mut state = self.state();
+                match found {
+                    Some(route) => drop(state.taken.insert(route)),
+                    None => drop(state.bounds.insert(node.node.to_owned())),
+                }
+            }
+            EventKind::NodeFailed { node, message, .. } if ours => {
+                self.state().failed.push((node.node.to_owned(), message.clone()));
+            }
+            EventKind::Agent { node: NodeRef { node, visit, attempt }, agent } => {
+                if let AgentEvent::Started { session } = &**agent {
+                    let who = Who { run: run.cloned(), graph, node, visit: *visit, attempt: *attempt };
+                    self.state().sessions.insert(session.clone(), who);
+                }
+            }
+            EventKind::Waiting if run.is_none() => self.waits.notify_one(),
+            _ => {}
+        }
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EventSink for Log {
+    fn emit(&self, event: Event) {
+        let (mut run, mut kind) = (None, &event.kind);
+        while let EventKind::Child { run: child, what } = kind {
+            (run, kind) = (Some(child), what);
+        }
+        self.note(run, kind);
+    }
+}
+
+impl Who {
+    /// The name of the execution among all of a run's.
+    pub(crate) fn key(&self) -> String {
+        let Self { node, visit, attempt, .. } = self;
+        match &self.run {
+            Some(run) => format!("{run}/{node}.{visit}.{attempt}"),
+            None => format!("{node}.{visit}.{attempt}"),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! One run, from its beginning to its end.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::clock::TokioClock;
+use interlocking_runtime::journal::MemoryJournal;
+use interlocking_runtime::{Outcome, StartError};
+
+use crate::chance::{Chance, Choice, Point, Sort};
+use crate::choices::Choices;
+use crate::enumerator::Enumerator;
+use crate::log::{Log, Seen};
+use crate::player::Player;
+use crate::recorder::{Recorder, event_nodes};
+use crate::route::Routes;
+use crate::samples::Samples;
+use crate::trial::Trial;
+
+/// How many messages from outside one run may have.
+const MESSAGES: u32 = 2;
+
+/// How a run that was tried ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// At its exit.
+    Finished,
+    /// In a node that failed.
+    Failed(Box<Failure>),
+    /// It stood still: only people could have taken it further, and nobody answered.
+    Unanswered,
+    /// It was given up, as it took too long: so much time, or so many executions of nodes.
+    CutOff,
+    /// Otherwise: the outcome's [name](Outcome::name).
+    Other(&'static str),
+    /// It did not start.
+    NotStarted(StartError),
+}
+
+/// One run that was tried.
+pub(crate) struct Played {
+    pub(crate) points: Vec<Point>,
+    pub(crate) seen: Seen,
+    pub(crate) ending: Ending,
+}
+
+impl Ending {
+    /// Whether something is wrong with the graph or its handlers, whatever is asked of them: a panic, a step that is not in the
+    /// table, a run that is given up or does not start.
+    pub fn is_broken(&self) -> bool {
+        match self {
+            Self::Failed(failure) => matches!(
+                failure.kind,
+                FailureKind::Panic | FailureKind::Unsound(_) | FailureKind::Journal | FailureKind::Configuration
+            ),
+            Self::CutOff | Self::NotStarted(_) => true,
+            Self::Finished | Self::Unanswered | Self::Other(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Finished => f.write_str("finished"),
+            Self::Failed(failure) => write!(f, "{failure}"),
+            Self::Unanswered => f.write_str("waits for people, and nobody answers"),
+            Self::CutOff => f.write_str("given up: it took too long"),
+            Self::Other(name) => f.write_str(name),
+            Self::NotStarted(error) => write!(f, "not started: {error}"),
+        }
+    }
+}
+
+/// Plays one run with these choices, on a runtime of its own.
+///
+/// # Panics
+///
+/// Inside another runtime, and where the system has no means for one.
+#[expect(clippy::expect_used, reason = "shared with tests: what is wrong shall end them")]
+pub(crate) fn play<G: Graph>(
+    enumerator: &Enumerator<G>,
+    routes: &Arc<Routes>,
+    samples: &Arc<Samples>,
+    choices: Choices,
+) -> Played {
+    assert!(
+        tokio::runtime::Handle::try_current().is_err(),
+        "the enumerator runs each trial on a runtime of its own: call it from a plain `#[test]`, not from a `#[tokio::test]`"
+    );
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().start_paused(enumerator.is_virtual).build();
+    let runtime = runtime.expect("a runtime of one thread");
+    let chance = Chance::new(choices);
+    let log = Arc::new(Log::new(G::net(), routes.clone(), enumerator.executions));
+    let ending = runtime.block_on(run(enumerator, samples, &chance, &log));
+    // What the run has left behind in the background does not hold up the next one.
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    Played { points: chance.points(), seen: log.seen(), ending }
+}
+
+async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chance: &Chance, log: &Arc<Log>) -> Ending {
+    let Trial { run, mut entries, kept } = (enumerator.stage)(chance);
+    let entry = match entries.len() {
+        1 => 0,
+        count => {
+            let choices = (1..=count).map(|number| Choice::plain(&format!("entry-{number}"), Sort::Answer));
+            chance.choose("entry".to_owned(), "entry", choices.collect(), true)
+        }
+    };
+    let entry = entries.swap_remove(entry);
+    let player = Player::new(samples.clone(), chance.clone(), log.clone());
+    let known = |node: &&str| samples.given.contains_key(&(G::net().table().graph.clone(), (*node).to_owned()));
+    let recorder = Recorder {
+        kept: Arc::new(MemoryJournal::new()),
+        samples: samples.clone(),
+        chance: chance.clone(),
+        log: log.clone(),
+        root: RunId::DEFAULT,
+        takes_messages: event_nodes(G::net()).filter(known).map(str::to_owned).collect(),
+        messages: AtomicU32::new(MESSAGES),
+        is_virtual: enumerator.is_virtual,
+    };
+    let mut run = run
+        .with_id(RunId::DEFAULT)
+        .with_agent_for_others(Arc::new(player))
+        .with_journal(Arc::new(recorder))
+        .with_more_events(log.clone())
+        .awaiting_people();
+    if enumerator.is_virtual {
+        run = run.with_clock(Arc::new(TokioClock::start()));
+    }
+    let ending = tokio::select! {
+        biased;
+        result = run.start(entry) => match result {
+            Err(error) => Ending::NotStarted(error),
+            Ok(report) => match report.outcome {
+                Outcome::Finished(_) => Ending::Finished,
+                Outcome::Failed(failure) => Ending::Failed(Box::new(failure)),
+                outcome => Ending::Other(outcome.name()),
+            },
+        },
+        () = unanswered(log, enumerator.is_virtual) => Ending::Unanswered,
+        () = log.exceeded.notified() => Ending::CutOff,
+        () = tokio::time::sleep(enumerator.longest) => Ending::CutOff,
+    };
+    drop(kept);
+    ending
+}
+
+/// Comes to its end when the run waits for people who will not come.
+async fn unanswered(log: &Log, is_virtual: bool) {
+    // Those who take their time have had it by then.
+    let patience = if is_virtual { Duration::from_secs(24 * 3_600) } else { Duration::from_millis(500) };
+    loop {
+        log.waits.notified().await;
+        let before = log.executions();
+        tokio::time::sleep(patience).await;
+        if log.executions() == before {
+            return;
+        }
+    }
+}

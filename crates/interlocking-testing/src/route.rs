@@ -1,0 +1,114 @@
+//! The routes of a table: what a run can do at each of its steps.
+
+use std::fmt;
+
+use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
+use interlocking_core::table::NodeKind;
+
+/// One way on that a table has. Shown as `write → review`, and found by that text; `->` for the arrow will do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Route {
+    /// The node that takes it.
+    pub from: String,
+    /// The place that it leads to: a node, `join.slot` or `exit`. The node itself, where an event node leaves the run as it is.
+    pub to: String,
+    /// How it is taken.
+    pub kind: RouteKind,
+}
+
+/// How a [`Route`] is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RouteKind {
+    /// By one token: `goto(…)`.
+    Goto,
+    /// By one of a fork's tokens: `fork(…)`; with alternatives, each is a route.
+    Branch,
+    /// By a token for a node that may not be entered again: `exhausted(…)`.
+    Exhausted,
+    /// Beside the graph: `spawn(…)`.
+    Spawn,
+    /// By none, as a message changed nothing: `resume`.
+    Resume,
+}
+
+/// A position in [`Routes`].
+pub(crate) type RouteIndex = usize;
+
+/// All routes of a net.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    pub(crate) all: Vec<Route>,
+}
+
+impl Routes {
+    pub(crate) fn of(net: &Net) -> Self {
+        let place = |place: PlaceIndex| net.place(place).name.clone();
+        let mut all = Vec::new();
+        for (index, row) in net.table().nodes.iter().enumerate() {
+            let node = net.node(index as NodeIndex);
+            let mut add = |to: String, kind| all.push(Route { from: row.name.clone(), to, kind });
+            for index in node.alternatives.clone() {
+                let Some(alternative) = net.alternative(index) else { continue };
+                let is_fork = row.fork.is_some() && usize::from(index - node.alternatives.start) == row.goto.len();
+                let kind = match (is_fork, node.exhausted == Some(index)) {
+                    (true, _) => RouteKind::Branch,
+                    (_, true) => RouteKind::Exhausted,
+                    _ => RouteKind::Goto,
+                };
+                alternative.branches.iter().flatten().for_each(|&to| add(place(to), kind));
+            }
+            row.spawn.iter().for_each(|to| add(to.clone(), RouteKind::Spawn));
+            if row.kind == NodeKind::Event && row.resume {
+                add(row.name.clone(), RouteKind::Resume);
+            }
+        }
+        Self { all }
+    }
+
+    pub(crate) fn find(&self, from: &str, to: &str, kind: RouteKind) -> Option<RouteIndex> {
+        self.all.iter().position(|route| route.from == from && route.to == to && route.kind == kind)
+    }
+
+    pub(crate) fn named(&self, text: &str) -> Option<RouteIndex> {
+        let text = text.replace("->", "→");
+        self.all.iter().position(|route| route.to_string() == text.trim())
+    }
+
+    /// By node, how many steps it takes at least from there to the source of one of `wanted`; absent where no way leads there.
+    pub(crate) fn distances(&self, wanted: impl Fn(RouteIndex) -> bool) -> std::collections::HashMap<&str, usize> {
+        let mut distances = std::collections::HashMap::new();
+        let mut due: std::collections::VecDeque<(&str, usize)> = (0..self.all.len())
+            .filter(|&index| wanted(index))
+            .map(|index| (self.all[index].from.as_str(), 0))
+            .collect();
+        while let Some((node, distance)) = due.pop_front() {
+            if distances.contains_key(node) {
+                continue;
+            }
+            distances.insert(node, distance);
+            let before = self.all.iter().filter(|route| route.target() == node);
+            due.extend(before.map(|route| (route.from.as_str(), distance + 1)));
+        }
+        distances
+    }
+}
+
+impl Route {
+    /// The node that it leads to; `exit` is none, but has that name.
+    pub fn target(&self) -> &str {
+        self.to.split('.').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, kind } = self;
+        match kind {
+            RouteKind::Goto => write!(f, "{from} → {to}"),
+            RouteKind::Branch => write!(f, "{from} → {to} (fork)"),
+            RouteKind::Exhausted => write!(f, "{from} → {to} (exhausted)"),
+            RouteKind::Spawn => write!(f, "{from} → {to} (spawn)"),
+            RouteKind::Resume => write!(f, "{from} → resume"),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What agents and people may answer, and messages from outside.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use interlocking_agents::faults::Fault;
+use serde_json::Value;
+
+use crate::chance::{Choice, Sort};
+use crate::generate::generate;
+
+/// How many characters of a value a report shows.
+const SHOWN: usize = 72;
+
+/// What an agent does in its workspace before it answers.
+pub(crate) type Deed = Arc<dyn Fn(&Path) -> io::Result<()> + Send + Sync>;
+
+/// One answer.
+#[derive(Clone)]
+pub(crate) struct Sample {
+    pub(crate) value: Value,
+    pub(crate) deed: Option<Deed>,
+}
+
+/// What is known for each node, by graph and node.
+#[derive(Default)]
+pub(crate) struct Samples {
+    pub(crate) given: BTreeMap<(String, String), Vec<Sample>>,
+    /// How many are generated from a schema at most.
+    pub(crate) generated: usize,
+    pub(crate) faults: Vec<Fault>,
+    /// What has been put together for a node: its schema is the same in all runs.
+    answers: Mutex<BTreeMap<(String, String), Answers>>,
+}
+
+/// What may be answered at a node.
+pub(crate) type Answers = Arc<Vec<(Choice, Sample)>>;
+
+/// What may happen at a point.
+#[derive(Clone)]
+pub(crate) enum Behaviour {
+    Answers(Sample),
+    Fails(Fault),
+}
+
+impl Samples {
+    pub(crate) fn new(generated: usize, faults: Vec<Fault>) -> Self {
+        Self { generated, faults, ..Self::default() }
+    }
+
+    /// Everything that an agent or a person may answer there.
+    pub(crate) fn answers(&self, graph: &str, node: &str, schema: Option<&Value>) -> Answers {
+        let key = (graph.to_owned(), node.to_owned());
+        // What this guards is whole between two statements, whoever panics.
+        let mut known = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = self.given.get(&key).map(Vec::as_slice).unwrap_or_default();
+        known.entry(key).or_insert_with(|| Arc::new(self.put_together(given, schema))).clone()
+    }
+
+    fn put_together(&self, given: &[Sample], schema: Option<&Value>) -> Vec<(Choice, Sample)> {
+        let number = |name: &str, number: usize| format!("{name}-{}", number + 1);
+        let mut answers: Vec<_> = given
+            .iter()
+            .enumerate()
+            .map(|(index, sample)| (Choice::of(number("sample", index), &sample.value), sample.clone()))
+            .collect();
+        let generated = schema.map(|schema| generate(schema, self.generated)).unwrap_or_default();
+        let new = generated.into_iter().filter(|value| given.iter().all(|sample| sample.value != *value));
+        answers.extend(
+            new.enumerate()
+                .map(|(index, value)| (Choice::of(number("generated", index), &value), Sample { value, deed: None })),
+        );
+        answers
+    }
+
+    /// The same for an agent, which may fail as well.
+    pub(crate) fn behaviours(&self, graph: &str, node: &str, schema: Option<&Value>) -> Vec<(Choice, Behaviour)> {
+        let answers = self.answers(graph, node, schema);
+        let answered = |(choice, sample): &(Choice, Sample)| (choice.clone(), Behaviour::Answers(sample.clone()));
+        let mut behaviours: Vec<_> = answers.iter().map(answered).collect();
+        let faults = self.faults.iter();
+        behaviours
+            .extend(faults.map(|fault| (Choice::plain(fault.name(), Sort::Fault), Behaviour::Fails(fault.clone()))));
+        behaviours
+    }
+}
+
+impl Choice {
+    fn of(label: String, value: &Value) -> Self {
+        let text = value.to_string();
+        let shown = match text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        };
+        Self { label, shown, sort: Sort::Answer }
+    }
+}
