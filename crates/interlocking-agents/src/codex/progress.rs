@@ -139,6 +139,8 @@ impl Dialogue for Progress<'_> {
     fn hear(&mut self, line: Line<'_>) -> Heard {
         match line {
             Line::Whole(line) => match self.take(line) {
+                // Everything was said. It ends by itself in a moment, and if not, it is stopped.
+                Ok(()) if self.end.is_some() => Heard::Done,
                 Ok(()) => Heard::Sign,
                 Err(kind) => {
                     self.broken = Some(kind);
