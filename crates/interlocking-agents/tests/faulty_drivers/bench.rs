@@ -1,0 +1,165 @@
+//! Programs, broken in every way, and what becomes of a turn with each.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use interlocking_agents::faults::FaultyProgram;
+use interlocking_agents::{Agent, Conversation, NoEvents, Schema, Slug, Turn};
+use serde_json::json;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+/// The session that the programs name.
+pub(crate) const SESSION: &str = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f";
+
+/// How long a turn may take at most: one that hangs fails the test, and no machine is so slow.
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// How a driver's program says what all programs say.
+pub(crate) struct Speech {
+    pub(crate) version: &'static str,
+    /// Its first lines.
+    pub(crate) begins: &'static str,
+    /// A text of the model.
+    pub(crate) says: &'static str,
+    /// The answer to the turn, `{"word":"yes"}`, and the end.
+    pub(crate) answers: &'static str,
+    /// Lines of the right kind with the wrong things in them.
+    pub(crate) nonsense: &'static str,
+}
+
+/// How many seconds calls may take.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Limits {
+    pub(crate) whole: Option<u64>,
+    pub(crate) first_event: Option<u64>,
+    pub(crate) idle: Option<u64>,
+}
+
+/// What makes an agent of a program that stands in its own directory.
+pub(crate) type Make = fn(&Path, Limits) -> Arc<dyn Agent>;
+
+/// One driver at a time: memory is this process's.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+/// How much more memory one line takes that has 200 MB, at most.
+const MOST_FOR_A_LINE: u64 = 64 << 20;
+
+/// Every broken program, and what came of it: one line each.
+pub(crate) async fn outcomes(speech: &Speech, make: Make) -> String {
+    let _alone = ALONE.lock().await;
+    let before = most_memory();
+    let long = FaultyProgram::new().reading_line().line(speech.begins).bytes(b"{\"type\":\"").long(200_000_000);
+    let long = outcome("a long line", &long.line("\"}").line(speech.answers), make, Limits::default()).await;
+    let grown = most_memory() - before;
+    assert!(grown < MOST_FOR_A_LINE, "{} MiB for a line of 200 MB", grown >> 20);
+    let program = || FaultyProgram::new().answering_version(speech.version);
+    let said = |program: FaultyProgram| program.line(speech.begins).line(speech.says);
+    let begun = || said(program().reading_line());
+    let half = &speech.answers.as_bytes()[..speech.answers.len() / 2];
+    let long_silence = Duration::from_secs(1_000);
+    let deep = "[".repeat(100_000);
+    let none = Limits::default();
+    let cases: Vec<(&str, FaultyProgram, Limits)> = vec![
+        ("all is well", begun().line(speech.answers), none),
+        ("the last line has no end", begun().bytes(speech.answers.as_bytes()), none),
+        ("the answer breaks off", begun().bytes(half).exit(1), none),
+        ("the answer breaks off, and all is said to be well", begun().bytes(half).exit(0), none),
+        ("a line is no UTF-8", begun().bytes(b"{\"type\":\"\xff\xfe\x80\"}\n\xc3\x28\n").line(speech.answers), none),
+        ("a line is no JSON", begun().line("Warning: {not JSON").line("").line(speech.answers), none),
+        ("a line is JSON of other kinds", begun().line("null").line("[]").line("5").line(speech.answers), none),
+        ("fields are of other types", begun().line(speech.nonsense).line(speech.answers), none),
+        ("a line is nested deeply", begun().line(&deep).line(speech.answers), none),
+        ("100,000 lines mean nothing", begun().repeated(100_000, r#"{"type":"x"}"#).line(speech.answers), none),
+        ("nothing is said", program().exit(0), none),
+        ("nothing is said but why", program().error_line("error: unknown option").exit(2), none),
+        ("it exits in the middle", begun().error_line("out of memory").exit(7), none),
+        ("it is killed in the middle", begun().kill_itself(), none),
+        (
+            "it falls silent at once",
+            program().silence(long_silence),
+            Limits { first_event: Some(1), ..Limits::default() },
+        ),
+        ("it falls silent in the middle", begun().silence(long_silence), Limits { idle: Some(1), ..Limits::default() }),
+        (
+            "it is silent, and ignores signals",
+            program().ignoring_signals().silence(long_silence),
+            Limits { whole: Some(1), ..Limits::default() },
+        ),
+        ("it answers, and does not end", begun().ignoring_signals().line(speech.answers).silence(long_silence), none),
+        ("it answers, and leaves a child", begun().leaving_a_child().line(speech.answers), none),
+        ("it exits, and leaves a child", begun().leaving_a_child().exit(1), none),
+        ("it writes 50 MB of errors", begun().repeated_errors(500_000).exit(1), none),
+    ];
+    let mut turns = JoinSet::new();
+    for (position, (name, program, limits)) in cases.into_iter().enumerate() {
+        turns.spawn(async move { (position, format!("{name}: {}", outcome(name, &program, make, limits).await)) });
+    }
+    let mut lines = Vec::new();
+    while let Some(turn) = turns.join_next().await {
+        lines.push(turn.unwrap());
+    }
+    lines.sort();
+    lines
+        .into_iter()
+        .map(|(_, line)| line)
+        .chain([format!("a line is 200 MB long: {long}")])
+        .map(|line| line + "\n")
+        .collect()
+}
+
+async fn outcome(name: &str, program: &FaultyProgram, make: Make, limits: Limits) -> String {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let workspace = directory.path().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let file = program.write_to(directory.path().join("program")).unwrap();
+    let agent = make(&file, limits);
+    let schema = json!({ "type": "object", "properties": { "word": { "type": "string" } }, "required": ["word"], "additionalProperties": false });
+    let turn = Turn {
+        workspace: Some(workspace),
+        schema: Some(Arc::new(Schema::new(schema).unwrap())),
+        // More than a pipe holds, for programs that do not read it.
+        ..Turn::fresh(Slug::new("test").unwrap(), "Say yes. ".repeat(100_000))
+    };
+    let conversation = Conversation::new(&*agent).with_corrections(0);
+    let ended = tokio::time::timeout(LONGEST, conversation.run(turn, &NoEvents)).await;
+    let ended = ended.unwrap_or_else(|_| panic!("{name}: it hangs"));
+    for pid in FaultyProgram::noted(&file).unwrap() {
+        assert!(is_gone(pid).await, "process {pid} is still running");
+    }
+    match ended {
+        Ok(completion) => format!("{}, {} call", completion.output, completion.usage.calls),
+        Err(error) => {
+            let kind = serde_json::to_value(&*error.kind).unwrap();
+            let name =
+                kind.as_object().map_or_else(|| kind.to_string(), |fields| fields.keys().next().unwrap().clone());
+            let words: String = error.to_string().lines().last().unwrap_or_default().chars().take(100).collect();
+            let session = if error.session.is_some() { "a session" } else { "no session" };
+            format!("{name} ({words}), {session}")
+        }
+    }
+}
+
+/// A process that has ended and that nobody has asked about yet is gone, too.
+async fn is_gone(pid: u32) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next().unwrap_or('Z'));
+        if state.is_none_or(|state| matches!(state, 'Z' | 'X')) {
+            return true;
+        }
+        if Instant::now() > until {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// The most memory that this process has had, in bytes.
+fn most_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}

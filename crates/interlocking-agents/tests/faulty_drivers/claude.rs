@@ -1,0 +1,85 @@
+//! Claude Code's driver.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use expect_test::expect;
+use interlocking_agents::faults::FaultyProgram;
+use interlocking_agents::program::Secret;
+use interlocking_agents::{Agent, ClaudeCode, ClaudeSettings};
+
+use crate::bench::{Limits, SESSION, Speech, outcomes};
+
+fn agent(program: &Path, limits: Limits) -> Arc<dyn Agent> {
+    let settings = ClaudeSettings {
+        program: program.to_owned(),
+        config_directory: Some(program.with_file_name("config")),
+        base_url: Some("http://127.0.0.1:9".to_owned()),
+        call_timeout: limits.whole,
+        first_event_timeout: limits.first_event.or(Some(60)),
+        idle_timeout: limits.idle,
+        ..ClaudeSettings::default()
+    };
+    Arc::new(ClaudeCode::new(settings).with_key(Secret::new("key")))
+}
+
+fn line(of: &str) -> &'static str {
+    of.replace("SESSION", SESSION).leak()
+}
+
+fn speech() -> Speech {
+    Speech {
+        version: "2.1.330 (Claude Code)",
+        begins: line(r#"{"type":"system","subtype":"init","session_id":"SESSION"}"#),
+        says: line(
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Yes."}]},"session_id":"SESSION"}"#,
+        ),
+        answers: line(
+            r#"{"type":"result","subtype":"success","is_error":false,"result":"yes","structured_output":{"word":"yes"},"session_id":"SESSION"}"#,
+        ),
+        nonsense: line(
+            "{\"type\":\"system\",\"subtype\":5}\n{\"type\":\"assistant\",\"message\":{\"content\":{\"text\":[]}}}\n\
+             {\"type\":\"result\",\"subtype\":[],\"errors\":{}}\n{\"type\":\"user\"}\n{\"type\":null}\n\
+             {\"type\":\"rate_limit_event\",\"rate_limit_info\":{\"resetsAt\":1e300,\"status\":\"rejected\"}}",
+        ),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_broken_program_ends_in_an_answer_or_a_typed_error() {
+    let outcomes = outcomes(&speech(), agent).await;
+    expect![[r#"
+        all is well: {"word":"yes"}, 1 call
+        the last line has no end: {"word":"yes"}, 1 call
+        the answer breaks off: crashed (the agent ended without an answer (exit code 1): it said nothing about why), a session
+        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): it said nothing about why), a session
+        a line is no UTF-8: {"word":"yes"}, 1 call
+        a line is no JSON: {"word":"yes"}, 1 call
+        a line is JSON of other kinds: {"word":"yes"}, 1 call
+        fields are of other types: {"word":"yes"}, 1 call
+        a line is nested deeply: {"word":"yes"}, 1 call
+        100,000 lines mean nothing: {"word":"yes"}, 1 call
+        nothing is said: crashed (the agent ended without an answer (exit code 0): it said nothing about why), no session
+        nothing is said but why: configuration (the agent is not set up: error: unknown option), no session
+        it exits in the middle: crashed (the agent ended without an answer (exit code 7): out of memory), a session
+        it is killed in the middle: crashed (the agent ended without an answer (ended by a signal): it said nothing about why), a session
+        it falls silent at once: no_first_event (the agent gave no sign of life within 1s of its start), no session
+        it falls silent in the middle: idle (the agent gave no sign of life for 1s), a session
+        it is silent, and ignores signals: timed_out (the turn took longer than 1s), no session
+        it answers, and does not end: {"word":"yes"}, 1 call
+        it answers, and leaves a child: {"word":"yes"}, 1 call
+        it exits, and leaves a child: crashed (the agent ended without an answer (exit code 1): it said nothing about why), a session
+        it writes 50 MB of errors: crashed (error error error error error error error error error error error error error error error error), a session
+        a line is 200 MB long: {"word":"yes"}, 1 call
+    "#]].assert_eq(&outcomes);
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_tell_its_version_is_refused() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program =
+        FaultyProgram::new().bytes(b"\xff\xfe 2.1\n").exit(3).write_to(directory.path().join("program")).unwrap();
+    let refused = agent(&program, Limits::default()).ready().await.unwrap_err().to_string();
+    let refused = refused.replace(&directory.path().display().to_string(), "…");
+    expect![[r#"the agent is not set up: …/program does not say its version, but "�� 2.1" "#]].assert_eq(&refused);
+}

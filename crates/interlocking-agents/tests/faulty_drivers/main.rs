@@ -1,0 +1,9 @@
+//! Agents that drive a program, when the program is broken: no panic, a typed error, bounded memory, nothing left running.
+//! Every file here is a module below (`runner` checks it).
+
+#![cfg(target_os = "linux")]
+
+mod bench;
+mod claude;
+mod codex;
+mod runner;
