@@ -16,6 +16,7 @@ use crate::{
     files::{FEW_FILES_TO_WRITE, problem_in},
     git_error::{Doing as _, GitError},
     id::CommitId,
+    index,
     name::BranchName,
     pack::PackWriter,
     registration::private_directory,
@@ -253,6 +254,5 @@ fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), G
     if let Some(problem) = problem_in(&outcome) {
         return Err(GitError::new(doing(), problem));
     }
-    index.set_path(git.index_path());
-    index.write(gix::index::write::Options::default()).doing(doing)
+    std::fs::write(git.index_path(), index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)
 }

@@ -178,8 +178,8 @@ impl Worktree {
             let nested = survey.nested.iter().map(|path| path.as_bstr()).filter(|path| selected(path));
             let nested = nested.map(RepositoryPath::from_git).collect();
             self.check_recordable(&git, survey.conflicted(), nested)?;
-            let mut snapshot = Snapshot::of(&git, survey, selected)?;
-            (snapshot.tree, Ok(index::stage(lock, &mut snapshot.index)?))
+            let Snapshot { tree, index, is_all } = Snapshot::of(&git, survey, selected)?;
+            (tree, Ok(index::stage(lock, &index, is_all.then_some(tree))?))
         };
 
         let parent_tree = match parent {

@@ -4,11 +4,11 @@
 //! on a machine whose cores are busy with a build. And it looks at each file at length; here only those are left to it
 //! that are not [plainly the same](crate::untouched).
 
-use std::sync::atomic::AtomicBool;
+use std::{path::Path, sync::atomic::AtomicBool};
 
 use gix::{
     ObjectId,
-    bstr::BStr,
+    bstr::{BStr, BString},
     dir::{entry::Status, walk},
     status::{
         Item, Submodule,
@@ -22,10 +22,13 @@ use gix::{
     worktree::stack::state::attributes::Source,
 };
 
-use crate::untouched::untouched;
+use crate::{index, untouched::look};
 
-/// From how many tracked files on a second thread is worth its cost.
+/// From how many tracked files on more threads are worth their cost.
 const MANY_FILES: usize = 1_000;
+
+/// Up to how many names that are not tracked gix is asked about them alone, and not about every name.
+const FEW_NAMES: usize = 32;
 
 /// What [`gix::Repository::status`] finds, and the new times of unchanged files besides, which that keeps to itself.
 pub(crate) fn compare(
@@ -34,28 +37,53 @@ pub(crate) fn compare(
     head_tree: ObjectId,
     untracked: Option<gix::dirwalk::Options>,
 ) -> gix::Result<Vec<Item>> {
-    let beside = |git: &gix::Repository| -> gix::Result<Vec<Item>> {
-        let mut items = staged(git, index, head_tree)?;
-        if let Some(options) = untracked {
-            let everything = None::<&BStr>;
-            git.dirwalk(index, everything, &AtomicBool::new(false), options, &mut Untracked(&mut items))?;
-        }
-        Ok(items)
+    let root = git.workdir().ok_or_else(|| gix::Error::from_error(gix::error::message("there is no working tree")))?;
+    let stat = git.stat_options()?;
+    let look = |range| look(root, index, range, stat, untracked.is_some());
+    let count = index.entries().len();
+    let is_staged_as_head = index::tree_of(index) == Some(head_tree);
+    let (mut items, seen) = if count < MANY_FILES {
+        let items = if is_staged_as_head { Vec::new() } else { staged(git, index, head_tree)? };
+        (items, look(0..count))
+    } else {
+        let shared = (!is_staged_as_head).then(|| git.clone().into_sync());
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| look(0..count / 2));
+            let items = shared.map(|git| scope.spawn(move || staged(&git.to_thread_local(), index, head_tree)));
+            let second = look(count / 2..count);
+            let items = items.map_or(Ok(Ok(Vec::new())), |items| items.join()).map_err(stopped)??;
+            let mut seen = first.join().map_err(stopped)?;
+            seen.untouched.extend(second.untouched);
+            seen.unknown.extend(second.unknown);
+            seen.is_odd |= second.is_odd;
+            gix::Result::Ok((items, seen))
+        })?
     };
-    if index.entries().len() < MANY_FILES {
-        let mut items = beside(git)?;
-        items.extend(unstaged(git, index)?);
-        return Ok(items);
+    if let Some(options) = untracked {
+        let (mut unknown, is_odd) = (seen.unknown, seen.is_odd);
+        unknown.sort();
+        unknown.dedup();
+        let mut walk = |names: Vec<BString>| {
+            git.dirwalk(index, names, &AtomicBool::new(false), options, &mut Untracked(&mut items)).map(drop)
+        };
+        if is_odd || unknown.len() > FEW_NAMES || folds_names(git) {
+            walk(Vec::new())?;
+        } else if !unknown.is_empty() {
+            walk(unknown.iter().map(|path| [b":(top,literal)", path.as_slice()].concat().into()).collect())?;
+        }
     }
-    let shared = git.clone().into_sync();
-    std::thread::scope(|scope| {
-        let beside = scope.spawn(move || beside(&shared.to_thread_local()));
-        let unstaged = unstaged(git, index)?;
-        let stopped = |_| gix::Error::from_error(gix::error::message("the comparison has panicked"));
-        let mut items = beside.join().map_err(stopped)??;
-        items.extend(unstaged);
-        Ok(items)
-    })
+    items.extend(unstaged(git, index, root, stat, &seen.untouched)?);
+    Ok(items)
+}
+
+/// Whether a name on disk may be another one in the index.
+fn folds_names(git: &gix::Repository) -> bool {
+    let configuration = git.config_snapshot();
+    ["core.ignoreCase", "core.precomposeUnicode"].iter().any(|name| configuration.boolean(*name) == Some(true))
+}
+
+fn stopped(_: Box<dyn std::any::Any + Send>) -> gix::Error {
+    gix::Error::from_error(gix::error::message("the comparison has panicked"))
 }
 
 /// The index against the tree of HEAD.
@@ -68,18 +96,22 @@ fn staged(git: &gix::Repository, index: &gix::index::State, head_tree: ObjectId)
     Ok(items)
 }
 
-/// The working tree against the index.
-fn unstaged(git: &gix::Repository, index: &gix::index::File) -> gix::Result<Vec<Item>> {
+/// The working tree against the index, but for what was seen to be untouched.
+fn unstaged(
+    git: &gix::Repository,
+    index: &gix::index::File,
+    root: &Path,
+    stat: gix::index::entry::stat::Options,
+    is_untouched: &[bool],
+) -> gix::Result<Vec<Item>> {
     let not_interrupted = AtomicBool::new(false);
-    let root = git.workdir().ok_or_else(|| gix::Error::from_error(gix::error::message("there is no working tree")))?;
-    let stat = git.stat_options()?;
-    let is_untouched = untouched(root, index, stat);
     let numbers: Vec<usize> = (0..is_untouched.len()).filter(|number| !is_untouched[*number]).collect();
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
-    let mut touched = gix::index::State::clone(index);
-    touched.remove_entries(|number, _, _| is_untouched[number]);
+    let touched = index::part(index, |number, _| !is_untouched[number]);
+    // It is asked for no other entries.
+    let index = &index::part(index, |_, path| index::has_attributes(path));
 
     let mut items = Vec::new();
     let attributes = git.attributes_only(index, Source::WorktreeThenIdMapping)?.detach();

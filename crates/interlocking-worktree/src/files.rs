@@ -8,11 +8,12 @@ use std::{
 
 use gix::{
     bstr::{BStr, BString, ByteSlice as _},
-    index::entry::Flags,
+    index::entry::{Flags, Stage},
 };
 
 use crate::{
     git_error::{Doing as _, GitError},
+    index,
     snapshot::{is_absent, is_below_symbolic_link},
     step,
 };
@@ -117,14 +118,13 @@ pub(crate) fn write_files(
         return Ok(());
     }
     let doing = || format!("writing files in {}", root.display());
-    let backing = index.path_backing().to_owned();
-    // The checkout is of the whole index, since it holds the attributes too: what stays is marked to be skipped.
-    let mut marked = Vec::new();
-    for (position, entry) in index.entries_mut().iter_mut().enumerate() {
-        let is_written = write.contains(entry.path_in(&backing));
-        if !is_written && !entry.flags.contains(Flags::SKIP_WORKTREE) {
+    let is_written = |path: &BStr| write.contains(path);
+    // Those that hold attributes are looked up in what is checked out.
+    let mut part = index::part(index, |_, path| is_written(path) || index::has_attributes(path));
+    let backing = part.path_backing().to_owned();
+    for entry in part.entries_mut() {
+        if !is_written(entry.path_in(&backing)) {
             entry.flags.insert(Flags::SKIP_WORKTREE);
-            marked.push(position);
         }
     }
     let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
@@ -135,7 +135,7 @@ pub(crate) fn write_files(
     }
     let objects = git.objects.clone().into_arc().doing(doing)?;
     let outcome = gix::worktree::state::checkout(
-        index,
+        &mut part,
         root,
         objects,
         &gix::progress::Discard,
@@ -143,15 +143,17 @@ pub(crate) fn write_files(
         &AtomicBool::new(false),
         options,
     )
-    .doing(doing);
-    let entries = index.entries_mut();
-    for position in marked {
-        entries[position].flags.remove(Flags::SKIP_WORKTREE);
+    .doing(doing)?;
+    if let Some(problem) = problem_in(&outcome) {
+        return Err(GitError::new(doing(), problem));
     }
-    match problem_in(&outcome?) {
-        None => Ok(()),
-        Some(problem) => Err(GitError::new(doing(), problem)),
+    for written in part.entries().iter().filter(|entry| is_written(entry.path(&part))) {
+        let number = index.entry_index_by_path_and_stage(written.path(&part), Stage::Unconflicted);
+        if let Some(number) = number {
+            index.entries_mut()[number].stat = written.stat;
+        }
     }
+    Ok(())
 }
 
 /// A checkout can end well and yet have left files out.

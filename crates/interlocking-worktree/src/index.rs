@@ -2,6 +2,8 @@
 
 use std::{io::Write as _, path::PathBuf, time::Duration};
 
+use gix::{ObjectId, bstr::BStr};
+
 use crate::{
     git_error::{Doing as _, GitError},
     lock_file::{LockError, LockFile},
@@ -83,17 +85,11 @@ pub(crate) fn conflicted(index: &gix::index::State) -> Vec<RepositoryPath> {
     paths
 }
 
-/// Writes `index` into the lock, so that [`replace`] has only to rename it.
-pub(crate) fn stage(lock: IndexLock, index: &mut gix::index::File) -> Result<IndexLock, GitError> {
-    let path = index.path().to_owned();
-    let doing = || format!("writing {}", path.display());
-    // It is written as it was read, and would tell git that changed directories have not changed.
-    index.remove_tree();
-    let IndexLock { file, note, git_directory } = lock;
-    let mut out = std::io::BufWriter::with_capacity(64 * 1024, file);
-    index.write_to(&mut out, gix::index::write::Options::default()).doing(doing)?;
-    out.flush().doing(doing)?;
-    let file = out.into_inner().map_err(std::io::IntoInnerError::into_error).doing(doing)?;
+/// Writes `index` into the lock, so that [`replace`] has only to rename it. `tree`: as for [`to_bytes`].
+pub(crate) fn stage(lock: IndexLock, index: &gix::index::File, tree: Option<ObjectId>) -> Result<IndexLock, GitError> {
+    let doing = || format!("writing {}", index.path().display());
+    let IndexLock { mut file, note, git_directory } = lock;
+    file.write_all(&to_bytes(index, tree).doing(doing)?).doing(doing)?;
     step::reached("an index is staged");
     Ok(IndexLock { file, note, git_directory })
 }
@@ -102,4 +98,55 @@ pub(crate) fn stage(lock: IndexLock, index: &mut gix::index::File) -> Result<Ind
 pub(crate) fn replace(staged: IndexLock) -> Result<(), GitError> {
     let path = staged.file.resource().to_owned();
     staged.file.commit().doing(|| format!("replacing {}", path.display()))
+}
+
+/// The bytes of an index file.
+///
+/// `tree`: the one that has exactly these entries, where it is known. It is said so as git says it (in the extension `TREE`,
+/// gitformat-index(5), of the root alone), and [`tree_of`] finds it again.
+pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix::Result<Vec<u8>> {
+    let options = gix::index::write::Options {
+        // What it was read with would tell git that changed directories have not changed.
+        extensions: gix::index::write::Extensions::Given { tree_cache: false, end_of_index_entry: false },
+        ..Default::default()
+    };
+    let mut bytes = Vec::with_capacity(index.entries().len() * 112 + 256);
+    gix::index::State::write_to(index, &mut bytes, options)?;
+    if let Some(tree) = tree {
+        let root = format!("\0{} 0\n", index.entries().len());
+        let length = u32::try_from(root.len() + tree.as_slice().len()).unwrap_or_default();
+        for part in [b"TREE".as_slice(), &length.to_be_bytes(), root.as_bytes(), tree.as_slice()] {
+            bytes.extend_from_slice(part);
+        }
+    }
+    let mut hasher = gix::hash::hasher(index.object_hash());
+    hasher.update(&bytes);
+    bytes.extend_from_slice(hasher.try_finalize()?.as_slice());
+    Ok(bytes)
+}
+
+/// The tree that has exactly these entries, if the index says which, as git believes it: whoever changes an entry takes the
+/// word away.
+pub(crate) fn tree_of(index: &gix::index::State) -> Option<ObjectId> {
+    let root = index.tree()?;
+    let is_of_all = root.num_entries.is_some_and(|number| number as usize == index.entries().len());
+    (root.name.is_empty() && is_of_all && !index.is_sparse()).then_some(root.id)
+}
+
+/// An index of these entries alone.
+pub(crate) fn part(index: &gix::index::State, is_in: impl Fn(usize, &BStr) -> bool) -> gix::index::State {
+    let mut part = gix::index::State::new(index.object_hash());
+    part.set_timestamp(index.timestamp());
+    for (number, entry) in index.entries().iter().enumerate() {
+        let path = entry.path(index);
+        if is_in(number, path) {
+            part.dangerously_push_entry(entry.stat, entry.id, entry.flags, entry.mode, path);
+        }
+    }
+    part
+}
+
+/// Whether the file says what others are like.
+pub(crate) fn has_attributes(path: &BStr) -> bool {
+    path.ends_with(b".gitattributes")
 }

@@ -18,6 +18,7 @@ use crate::{
     files::{FEW_FILES_TO_WRITE, problem_in, write_files},
     git_error::{Doing as _, GitError},
     id::CommitId,
+    index,
     item::Claim,
     mend::open_private,
     name::BranchName,
@@ -136,13 +137,13 @@ impl Repository {
                 Filling::Retired(claim) => rewrite_files(&configured, place, claim, &mut index)?,
             }
             step::reached("new files are written");
-            index.set_path(git_directory.join("index"));
-            index.write(gix::index::write::Options::default()).doing(doing)?;
+            let path = git_directory.join("index");
+            std::fs::write(&path, index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)?;
             if !matches!(filling, Filling::Fresh)
                 && let Some(form) = pristine::form(&configured)?
             {
                 let noted = pristine::directory_of(self.common_directory(), &name);
-                pristine::save(&noted, index.path(), tree, form.as_bstr())?;
+                pristine::save(&noted, &path, tree, form.as_bstr())?;
             }
             Ok(())
         });

@@ -90,14 +90,17 @@ pub enum InitError {
 
 /// Over every configuration file. The identity is for the reflog alone; the lock times are generous because a run
 /// has many writers; a new repository's branch is `main`; and who likes to hide untracked files from their `git status` does
-/// not mean to hide them from us.
-const OVERRIDES: [&str; 6] = [
+/// not mean to hide them from us. An index is read without looking at its checksum, as git reads it, and on one thread:
+/// asking how many there are takes longer.
+const OVERRIDES: [&str; 8] = [
     "gitoxide.committer.nameFallback=interlocking",
     "gitoxide.committer.emailFallback=interlocking@localhost",
     "core.filesRefLockTimeout=10000",
     "core.packedRefsTimeout=10000",
     "init.defaultBranch=main",
     "status.showUntrackedFiles=all",
+    "index.skipHash=true",
+    "index.threads=1",
 ];
 
 impl Repository {

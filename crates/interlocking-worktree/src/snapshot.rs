@@ -18,6 +18,8 @@ use crate::{
 pub(crate) struct Snapshot {
     pub(crate) tree: ObjectId,
     pub(crate) index: gix::index::File,
+    /// Whether the index has exactly what the tree has: nothing is staged beside it.
+    pub(crate) is_all: bool,
 }
 
 /// A path's contents, ready for a tree and an index.
@@ -95,7 +97,9 @@ impl Snapshot {
             index.dangerously_push_entry(entry.stat, entry.id, Flags::empty(), Mode::from(entry.kind), path.as_bstr());
         }
         index.sort_entries();
-        Ok(Self { tree, index })
+        let is_intended = |entry: &gix::index::Entry| entry.flags.contains(Flags::INTENT_TO_ADD);
+        let is_all = staged.keys().all(|path| touched.contains(path)) && !index.entries().iter().any(is_intended);
+        Ok(Self { tree, index, is_all })
     }
 }
 

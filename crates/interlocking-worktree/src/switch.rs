@@ -280,7 +280,7 @@ impl<'git> Switch<'git> {
         }
         step::reached("files are about to change");
         let done = change_files(git, &root, &mut new, &write, &delete, discard)
-            .and_then(|()| index::stage(lock, &mut new))
+            .and_then(|()| index::stage(lock, &new, Some(new_tree)))
             .and_then(|staged| match prepared {
                 None => Ok(staged),
                 Some(prepared) => {

@@ -96,7 +96,12 @@ impl Scope {
         }
         for path in &found.written {
             let file = workspace.join(path);
-            changes.push(read(&file, Inside::of(path)?, varying).map_err(|error| of_workspace(&file, error))?);
+            match read(&file, Inside::of(path)?, varying) {
+                Ok(change) => changes.push(change),
+                // It went since we looked: somebody still works there, and it is none of what the call has left.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(of_workspace(&file, error)),
+            }
         }
         Ok(changes)
     }

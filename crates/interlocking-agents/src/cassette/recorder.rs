@@ -75,7 +75,7 @@ impl Recorder {
         self
     }
 
-    /// The same, leaving out these secrets, wherever they stand.
+    /// The same, leaving out these secrets, wherever they stand but in names of files.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.placeholders.redact(redactor);
@@ -113,7 +113,8 @@ impl Recorder {
         looked.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
     }
 
-    /// Writes a call down; and, once, why that is not possible.
+    /// Writes a call down, or why that is not possible. Synchronously on purpose: a call that is cut off is written down while its
+    /// future is dropped, and the next call of a conversation finds a cassette that is whole.
     fn record(&self, call: &Calling<'_>, ended: Ended) -> Result<(), CassetteError> {
         let mut recorded = self.recorded();
         if let Some(failure) = &recorded.failure {

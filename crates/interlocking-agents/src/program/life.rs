@@ -45,6 +45,10 @@ impl Life {
         if let Some(survivors) = self.survivors {
             return Ok((status, survivors));
         }
+        if self.sweep.is_none() && self.tree.is_over().await {
+            self.survivors = Some(0);
+            return Ok((status, 0));
+        }
         let sweep = self.sweep.get_or_insert_with(|| {
             let sweep = Sweep(Some(Arc::clone(&self.tree)));
             tokio::task::spawn_blocking(move || sweep.run())

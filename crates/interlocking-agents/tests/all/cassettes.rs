@@ -724,3 +724,66 @@ async fn sessions_are_guarded_while_a_cassette_is_played() {
     drop(hold);
     assert_eq!(play(&replayer, forked).await.0.unwrap().session, id("side-1"));
 }
+
+/// Beside a call of a real agent, which takes seconds, looking twice through a workspace is little.
+#[tokio::test]
+async fn recording_a_call_in_a_large_workspace_costs_little() {
+    let place = Place::new();
+    let workspace = place.workspace("large");
+    for directory in 0..50 {
+        let directory = workspace.join(format!("d{directory}"));
+        std::fs::create_dir(&directory).unwrap();
+        for file in 0..100 {
+            std::fs::write(directory.join(format!("f{file}")), "some content of a file").unwrap();
+        }
+    }
+    // Until the files are not taken to be fresh.
+    std::thread::sleep(Duration::from_millis(150));
+    let recorder = place.recorder(agent("[[turn]]\ntimes = \"any\"\n"));
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let start = std::time::Instant::now();
+        play(&recorder, fresh_in(&workspace, "x")).await.0.unwrap();
+        best = best.min(start.elapsed());
+    }
+    println!("recording a call in a workspace of 5000 files takes {best:?}");
+    assert!(best < Duration::from_secs(1), "{best:?}");
+}
+
+/// An agent that may call nobody.
+struct Kept(interlocking_agents::Sessions);
+
+#[async_trait::async_trait]
+impl Agent for Kept {
+    fn name(&self) -> &str {
+        "kept"
+    }
+
+    fn sessions(&self) -> &interlocking_agents::Sessions {
+        &self.0
+    }
+
+    async fn run(
+        &self,
+        _: &interlocking_agents::TurnContext<'_>,
+        _: &Turn,
+    ) -> Result<interlocking_agents::Reply, AgentError> {
+        let text = || "x".to_owned();
+        let forbidden = interlocking_agents::real_calls::Forbidden {
+            agent: text(),
+            base_url: None,
+            switch: text(),
+            remedy: text(),
+        };
+        Err(forbidden.into())
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_forbidden_is_none() {
+    let place = Place::new();
+    let recorder = place.recorder(Kept(interlocking_agents::Sessions::new()));
+    let error = play(&recorder, fresh("x")).await.0.unwrap_err();
+    assert!(matches!(*error.kind, AgentErrorKind::Forbidden(_)));
+    assert_eq!((recorder.calls(), place.replayer().unplayed().len()), (Ok(0), 0));
+}

@@ -7,7 +7,7 @@ use interlocking_worktree::{ChangeKind, CommitError, Worktree};
 use crate::judge::{Place, author, commit_with_git, git_in, write};
 
 /// More than are compared on one thread.
-const MANY: usize = 600;
+const MANY: usize = 1_100;
 
 fn kinds(worktree: &Worktree) -> Vec<(String, ChangeKind)> {
     let changes = worktree.status().unwrap();

@@ -26,6 +26,7 @@ mod hostile_clones;
 mod housekeeping;
 mod in_the_database;
 mod kills;
+mod large;
 mod looks;
 mod merges;
 mod names;

@@ -17,6 +17,7 @@ mod bounds;
 mod budgets;
 mod cancel;
 mod casting;
+mod cassette;
 mod context;
 mod envelope;
 mod event;

@@ -45,6 +45,14 @@ impl Tree {
         }
     }
 
+    /// Whether nothing of it lives, when its program was waited for. False where that is not known for sure.
+    pub(in crate::program) async fn is_over(&self) -> bool {
+        match looks::share().await {
+            Ok(look) => look.is_complete() && look.orphans_of(self.root, &self.marks).next().is_none(),
+            Err(_) => false,
+        }
+    }
+
     /// Ends whatever lives of it, and says how many those were. Blocks for some looks; when it returns none of them does anything
     /// any more. With `wait`, they are gone.
     ///
@@ -53,7 +61,7 @@ impl Tree {
     pub(in crate::program) fn end(&self, wait: bool) -> usize {
         let mut found = BTreeSet::new();
         for count in 0..LOOKS {
-            let Ok(look) = looks::share() else {
+            let Ok(look) = Look::new() else {
                 self.signal(Signal::KILL);
                 break;
             };

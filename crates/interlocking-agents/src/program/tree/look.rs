@@ -65,8 +65,9 @@ impl Drop for Started {
 }
 
 impl Look {
-    /// Looks once. Who has lost its parent is a child of this process's own forebears, of the first process, or of this process
-    /// itself: the kernel gives it to no other. So these alone are looked at more closely.
+    /// Looks once. Who has lost its parent is a child of this process's own forebears or of the first process: the kernel gives
+    /// it to no other. So these alone are looked at more closely; and those of this process, where it is one that such are given
+    /// to.
     ///
     /// # Errors
     ///
@@ -88,12 +89,10 @@ impl Look {
         if let Some(first) = Process::look(1) {
             forebears.insert(1, first);
         }
-        let kin = match own.children() {
-            Ok(_) => Kin::Told,
-            Err(_) => Kin::asked()?,
-        };
+        let kin = if own.tells() { Kin::Told } else { Kin::asked()? };
+        let adopts = own.identity.number == 1 || rustix::process::child_subreaper().is_ok_and(|set| set.is_some());
         let mut adopted = BTreeSet::new();
-        for forebear in forebears.values() {
+        for forebear in forebears.values().filter(|forebear| adopts || forebear.identity != own.identity) {
             // Twice, as the kernel can leave one out while another ends.
             adopted.extend(kin.children(forebear).unwrap_or_default());
             adopted.extend(kin.children(forebear).unwrap_or_default());

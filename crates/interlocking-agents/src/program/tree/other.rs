@@ -31,6 +31,11 @@ impl Tree {
         }
     }
 
+    /// Not known.
+    pub(in crate::program) async fn is_over(&self) -> bool {
+        false
+    }
+
     /// Ends what lives of the group. How many those were is not known.
     pub(in crate::program) fn end(&self, _wait: bool) -> usize {
         #[cfg(unix)]

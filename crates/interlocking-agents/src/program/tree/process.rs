@@ -55,6 +55,11 @@ impl Process {
         self.lives() && !matches!(self.state, b'T' | b't')
     }
 
+    /// Whether the kernel tells its children.
+    pub(super) fn tells(&self) -> bool {
+        children_of_thread(self.identity.number, self.identity.number, &mut Vec::new()).is_ok()
+    }
+
     /// The numbers of its children.
     ///
     /// # Errors
