@@ -14,6 +14,7 @@
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
+//! - [`ClaudeCode`]: Claude Code.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
 //! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.

@@ -138,3 +138,95 @@ impl Arguments {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Slug;
+
+    const NEW: &str = "78799592-0760-407e-b470-58bcb7b38a18";
+    const OLD: &str = "0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11";
+
+    fn line(settings: &ClaudeSettings, turn: &Turn) -> String {
+        let session =
+            SessionId::new(if matches!(turn.session, SessionOp::ContinueFrom(_)) { OLD } else { NEW }).unwrap();
+        let call = Call { settings, turn, session: &session, schema: None, system: None, mcp_servers: None };
+        let arguments = call.arguments().unwrap();
+        let shown = arguments.iter().map(|argument| match argument.to_str().unwrap() {
+            "" => "''".to_owned(),
+            argument => argument.to_owned(),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    fn turn(session: SessionOp) -> Turn {
+        Turn::new(session, "the prompt")
+    }
+
+    const ALWAYS: &str = "--print --verbose --output-format stream-json --input-format stream-json --include-partial-messages \
+                          --disable-slash-commands --strict-mcp-config --system-prompt-snapshot off --setting-sources ''";
+    const CAUTIOUS: &str =
+        "--tools Bash,Edit,Glob,Grep,Read,Write --allowed-tools Read(./**) Edit(./**) --permission-mode dontAsk";
+
+    /// PRG-04: each operation as itself; never `--continue`, which begins afresh where there is nothing to continue.
+    #[test]
+    fn a_session_is_begun_continued_or_forked_by_its_name() {
+        let settings = ClaudeSettings::default();
+        let (parent, slug) = (SessionId::new(OLD).unwrap(), Slug::new("write").unwrap());
+        for (operation, session) in [
+            (SessionOp::StartFresh(slug.clone()), format!("--session-id {NEW}")),
+            (SessionOp::ContinueFrom(parent.clone()), format!("--resume {OLD}")),
+            (SessionOp::ForkFrom { parent, slug }, format!("--resume {OLD} --fork-session --session-id {NEW}")),
+        ] {
+            assert_eq!(line(&settings, &turn(operation)), format!("{ALWAYS} {session} {CAUTIOUS}"));
+        }
+    }
+
+    #[test]
+    fn a_turn_that_only_reads_keeps_of_all_rules_those_for_reading() {
+        let rules = ["Read(./**)", "Read(//usr/share/doc/**)", "Edit(./**)", "Bash(cargo *)", "mcp__docs__write"];
+        let settings = ClaudeSettings {
+            allowed_tools: rules.map(str::to_owned).into(),
+            read_only_tools: ["Read", "Grep", "mcp__docs__search"].map(str::to_owned).into(),
+            disallowed_tools: vec!["Read(./secret/**)".to_owned()],
+            permission_mode: PermissionMode::AcceptEdits,
+            ..ClaudeSettings::default()
+        };
+        let turn = Turn { read_only: true, ..turn(SessionOp::StartFresh(Slug::new("read").unwrap())) };
+        let rest = "--tools Read,Grep --allowed-tools Read(./**) Read(//usr/share/doc/**) mcp__docs__search \
+                    --permission-mode dontAsk --disallowed-tools Read(./secret/**)";
+        assert_eq!(line(&settings, &turn), format!("{ALWAYS} --session-id {NEW} {rest}"));
+    }
+
+    #[test]
+    fn limits_and_models_are_passed_on_and_the_turns_model_comes_first() {
+        let settings = ClaudeSettings {
+            model: Some("haiku".to_owned()),
+            fallback_models: vec!["sonnet".to_owned(), "opus".to_owned()],
+            add_directories: vec!["/data".into()],
+            setting_sources: vec!["user".to_owned(), "project".to_owned()],
+            max_turns: Some(7),
+            max_budget_usd: Some(0.5),
+            ..ClaudeSettings::default()
+        };
+        let turn = Turn { model: Some("opus".to_owned()), ..turn(SessionOp::StartFresh(Slug::new("x").unwrap())) };
+        let line = line(&settings, &turn);
+        for part in [
+            "--setting-sources user,project ",
+            "--model opus --fallback-model sonnet,opus ",
+            "--add-dir /data --max-turns 7 --max-budget-usd 0.5",
+        ] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_is_no_argument_any_more_is_refused() {
+        let turn = turn(SessionOp::StartFresh(Slug::new("x").unwrap()));
+        let (settings, session) = (ClaudeSettings::default(), SessionId::new(NEW).unwrap());
+        let schema = Some("x".repeat(LONGEST_ARGUMENT));
+        let call =
+            Call { settings: &settings, turn: &turn, session: &session, schema, system: None, mcp_servers: None };
+        assert_eq!(call.arguments(), Err(SchemaTooLong { bytes: LONGEST_ARGUMENT }));
+    }
+}

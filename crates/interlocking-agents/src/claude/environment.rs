@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::settings::{ClaudeSettings, Credential};
 use crate::program::{Environment, Secret};
+use crate::real_calls::is_loopback;
 
 /// Switches of the program: it speaks to the provider and to nobody else, changes nothing of its own, ends when the turn does, and
 /// takes from the prompt and from earlier runs what it is told to take, and nothing more.
@@ -102,10 +103,15 @@ impl Surroundings {
         if let Some(seconds) = settings.request_timeout {
             environment = environment.set("API_TIMEOUT_MS", seconds.saturating_mul(1000).to_string());
         }
-        match &settings.base_url {
-            Some(address) => environment.set("ANTHROPIC_BASE_URL", address),
-            None => environment.inherit("ANTHROPIC_BASE_URL"),
-        }
+        let Some(address) = base_url(settings) else { return environment };
+        // A server on this machine is not reached by a proxy elsewhere.
+        let environment = match is_loopback(&address) {
+            true => ["NO_PROXY", "no_proxy"]
+                .into_iter()
+                .fold(environment, |all, name| all.set(name, "127.0.0.1,localhost,::1")),
+            false => environment,
+        };
+        environment.set("ANTHROPIC_BASE_URL", address)
     }
 
     /// The program and its arguments, so that it gets the key.
@@ -123,6 +129,12 @@ impl Surroundings {
     pub(super) fn first_input(&self) -> Vec<u8> {
         self.key.as_ref().map(|key| format!("{}\n", key.expose()).into_bytes()).unwrap_or_default()
     }
+}
+
+/// The address of the provider, if the program is told one.
+pub(super) fn base_url(settings: &ClaudeSettings) -> Option<String> {
+    let inherited = || std::env::var("ANTHROPIC_BASE_URL").ok().filter(|address| !address.is_empty());
+    settings.base_url.clone().or_else(inherited)
 }
 
 /// Whether a variable is the driver's to set.

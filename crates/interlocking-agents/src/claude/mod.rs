@@ -1,7 +1,44 @@
 //! Claude Code, Anthropic's coding agent: the program `claude`, run without a person.
 //!
-//! - [`ClaudeSettings`]: how it is set up.
+//! - [`ClaudeSettings`]: how it is set up; cautious unless it is told otherwise.
 //! - [`ClaudeCode`]: the agent.
+//!
+//! ```no_run
+//! use interlocking_agents::{Agent, ClaudeCode, ClaudeSettings, Conversation, NoEvents, Slug, Turn};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = ClaudeSettings { model: Some("haiku".into()), max_budget_usd: Some(0.5), ..ClaudeSettings::default() };
+//! let agent = ClaudeCode::new(settings);
+//! agent.ready().await?;
+//! let turn = Turn { workspace: Some("/work/newsroom".into()), ..Turn::fresh(Slug::new("write")?, "Write an article.") };
+//! let completion = Conversation::new(&agent).run(turn, &NoEvents).await?;
+//! println!("{} ({})", completion.text.unwrap_or_default(), completion.usage);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it sees and keeps
+//!
+//! - **Environment.** The program gets [a few variables](crate::program::Environment::minimal), those that are set for it, and
+//!   switches that keep it from updating itself, reporting, remembering, and speaking to anybody but the provider.
+//! - **The key** is handed over through a pipe. It stands in no argument, no environment and no file, so the agent's commands,
+//!   which run as the same user, do not come by it without a debugger. (A shell that keeps what it hands over in files, as that of
+//!   macOS does, has it in one without a name.) Three things are not kept from them: the token of a
+//!   [gateway](Credential::AuthToken), which the program takes from its environment alone; a [login](Credential::Login) that is
+//!   kept in a file; and what MCP servers are given in their settings. What the commands print, the program writes down in its
+//!   sessions and sends to the model; a key that they see gets there, too. Our events, errors and logs never have it.
+//! - **The prompt** is standard input. The system prompt and the MCP servers are files for the time of the call. The schema is an
+//!   argument, which everybody on the system can read.
+//! - **Sessions** stand in [one directory](ClaudeSettings::config_directory), with all that was said and read. They are found from
+//!   any workspace, so a fork may go to another one.
+//! - **A prompt is a prompt.** The program would take one that begins with a slash for a command of its own, and would read every
+//!   file that is mentioned with an `@`; it is kept from both.
+//!
+//! # How it ends
+//!
+//! A turn that is interrupted or idle is asked to stop in the program's own way, so that it says what it had cost; then by
+//! SIGTERM, then by SIGKILL. Whatever it started ends with it, after a success, too. What each end of the program means is a table in
+//! `outcome.rs`; [`AgentError::disposition`](crate::AgentError::disposition) says what helps.
 
 mod settings;
 
@@ -20,6 +57,9 @@ mod conclude;
 mod outcome;
 mod usage;
 
+#[cfg(test)]
+mod recorded;
+
 use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
 
@@ -31,6 +71,7 @@ use crate::agent::{Agent, TurnContext};
 use crate::capabilities::Capabilities;
 use crate::error::AgentError;
 use crate::program::{Environment, Secret, StopOrder, converse};
+use crate::real_calls::permitted;
 use crate::session::SessionOp;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
@@ -48,7 +89,10 @@ pub struct ClaudeCode {
 impl ClaudeCode {
     /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: ClaudeSettings) -> Self {
-        Self { settings, key: None, sessions: Sessions::new() }
+        let store = Store::new(settings.config_directory.as_deref());
+        // Without a place for sessions there will be none.
+        let sessions = store.map_or_else(|_| Sessions::new(), |store| Sessions::in_directory(store.directory()));
+        Self { settings, key: None, sessions }
     }
 
     /// The same with this key, not that of a variable. It is an API key unless the [`Credential`] says otherwise.
@@ -74,11 +118,9 @@ impl ClaudeCode {
         Ok(sandbox.tool_chain_of(program).write(store.directory()))
     }
 
-    /// The same with the registry of another agent that keeps its sessions in the same
-    /// [directory](ClaudeSettings::config_directory).
-    #[must_use]
-    pub fn with_sessions(self, sessions: Sessions) -> Self {
-        Self { sessions, ..self }
+    fn permitted(&self) -> Result<(), AgentError> {
+        let address = environment::base_url(&self.settings);
+        permitted(self.name(), address.as_deref()).map_err(AgentError::new)
     }
 }
 
@@ -101,10 +143,12 @@ impl Agent for ClaudeCode {
     }
 
     async fn ready(&self) -> Result<(), AgentError> {
+        self.permitted()?;
         ready::ready(&self.settings, self.key.as_ref()).await
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        self.permitted()?;
         let Prepared { invocation, store, session, asked, temporary } =
             Prepared::new(&self.settings, self.key.as_ref(), turn)?;
         let existed = matches!(turn.session, SessionOp::ContinueFrom(_));

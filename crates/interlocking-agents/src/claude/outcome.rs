@@ -8,7 +8,7 @@
 //! | `success`, `is_error`, 429 | [`RateLimited`](AgentErrorKind::RateLimited) | the session again, later |
 //! | `success`, `is_error`, 5xx | [`Overloaded`](AgentErrorKind::Overloaded) | the session again |
 //! | `success`, `is_error`, no status | [`Connection`](AgentErrorKind::Connection) | the session again |
-//! | `prompt_too_long`, `image_error`, 413 | [`PromptTooLong`](AgentErrorKind::PromptTooLong) | nothing |
+//! | `prompt_too_long`, `blocking_limit`, `image_error`, 413 | [`PromptTooLong`](AgentErrorKind::PromptTooLong) | nothing |
 //! | `error_max_structured_output_retries` | an answer: its last attempt, which is corrected | |
 //! | `error_max_turns` | [`StepLimit`](AgentErrorKind::StepLimit) | the session again |
 //! | `error_max_budget_usd` | [`BudgetLimit`](AgentErrorKind::BudgetLimit) | nothing |
@@ -76,7 +76,8 @@ pub(super) fn without_result(anything_said: bool, ended: &Ended) -> AgentErrorKi
 fn provider_failure(result: &Outcome, signs: &Signs) -> AgentErrorKind {
     let reason = result.result.clone().unwrap_or_else(|| "no reason was given".to_owned());
     let called = signs.api_error.as_deref().or(result.api_error.as_ref().and_then(Value::as_str)).unwrap_or_default();
-    let too_long = matches!(result.terminal_reason.as_deref(), Some("prompt_too_long" | "image_error"));
+    let too_long =
+        matches!(result.terminal_reason.as_deref(), Some("prompt_too_long" | "image_error" | "blocking_limit"));
     match result.api_error_status {
         _ if too_long => AgentErrorKind::PromptTooLong,
         Some(413) => AgentErrorKind::PromptTooLong,

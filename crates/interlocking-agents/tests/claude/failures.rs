@@ -108,6 +108,11 @@ async fn a_prompt_that_is_too_long_is_given_up() {
         assert_eq!(*error.kind, AgentErrorKind::PromptTooLong);
         assert_eq!(error.disposition(), Disposition::GiveUp);
     }
+    // Longer than the program sends at all, and than it reads in another way.
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let error = run(&bench.agent(), bench.fresh(&"words ".repeat(2_000_000))).await.unwrap_err();
+    assert_eq!(*error.kind, AgentErrorKind::PromptTooLong);
+    assert!(bench.server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -182,25 +187,51 @@ async fn an_answer_in_words_alone_is_reminded_of_the_output() {
     assert!(matches!(&*error.kind, AgentErrorKind::OutputInvalid { output: None, .. }), "{error:?}");
 }
 
-#[tokio::test]
-async fn a_stream_that_stalls_ends_the_turn_and_the_session_goes_on() {
-    let script = Script::new()
+/// How long the tests wait for a silent program: longer than it takes to start on a busy machine.
+const SILENCE: Duration = Duration::from_secs(8);
+
+fn stalling() -> Script {
+    Script::new()
         .rule(Rule::any().prompt(Nudges::PROMPT).reply(Reaction::text("Here I am.")))
-        .rule(Rule::any().reply(Reaction::text("Half an ans").stalled_after(3)));
-    let Some(bench) = Bench::new(script) else { return };
+        .rule(Rule::any().reply(Reaction::text("Half an ans").stalled_after(3)))
+}
+
+#[tokio::test]
+async fn a_stream_that_stalls_is_broken_off_and_reminded_in_its_session() {
+    let Some(bench) = Bench::new(stalling()) else { return };
     let agent = bench.agent();
-    let nudges = Nudges { idle: Some(Duration::from_secs(2)), limit: 1, ..Nudges::DEFAULT };
+    let nudges = Nudges { idle: Some(SILENCE), limit: 1, ..Nudges::DEFAULT };
     let conversation = Conversation::new(&agent).with_nudges(nudges);
     let completion = conversation.run(bench.fresh("Write."), &|_event: AgentEvent| {}).await.unwrap();
     assert_eq!((completion.text.as_deref(), completion.nudges), (Some("Here I am."), 1));
     assert_eq!((completion.usage.calls, completion.usage.unpriced_calls), (2, 0), "it was asked what it had cost");
+}
 
-    let own = ClaudeSettings { idle_timeout: Some(2), ..bench.settings() };
-    let error = run(&bench.agent_with(own), bench.fresh("Write.")).await.unwrap_err();
-    assert_eq!(*error.kind, AgentErrorKind::Idle { limit: Duration::from_secs(2), nudges: 0 });
-    assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }));
+#[tokio::test]
+async fn a_stream_that_stalls_ends_the_turn_by_the_agents_own_limits() {
+    let Some(bench) = Bench::new(stalling()) else { return };
+    let seconds = Some(SILENCE.as_secs());
+    let idle = bench.agent_with(ClaudeSettings { idle_timeout: seconds, ..bench.settings() });
+    let whole = bench.agent_with(ClaudeSettings { call_timeout: seconds, ..bench.settings() });
+    let (idle, whole) = tokio::join!(run(&idle, bench.fresh("Write.")), run(&whole, bench.fresh("Write.")));
+    let (idle, whole) = (idle.unwrap_err(), whole.unwrap_err());
+    assert_eq!(*idle.kind, AgentErrorKind::Idle { limit: SILENCE, nudges: 0 });
+    assert_eq!(*whole.kind, AgentErrorKind::TimedOut { limit: SILENCE });
+    for error in [idle, whole] {
+        assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }), "{error:?}");
+        assert_eq!(error.usage.unpriced_calls, 0);
+    }
+}
 
-    let whole = ClaudeSettings { call_timeout: Some(2), ..bench.settings() };
-    let error = run(&bench.agent_with(whole), bench.fresh("Write.")).await.unwrap_err();
-    assert_eq!(*error.kind, AgentErrorKind::TimedOut { limit: Duration::from_secs(2) });
+/// A program that says nothing at all is not waited for.
+#[tokio::test]
+async fn a_program_that_does_not_begin_is_ended() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let silent = bench.directory().join("silent");
+    std::fs::write(&silent, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&silent, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let settings = ClaudeSettings { program: silent, first_event_timeout: Some(1), ..bench.settings() };
+    let error = run(&bench.agent_with(settings), bench.fresh("Write.")).await.unwrap_err();
+    assert_eq!(*error.kind, AgentErrorKind::NoFirstEvent { limit: Duration::from_secs(1) });
+    assert!(matches!(error.disposition(), Disposition::Retry { .. }), "there is no session: {error:?}");
 }

@@ -10,6 +10,8 @@ mod confined;
 mod failures;
 mod readiness;
 mod runner;
+mod schemas;
+mod servers;
 mod sessions;
 mod stopping;
 mod work;

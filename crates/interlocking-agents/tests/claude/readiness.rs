@@ -51,3 +51,16 @@ async fn bypassing_permissions_wants_a_sandbox() {
     let AgentErrorKind::Configuration { reason } = &*error.kind else { panic!("{error:?}") };
     assert!(reason.contains("sandbox"), "{reason}");
 }
+
+/// Whatever the switch says of calls elsewhere, those to this machine go on; and those elsewhere do not.
+#[tokio::test]
+async fn calls_of_a_provider_elsewhere_can_be_forbidden() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    interlocking_agents::real_calls::restrict(interlocking_agents::RealCalls::Loopback);
+    let elsewhere = Some("https://api.anthropic.com".to_owned());
+    let agent = bench.agent_with(ClaudeSettings { base_url: elsewhere, ..bench.settings() });
+    let error = crate::common::run(&agent, bench.fresh("x")).await.unwrap_err();
+    assert!(matches!(&*error.kind, AgentErrorKind::Forbidden(_)), "{error:?}");
+    assert!(matches!(&*agent.ready().await.unwrap_err().kind, AgentErrorKind::Forbidden(_)));
+    bench.agent().ready().await.unwrap();
+}

@@ -76,10 +76,13 @@ async fn a_session_runs_one_turn_at_a_time() {
     let agent = bench.agent();
     let session = run(&agent, bench.fresh("one")).await.unwrap().session;
     let turn = |prompt: &str| bench.turn(SessionOp::ContinueFrom(session.clone()), prompt);
-    let (conversation, rival) = (Conversation::new(&agent), Conversation::new(&agent));
+    // Another process would be another agent with the same place for sessions.
+    let other = bench.agent();
+    let (conversation, rival) = (Conversation::new(&agent), Conversation::new(&other));
     let (first, second) = tokio::join!(conversation.run(turn("two"), &NoEvents), rival.run(turn("three"), &NoEvents));
     assert!(first.is_ok());
-    let busy = SessionError::Busy { session: session.clone(), used_by: SessionUse::Turn };
+    let busy =
+        SessionError::Busy { session: session.clone(), used_by: SessionUse::Turn, process: Some(std::process::id()) };
     assert_eq!(*second.unwrap_err().kind, AgentErrorKind::Session(busy));
     let last = run(&agent, turn("four")).await.unwrap();
     assert!(last.text.unwrap().contains("one | two | four"));

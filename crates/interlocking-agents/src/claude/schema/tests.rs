@@ -33,7 +33,7 @@ enum Finding {
     Text {
         text: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        within: Option<Box<Finding>>,
+        within: Option<Box<Self>>,
     },
 }
 
@@ -69,7 +69,7 @@ enum Untagged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     name: String,
-    children: Vec<Tree>,
+    children: Vec<Self>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
