@@ -86,7 +86,7 @@ pub fn found(program: Result<PathBuf, Missing>) -> Option<PathBuf> {
         Err(missing) if env::var_os("CI").is_some() => panic!("{missing}"),
         Err(missing) => {
             // Not by a macro, whose text the harness keeps back from those who only see a test pass.
-            let _ = writeln!(std::io::stderr(), "not tested: {missing}");
+            let _ = std::io::stderr().write_all(format!("NOT TESTED: {missing}\n").as_bytes());
             None
         }
     }

@@ -43,7 +43,7 @@ impl<'a> Call<'a> {
         key: Option<Secret>,
         turn: &'a Turn,
     ) -> Result<Self, AgentErrorKind> {
-        let home = settings.home()?;
+        let home = settings.home_directory()?;
         make_private(&home).map_err(|error| unusable(&home, &error))?;
         let session = match &turn.session {
             SessionOp::StartFresh(_) => None,

@@ -60,8 +60,10 @@ pub(super) fn of_an_end(operation: &SessionOp, started: bool, exit: Option<i32>,
         return AgentErrorKind::PromptTooLong;
     }
     let reason = stderr.trim().to_owned();
+    // Many that share a home wait for each other, but not for ever.
+    let passes = stderr.contains("database is locked");
     match exit {
-        Some(1 | 2) if !started => AgentErrorKind::Configuration { reason },
+        Some(1 | 2) if !started && !passes => AgentErrorKind::Configuration { reason },
         exit => AgentErrorKind::Crashed { exit, reason },
     }
 }
@@ -158,6 +160,8 @@ mod tests {
         let bad_flag = of_an_end(&fresh, false, Some(2), "error: unexpected argument '--nope' found");
         assert!(matches!(bad_flag, AgentErrorKind::Configuration { .. }), "{bad_flag:?}");
         assert_eq!(AgentError::new(bad_flag).disposition(), Disposition::GiveUp);
+        let locked = of_an_end(&fresh, false, Some(1), "Error: failed to open state db: database is locked");
+        assert!(matches!(locked, AgentErrorKind::Crashed { exit: Some(1), .. }), "{locked:?}");
         let killed = of_an_end(&fresh, true, None, "");
         assert_eq!(killed, AgentErrorKind::Crashed { exit: None, reason: String::new() });
         assert_eq!(AgentError::new(killed).disposition(), Disposition::Retry { after: None });

@@ -69,7 +69,7 @@ impl Codex {
     /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: CodexSettings) -> Self {
         // Without a home no turn gets as far as to have a session.
-        let sessions = settings.home().map(Sessions::in_directory).unwrap_or_default();
+        let sessions = settings.home_directory().map(Sessions::in_directory).unwrap_or_default();
         Self { settings, key: None, sessions }
     }
 
@@ -97,7 +97,7 @@ impl Codex {
     ///
     /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made.
     pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let home = self.settings.home()?;
+        let home = self.settings.home_directory()?;
         make_private(&home).map_err(|error| call::unusable(&home, &error))?;
         let package = ready::package_of(&self.settings.program);
         let sandbox = sandbox.tool_chain_of(&self.settings.program).write(home);
@@ -114,7 +114,7 @@ impl Codex {
     /// What can be said without looking at the program.
     fn permitted(&self) -> Result<(), AgentError> {
         self.settings.refused()?;
-        Ok(permitted(self.name(), self.settings.base_url().as_deref())?)
+        Ok(permitted(self.name(), self.settings.destination().as_deref())?)
     }
 }
 
@@ -139,7 +139,7 @@ impl Agent for Codex {
     async fn ready(&self) -> Result<(), AgentError> {
         self.permitted()?;
         self.key()?;
-        self.settings.home()?;
+        self.settings.home_directory()?;
         Ok(ready::check_version(&self.settings.program).await?)
     }
 

@@ -1,6 +1,7 @@
 //! Whether the program is there and of a version that is known to work.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::settings::configuration;
 use crate::error::AgentErrorKind;
@@ -9,8 +10,18 @@ use crate::program::{Environment, Invocation, Line};
 /// The version that everything was tested with. Older ones may not have what the driver needs.
 const OLDEST: [u32; 3] = [0, 169, 0];
 
+/// Saying its version takes a fraction of a second.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Asks the program for its version.
 pub(super) async fn check_version(program: &Path) -> Result<(), AgentErrorKind> {
+    match tokio::time::timeout(PATIENCE, ask(program)).await {
+        Ok(checked) => checked,
+        Err(_) => Err(configuration(format!("{} --version does not end: set `program`", program.display()))),
+    }
+}
+
+async fn ask(program: &Path) -> Result<(), AgentErrorKind> {
     let invocation =
         Invocation { arguments: vec!["--version".into()], ..Invocation::new(program, Environment::minimal()) };
     let mut running = invocation.start().await?;

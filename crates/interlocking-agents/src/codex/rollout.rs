@@ -150,3 +150,61 @@ fn for_each_line(path: &Path, start: u64, end: u64, needle: &str, mut visit: imp
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PARENT: &str = "01a203a3-ab4b-74b1-9e3e-e1d88a5e1063";
+    const CHILD: &str = "01a203a4-1f5f-70f3-bfaa-20eefac9e71a";
+
+    fn record(session: &str, input: u64) -> Value {
+        let usage = json!({ "input_tokens": input, "output_tokens": 1, "total_tokens": input + 1 });
+        json!({ "type": "token_usage_record", "payload": { "thread_id": session, "usage": usage, "new": null } })
+    }
+
+    fn told(text: &str) -> Value {
+        let content = [json!({ "type": "input_text", "text": text })];
+        json!({ "type": "response_item", "payload": { "type": "message", "role": "user", "content": content } })
+    }
+
+    fn write(home: &Path, session: &str, entries: &[Value]) -> Rollout {
+        let directory = home.join("sessions/2026/11/22");
+        std::fs::create_dir_all(&directory).unwrap();
+        let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
+        std::fs::write(directory.join(format!("rollout-2026-11-22T14-23-07-{session}.jsonl")), lines).unwrap();
+        Rollout::find(home, &SessionId::new(session).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn tokens_are_those_of_this_session_since_the_mark() {
+        let home = tempfile::tempdir().unwrap();
+        let before = [record(PARENT, 100), json!({ "type": "token_usage_record", "payload": 7 })];
+        let mark = write(home.path(), PARENT, &before).mark().unwrap();
+        let entries = [&before[..], &[record(PARENT, 20), record(CHILD, 1_000), record(PARENT, 3)]].concat();
+        let rollout = write(home.path(), PARENT, &entries);
+        let tokens = |input_tokens, output_tokens| Some(Tokens { input_tokens, output_tokens });
+        assert_eq!(rollout.used_since(mark).unwrap(), tokens(23, 2));
+        assert_eq!(rollout.used_since(Mark::BEGINNING).unwrap(), tokens(123, 3));
+        let silent = write(home.path(), CHILD, &[told("hello")]);
+        assert_eq!(silent.used_since(Mark::BEGINNING).unwrap(), None, "nothing is known, which is not nothing");
+    }
+
+    /// Of its parent a fork knows what stood there when it was made.
+    #[test]
+    fn a_fork_knows_its_parents_part_up_to_the_fork() {
+        let home = tempfile::tempdir().unwrap();
+        let parent = [told(&part::told("Be brief.")), told(&part::told_before("Be kind.", "Go."))];
+        let fork_at = parent[0].to_string().len() + 1;
+        let parent = write(home.path(), PARENT, &parent);
+        let base = json!({ "thread_id": PARENT, "end_byte_offset": fork_at });
+        let meta = json!({ "type": "session_meta", "payload": { "id": CHILD, "history_base": base } });
+        let child = write(home.path(), CHILD, &[meta.clone(), told("Is it # Your part?")]);
+        assert!(parent.knows(home.path(), "Be kind.").unwrap() && !parent.knows(home.path(), "Be brief.").unwrap());
+        assert!(child.knows(home.path(), "Be brief.").unwrap() && !child.knows(home.path(), "Be kind.").unwrap());
+        assert!(!child.knows(home.path(), "Be").unwrap(), "the whole of it");
+        let changed = write(home.path(), CHILD, &[meta, told(&part::told_before("Be quick.", "Go."))]);
+        assert!(changed.knows(home.path(), "Be quick.").unwrap() && !changed.knows(home.path(), "Be brief.").unwrap());
+    }
+}

@@ -116,7 +116,7 @@ const BASE_URL: &str = "OPENAI_BASE_URL";
 
 impl CodexSettings {
     /// Where the program keeps its sessions.
-    pub(super) fn home(&self) -> Result<PathBuf, AgentErrorKind> {
+    pub(super) fn home_directory(&self) -> Result<PathBuf, AgentErrorKind> {
         let home = match &self.home {
             Some(home) => Some(std::path::absolute(home).unwrap_or_else(|_| home.clone())),
             None => state_directory().map(|directory| directory.join("interlocking").join("codex")),
@@ -148,6 +148,12 @@ impl CodexSettings {
 
     pub(super) fn base_url(&self) -> Option<String> {
         self.base_url.clone().or_else(|| std::env::var(BASE_URL).ok()).filter(|url| !url.is_empty())
+    }
+
+    /// Where requests go, if that was said in any way.
+    pub(super) fn destination(&self) -> Option<String> {
+        let configured = || self.config.get("openai_base_url").and_then(toml::Value::as_str).map(str::to_owned);
+        self.base_url().or_else(configured)
     }
 
     /// The key in the environment, if there is one.

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::command::{self, Origin};
-use super::event::Stats;
 use super::home::{CallHome, Home};
 use super::progress::Progress;
+use super::record::Mark;
 use super::settings::{GeminiSettings, configuration};
 use super::{answer, failure};
 use crate::agent::TurnContext;
 use crate::error::{AgentError, AgentErrorKind};
-use crate::program::{self, CallLimits, Invocation, StopOrder, converse};
+use crate::program::{self, CallLimits, Invocation, Secret, StopOrder, converse};
 use crate::session::{SessionId, SessionOp};
 use crate::sessions::SessionError;
 use crate::turn::{Reply, Turn};
@@ -21,8 +21,10 @@ pub(super) struct Call<'a> {
     turn: &'a Turn,
     limits: CallLimits,
     invocation: Invocation,
+    home: Home,
+    mark: Mark,
     /// Removed when the call is over.
-    _home: CallHome,
+    _call_home: CallHome,
 }
 
 /// What the program reads of its standard input, in bytes. It throws the rest away.
@@ -30,8 +32,7 @@ const LONGEST_PROMPT: usize = 8 * 1024 * 1024;
 
 impl<'a> Call<'a> {
     /// Writes down what the program reads.
-    pub(super) fn prepare(settings: &GeminiSettings, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
-        settings.refused()?;
+    pub(super) fn prepare(settings: &GeminiSettings, key: Secret, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
         if !settings.workspace_settings {
             turn.workspace.as_deref().map_or(Ok(()), without_settings)?;
         }
@@ -47,6 +48,11 @@ impl<'a> Call<'a> {
             (_, Some(file)) => Origin::Copy(file),
             (_, None) => Origin::Nothing,
         };
+        let mark = match (&origin, &file) {
+            (Origin::Session(_), Some(file)) => Mark::end_of(file),
+            (_, Some(file)) => Mark::CopyOf(file.clone()),
+            (_, None) => Mark::Nothing,
+        };
         let input = prompt(turn)?;
         let call_home = home.for_call(settings, turn.system.as_deref())?;
         let invocation = Invocation {
@@ -54,9 +60,9 @@ impl<'a> Call<'a> {
             directory: turn.workspace.clone(),
             sandbox: turn.sandbox.clone(),
             input: input.into_bytes(),
-            ..Invocation::new(&settings.program, command::environment(settings, &call_home)?)
+            ..Invocation::new(&settings.program, command::environment(settings, key, &call_home))
         };
-        Ok(Self { turn, limits: settings.limits(), invocation, _home: call_home })
+        Ok(Self { turn, limits: settings.limits(), invocation, home, mark, _call_home: call_home })
     }
 
     /// Starts the program and hears it to its end.
@@ -65,7 +71,7 @@ impl<'a> Call<'a> {
         // It has no way of its own to be asked to stop.
         let order = StopOrder::DEFAULT;
         let called = converse(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
-        let usage = usage(progress.end.as_ref().and_then(|end| end.stats));
+        let usage = self.usage(&progress);
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {
             (Ok(text), Some(session)) => {
@@ -79,6 +85,19 @@ impl<'a> Call<'a> {
             }
             (Err(kind), Some(session)) => Err(AgentError::new(kind).in_session(session, usage)),
             (Err(kind), None) => Err(AgentError::new(kind)),
+        }
+    }
+
+    /// What the call has used up. The program knows no prices, and when it is stopped it says nothing.
+    fn usage(&self, progress: &Progress<'_>) -> Usage {
+        let recorded = || self.mark.used_since(&self.home.session_file(progress.session.as_ref()?)?).ok();
+        let stats = progress.end.as_ref().and_then(|end| end.stats).or_else(recorded).unwrap_or_default();
+        Usage {
+            calls: 1,
+            input_tokens: stats.input_tokens,
+            output_tokens: stats.written(),
+            unpriced_calls: 1,
+            ..Usage::default()
         }
     }
 
@@ -122,23 +141,12 @@ fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
 
 /// Refuses a workspace whose settings would override the driver's.
 fn without_settings(workspace: &Path) -> Result<(), AgentErrorKind> {
-    let brought = ["settings.json", ".env"].into_iter().find(|name| workspace.join(".gemini").join(name).exists());
+    let names = ["settings.json", ".env", "policies", "extensions", "agents"];
+    let brought = names.into_iter().find(|name| workspace.join(".gemini").join(name).exists());
     brought.map_or(Ok(()), |name| {
         Err(configuration(format!(
             "{} would override how the Gemini CLI is set up: remove it, or set `workspace_settings = true` if it is trusted",
             workspace.join(".gemini").join(name).display()
         )))
     })
-}
-
-/// What the call has used up. The program knows no prices.
-fn usage(stats: Option<Stats>) -> Usage {
-    let stats = stats.unwrap_or_default();
-    Usage {
-        calls: 1,
-        input_tokens: stats.input_tokens,
-        output_tokens: stats.written(),
-        unpriced_calls: 1,
-        ..Usage::default()
-    }
 }

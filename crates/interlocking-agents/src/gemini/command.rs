@@ -4,16 +4,18 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::home::CallHome;
-use super::settings::{GeminiPermissions, GeminiSettings, configuration};
-use crate::error::AgentErrorKind;
+use super::settings::{GeminiPermissions, GeminiSettings};
 use crate::program::{Environment, Secret};
 use crate::turn::Turn;
 
 /// The variable that the program takes the key from.
 pub(super) const KEY: &str = "GEMINI_API_KEY";
 
-/// Google's own. Said in any case, so that no file in the workspace can say another one to which the key would go.
-const BASE_URL: &str = "https://generativelanguage.googleapis.com";
+/// The variable that the program takes the provider's address from.
+pub(super) const BASE_URL: &str = "GOOGLE_GEMINI_BASE_URL";
+
+/// Google's own address. Said in any case, so that no file in the workspace can say another one to which the key would go.
+const GOOGLE: &str = "https://generativelanguage.googleapis.com";
 
 /// Where a call's context comes from.
 pub(super) enum Origin<'a> {
@@ -43,24 +45,17 @@ pub(super) fn arguments(settings: &GeminiSettings, turn: &Turn, origin: &Origin<
 }
 
 /// Everything that the program may see.
-pub(super) fn environment(settings: &GeminiSettings, home: &CallHome) -> Result<Environment, AgentErrorKind> {
-    let variable = &settings.api_key_variable;
-    let key = Secret::from_variable(variable).ok_or_else(|| {
-        configuration(format!(
-            "the environment variable {variable} holds no API key: set it, or change `api_key_variable`"
-        ))
-    })?;
-    let base_url = settings.base_url.as_deref().unwrap_or(BASE_URL);
-    let environment = plain(settings)
+pub(super) fn environment(settings: &GeminiSettings, key: Secret, home: &CallHome) -> Environment {
+    let base_url = settings.base_url().unwrap_or_else(|| GOOGLE.to_owned());
+    plain(settings)
         .set("GEMINI_CLI_HOME", home.path())
         .set("TMPDIR", home.temporary())
-        .set("GOOGLE_GEMINI_BASE_URL", base_url)
-        .secret(KEY, key);
-    Ok(environment)
+        .set(BASE_URL, base_url)
+        .secret(KEY, key)
 }
 
-/// What it sees when it asks nothing of anybody.
-pub(super) fn plain(settings: &GeminiSettings) -> Environment {
+/// What its commands see, too.
+fn plain(settings: &GeminiSettings) -> Environment {
     let inherited = settings.inherit.iter().fold(Environment::minimal(), |environment, name| environment.inherit(name));
     let set = settings.environment.iter().fold(inherited, |environment, (name, value)| environment.set(name, value));
     // It would start itself again, with more memory.

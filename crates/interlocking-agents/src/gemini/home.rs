@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::settings::{GeminiSettings, configuration};
 use crate::error::AgentErrorKind;
 use crate::session::SessionId;
+use crate::state_directory::make_private;
 
 /// Where sessions are kept.
 #[derive(Debug)]
@@ -35,12 +36,7 @@ const CALLS: &str = "calls";
 impl Home {
     /// Makes what is not there yet.
     pub(super) fn open(settings: &GeminiSettings) -> Result<Self, AgentErrorKind> {
-        let path = match &settings.home {
-            Some(path) => path.clone(),
-            None => state_directory()
-                .ok_or_else(|| configuration("there is no home directory to keep Gemini's sessions in: set `home`"))?
-                .join("interlocking/gemini"),
-        };
+        let path = settings.home()?;
         let unusable = |error: io::Error| {
             configuration(format!("Gemini's home {} cannot be used: {error}; set `home`", path.display()))
         };
@@ -51,6 +47,11 @@ impl Home {
             make_private(&path.join(name)).map_err(unusable)?;
         }
         Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The home of one call.
@@ -163,14 +164,6 @@ fn merge(under: &mut Value, over: Value) {
     }
 }
 
-fn make_private(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
 #[cfg(unix)]
 fn link(original: &Path, link: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(original, link)
@@ -179,12 +172,6 @@ fn link(original: &Path, link: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn link(_original: &Path, _link: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-fn state_directory() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let usual = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
-    named.or_else(|| std::env::home_dir().map(|home| home.join(usual)))
 }
 
 #[cfg(test)]

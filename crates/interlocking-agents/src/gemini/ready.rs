@@ -1,18 +1,19 @@
 //! Whether the program can be used as it is set up.
 
+use std::path::{Path, PathBuf};
+
 use super::settings::{GeminiSettings, configuration};
 use super::{command, home::Home};
 use crate::error::AgentErrorKind;
-use crate::program::Invocation;
+use crate::program::{Invocation, Secret};
 
 /// The version that everything was tested with. Older ones may not have what the driver needs.
 const OLDEST: [u32; 3] = [0, 61, 0];
 
-/// Looks at the settings, the home and the key, and asks the program for its version.
-pub(super) async fn check(settings: &GeminiSettings) -> Result<(), AgentErrorKind> {
-    settings.refused()?;
+/// Asks the program for its version, with everything that a call has.
+pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
     let home = Home::open(settings)?.for_call(settings, None)?;
-    let environment = command::environment(settings, &home)?;
+    let environment = command::environment(settings, key, &home);
     let program = settings.program.display();
     let invocation =
         Invocation { arguments: vec!["--version".into()], ..Invocation::new(&settings.program, environment) };
@@ -35,6 +36,18 @@ pub(super) async fn check(settings: &GeminiSettings) -> Result<(), AgentErrorKin
         )));
     }
     Ok(())
+}
+
+/// The directory with all that belongs to the program, where npm has installed it.
+pub(super) fn package_of(program: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // A path stays one when it is joined: an absolute one alone, and a relative one with more than a name below no directory.
+    let below = std::env::split_paths(&path).map(|directory| directory.join(program));
+    let found = std::iter::once(program.to_owned()).chain(below).find(|candidate| candidate.is_file())?;
+    let real = found.canonicalize().ok()?;
+    real.ancestors()
+        .find(|directory| directory.file_name().is_some_and(|name| name == "node_modules"))
+        .map(Path::to_owned)
 }
 
 /// `0.61.0`, alone in the last line.

@@ -7,9 +7,11 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::command;
 use crate::error::AgentErrorKind;
-use crate::program::CallLimits;
+use crate::program::{CallLimits, Secret};
 use crate::scripted::Delay;
+use crate::state_directory::state_directory;
 
 /// How [`Gemini`](super::Gemini) is set up; every field can be left out. The defaults are cautious: it reads and edits files in its
 /// workspace and runs no command.
@@ -42,7 +44,7 @@ pub struct GeminiSettings {
     pub home: Option<PathBuf>,
     /// The environment variable that holds the API key. `GEMINI_API_KEY`.
     pub api_key_variable: String,
-    /// The address of the provider. Google's where absent.
+    /// The address of the provider; where absent that in `GOOGLE_GEMINI_BASE_URL`, or else Google's.
     pub base_url: Option<String>,
     /// What it may do without being asked; as nobody is there to be asked, it may do nothing else.
     pub permissions: GeminiPermissions,
@@ -61,8 +63,8 @@ pub struct GeminiSettings {
     pub retries: u32,
     /// More of the program's own settings, by groups as in its `settings.json`. Where they clash the driver's count. None.
     pub config: Map<String, Value>,
-    /// Whether the settings that a workspace brings (`.gemini/settings.json`, `.gemini/.env`) count. They do not: they would override
-    /// all that stands here, and could have programs run. A turn in a workspace that has some is refused.
+    /// Whether what a workspace brings counts: `settings.json`, `.env`, `policies`, `extensions` and `agents` in its `.gemini`. They
+    /// would override all that stands here, and could have programs run, so that a turn in a workspace that has one is refused.
     pub workspace_settings: bool,
     /// Variables of this process that the program and its commands get, too, beside
     /// [the few](crate::program::Environment::minimal) that any program needs. From its commands the program keeps those whose name
@@ -123,6 +125,29 @@ impl Default for GeminiSettings {
 }
 
 impl GeminiSettings {
+    /// Where sessions are kept.
+    pub(super) fn home(&self) -> Result<PathBuf, AgentErrorKind> {
+        let usual = || state_directory().map(|directory| directory.join("interlocking").join("gemini"));
+        let home = self.home.clone().or_else(usual);
+        home.ok_or_else(|| configuration("there is no home directory to keep Gemini's sessions in: set `home`"))
+    }
+
+    /// Where requests go; none for Google's own address.
+    pub(super) fn base_url(&self) -> Option<String> {
+        let variable = || std::env::var(command::BASE_URL).ok().filter(|url| !url.is_empty());
+        self.base_url.clone().or_else(variable)
+    }
+
+    /// The key in the variable that is named for it.
+    pub(super) fn key(&self) -> Result<Secret, AgentErrorKind> {
+        let variable = &self.api_key_variable;
+        Secret::from_variable(variable).ok_or_else(|| {
+            configuration(format!(
+                "the environment variable {variable} holds no API key: set it, or change `api_key_variable`"
+            ))
+        })
+    }
+
     /// What was asked for and cannot be had.
     pub(super) fn refused(&self) -> Result<(), AgentErrorKind> {
         if self.max_dollars.is_some() {

@@ -4,6 +4,7 @@
 
 mod actions;
 mod admission;
+mod agents_document;
 mod backends;
 mod bad_scripts;
 mod cancelling;

@@ -1,10 +1,12 @@
 //! The real Codex, driven by this crate, against a scripted model server on loopback. Where the program is missing the tests say
-//! how to get it, and fail in CI. Every file here is a module below (`runner` checks it).
+//! how to get it, and fail in CI. Every file here is a module below (`runner` checks it); those that look for processes do so in
+//! `/proc`.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod answering;
 mod confining;
+#[cfg(target_os = "linux")]
 mod ends;
 mod failing;
 mod place;
@@ -12,6 +14,7 @@ mod refusing;
 mod runner;
 mod secrets;
 mod sessions;
+#[cfg(target_os = "linux")]
 mod stopping;
 mod structured;
 mod working;

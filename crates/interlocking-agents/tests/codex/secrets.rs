@@ -50,10 +50,9 @@ fn search(directory: &Path, needle: &[u8], searched: &mut usize) {
 async fn with_a_key_in_the_environment() {
     let (Ok(key), Ok(kept)) = (std::env::var(VARIABLE), std::env::var("INTERLOCKING_TEST_PLACE")) else { return };
     let script = Script::new()
-        .rule(
-            Rule::asked("look")
-                .reply(command("env | sort; echo ${INTERLOCKING_TEST_KEY:-nothing} ${CODEX_API_KEY:-nothing}")),
-        )
+        .rule(Rule::asked("look").reply(command(
+            "env | sort | tee environment.txt; echo ${INTERLOCKING_TEST_KEY:-nothing} ${CODEX_API_KEY:-nothing}",
+        )))
         .rule(Rule::told("nothing nothing").reply(Reaction::text("not there")))
         .rule(Rule::asked("fail").reply_with(|request| {
             // A provider that says in its error what it was sent.
@@ -71,6 +70,7 @@ async fn with_a_key_in_the_environment() {
         assert_eq!(completion.text.as_deref(), Some("not there"));
         std::fs::write(Path::new(&kept).join("events.txt"), format!("{events:#?}{completion:#?}")).unwrap();
     }
+    search(&place.work(), key.as_bytes(), &mut 0);
     // What a provider tells Codex of the key itself, Codex keeps in its home; so this has another one.
     let elsewhere = Codex::new(CodexSettings { api_key_variable: Some(VARIABLE.to_owned()), ..place.settings() });
     let (outcome, events) = run(&elsewhere, place.fresh("fail")).await;

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod answering;
+mod confining;
 mod failing;
 mod place;
 mod refusing;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use interlocking_agents::program::Secret;
 use interlocking_agents::{
     AgentError, AgentEvent, Completion, Conversation, Gemini, GeminiSettings, SessionId, SessionOp, Slug, Turn,
 };
@@ -11,11 +12,10 @@ use tempfile::TempDir;
 
 pub(crate) const MODEL: &str = "gemini-2.5-flash";
 
-/// A variable that cargo sets for tests. Its value is nothing that stands anywhere else.
-pub(crate) const KEY: &str = "CARGO_PKG_DESCRIPTION";
+pub(crate) const KEY: &str = "key-of-the-test";
 
 pub(crate) struct Place {
-    directory: TempDir,
+    pub(crate) directory: TempDir,
     pub(crate) server: ModelServer,
     pub(crate) program: PathBuf,
 }
@@ -42,7 +42,6 @@ impl Place {
             program: self.program.clone(),
             model: Some(MODEL.to_owned()),
             home: Some(self.home()),
-            api_key_variable: KEY.to_owned(),
             base_url: Some(self.server.url()),
             retries: 0,
             ..GeminiSettings::default()
@@ -50,7 +49,7 @@ impl Place {
     }
 
     pub(crate) fn gemini(&self) -> Gemini {
-        Gemini::new(self.settings())
+        with_key(self.settings())
     }
 
     pub(crate) fn turn(&self, session: SessionOp, prompt: &str) -> Turn {
@@ -68,6 +67,11 @@ impl Place {
     pub(crate) fn fork(&self, parent: &SessionId, prompt: &str) -> Turn {
         self.turn(SessionOp::ForkFrom { parent: parent.clone(), slug: slug() }, prompt)
     }
+}
+
+/// A driver that has a key.
+pub(crate) fn with_key(settings: GeminiSettings) -> Gemini {
+    Gemini::new(settings).with_key(Secret::new(KEY))
 }
 
 pub(crate) fn slug() -> Slug {

@@ -5,22 +5,17 @@ use std::path::{Path, PathBuf};
 use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings};
 use interlocking_model_server::{Reaction, Script};
 
-use crate::place::{KEY, Place, run};
+use crate::place::{Place, run, with_key};
 
 async fn refusal(settings: GeminiSettings) -> String {
-    match *Gemini::new(settings).ready().await.unwrap_err().kind {
+    match *with_key(settings).ready().await.unwrap_err().kind {
         AgentErrorKind::Configuration { reason } => reason,
         other => panic!("{other:?}"),
     }
 }
 
 fn settings(home: &Path) -> GeminiSettings {
-    GeminiSettings {
-        home: Some(home.to_owned()),
-        api_key_variable: KEY.to_owned(),
-        program: "/bin/true".into(),
-        ..GeminiSettings::default()
-    }
+    GeminiSettings { home: Some(home.to_owned()), program: "/bin/true".into(), ..GeminiSettings::default() }
 }
 
 #[tokio::test]
@@ -31,7 +26,6 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
         (GeminiSettings { max_dollars: Some(1.0), ..settings() }, "does not know what a turn costs"),
         (GeminiSettings { max_steps: Some(0), ..settings() }, "raise `max_steps`"),
         (GeminiSettings { retries: 10, ..settings() }, "lower `retries`"),
-        (GeminiSettings { api_key_variable: "NO_SUCH_KEY_HERE".to_owned(), ..settings() }, "NO_SUCH_KEY_HERE holds no"),
         (GeminiSettings { program: "no-such-gemini".into(), ..settings() }, "there is no program no-such-gemini"),
         (settings(), "--version says no version of the Gemini CLI"),
         (GeminiSettings { home: Some(PathBuf::from("/dev/null/home")), ..settings() }, "cannot be used"),
@@ -39,6 +33,14 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
         let reason = refusal(settings).await;
         assert!(reason.contains(expected), "{expected}: {reason}");
     }
+}
+
+#[tokio::test]
+async fn a_key_must_be_there() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = GeminiSettings { api_key_variable: "NO_SUCH_KEY_HERE".to_owned(), ..settings(home.path()) };
+    let error = Gemini::new(settings).ready().await.unwrap_err().to_string();
+    assert!(error.contains("NO_SUCH_KEY_HERE holds no API key"), "{error}");
 }
 
 #[cfg(unix)]
@@ -66,17 +68,17 @@ async fn a_workspace_that_brings_settings_is_refused_unless_it_is_trusted() {
     std::fs::write(own.join("settings.json"), "{}").unwrap();
     let error = run(&place.gemini(), place.fresh("Hello")).await.0.unwrap_err().to_string();
     assert!(error.contains(".gemini/settings.json would override") && error.contains("workspace_settings"), "{error}");
-    let trusting = Gemini::new(GeminiSettings { workspace_settings: true, ..place.settings() });
+    let trusting = with_key(GeminiSettings { workspace_settings: true, ..place.settings() });
     assert_eq!(run(&trusting, place.fresh("Hello")).await.0.unwrap().text.as_deref(), Some("Yes."));
 }
 
 #[tokio::test]
 async fn a_prompt_that_would_be_cut_is_refused() {
     let home = tempfile::tempdir().unwrap();
-    let gemini = Gemini::new(settings(home.path()));
+    let agent = with_key(settings(home.path()));
     let turn = |prompt: &str| interlocking_agents::Turn::fresh(crate::place::slug(), prompt);
-    let long = run(&gemini, turn(&"x".repeat(8 * 1024 * 1024 + 1))).await.0.unwrap_err();
+    let long = run(&agent, turn(&"x".repeat(8 * 1024 * 1024 + 1))).await.0.unwrap_err();
     assert_eq!(*long.kind, AgentErrorKind::PromptTooLong);
-    let empty = run(&gemini, turn(" \n")).await.0.unwrap_err();
+    let empty = run(&agent, turn(" \n")).await.0.unwrap_err();
     assert!(matches!(*empty.kind, AgentErrorKind::Configuration { .. }), "{empty}");
 }

@@ -1,9 +1,9 @@
 //! Sessions that go on and fork.
 
-use interlocking_agents::{AgentErrorKind, Gemini, GeminiSettings, SessionError, SessionId, Turn};
+use interlocking_agents::{AgentErrorKind, GeminiSettings, SessionError, SessionId, Turn};
 use interlocking_model_server::{Reaction, Script};
 
-use crate::place::{Place, run};
+use crate::place::{Place, run, with_key};
 
 /// A model that says how much it was told.
 fn counting() -> Script {
@@ -13,10 +13,10 @@ fn counting() -> Script {
 #[tokio::test]
 async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
     let Some(place) = Place::new(counting()) else { return };
-    let gemini = place.gemini();
-    let parent = run(&gemini, place.fresh("one")).await.0.unwrap();
+    let agent = place.gemini();
+    let parent = run(&agent, place.fresh("one")).await.0.unwrap();
     // By another agent, and with other settings, as in another process.
-    let other = Gemini::new(GeminiSettings { max_steps: Some(5), ..place.settings() });
+    let other = with_key(GeminiSettings { max_steps: Some(5), ..place.settings() });
     let on = run(&other, place.go_on(&parent.session, "two")).await.0.unwrap();
     assert_eq!((&on.session, on.text.as_deref()), (&parent.session, Some("one, two")));
     assert_eq!(on.usage.input_tokens, 100, "of this call alone");
@@ -31,20 +31,20 @@ async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
         assert!(!sessions.contains(&completion.session));
         sessions.push(completion.session);
     }
-    let after = run(&gemini, place.go_on(&parent.session, "three")).await.0.unwrap();
+    let after = run(&agent, place.go_on(&parent.session, "three")).await.0.unwrap();
     assert_eq!(after.text.as_deref(), Some("one, two, three"));
-    let child = run(&gemini, place.go_on(&sessions[2], "on")).await.0.unwrap();
+    let child = run(&agent, place.go_on(&sessions[2], "on")).await.0.unwrap();
     assert_eq!(child.text.as_deref(), Some("one, two, fork 1, on"));
 }
 
 #[tokio::test]
 async fn a_fork_may_leave_the_workspace() {
     let Some(place) = Place::new(counting()) else { return };
-    let gemini = place.gemini();
-    let parent = run(&gemini, place.fresh("one")).await.0.unwrap();
+    let agent = place.gemini();
+    let parent = run(&agent, place.fresh("one")).await.0.unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let turn = Turn { workspace: Some(elsewhere.path().to_owned()), ..place.fork(&parent.session, "two") };
-    let child = run(&gemini, turn).await.0.unwrap();
+    let child = run(&agent, turn).await.0.unwrap();
     assert_eq!(child.text.as_deref(), Some("one, two"));
 }
 
@@ -52,12 +52,12 @@ async fn a_fork_may_leave_the_workspace() {
 #[tokio::test]
 async fn an_unknown_session_is_said_to_be_unknown() {
     let Some(place) = Place::new(counting()) else { return };
-    let gemini = place.gemini();
-    run(&gemini, place.fresh("one")).await.0.unwrap();
+    let agent = place.gemini();
+    run(&agent, place.fresh("one")).await.0.unwrap();
     for id in ["1", "latest", "01a203a3-ab4b-74b1-9e3e-e1d88a5e1064"] {
         let session = SessionId::new(id).unwrap();
         for turn in [place.go_on(&session, "two"), place.fork(&session, "two")] {
-            let error = run(&gemini, turn).await.0.unwrap_err();
+            let error = run(&agent, turn).await.0.unwrap_err();
             assert_eq!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { session: session.clone() }));
         }
     }

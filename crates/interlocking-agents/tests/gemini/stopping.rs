@@ -8,7 +8,7 @@ use interlocking_agents::{
 use interlocking_model_server::{Reaction, Rule, Script};
 use serde_json::json;
 
-use crate::place::{Place, run};
+use crate::place::{Place, run, with_key};
 use crate::working::calling;
 
 /// A model that starts a daemon and a command, each of which can be recognised.
@@ -18,7 +18,7 @@ fn daemon(script: Script, name: &str) -> Script {
 }
 
 fn working(place: &Place) -> Gemini {
-    Gemini::new(GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() })
+    with_key(GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() })
 }
 
 fn alive(name: &str) -> Vec<String> {
@@ -51,17 +51,17 @@ async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
     let name = format!("{}1", std::process::id());
     let on = Rule::asked("go on").history("work").reply(Reaction::text("Yes."));
     let Some(place) = Place::new(daemon(Script::new().rule(on), &name)) else { return };
-    let gemini = working(&place);
+    let agent = working(&place);
     let interrupt = Interrupt::new();
-    let conversation = Conversation::new(&gemini).with_interrupt(interrupt.clone());
+    let conversation = Conversation::new(&agent).with_interrupt(interrupt.clone());
     let (outcome, ()) = tokio::join!(conversation.run(place.fresh("work"), &NoEvents), async {
         seen(&name).await;
         interrupt.request();
     });
     let error = outcome.unwrap_err();
-    assert_eq!(*error.kind, AgentErrorKind::Cancelled);
+    assert_eq!((&*error.kind, error.usage.input_tokens), (&AgentErrorKind::Cancelled, 100));
     gone(&name).await;
-    let on = run(&gemini, place.go_on(&error.session.unwrap(), "go on")).await.0.unwrap();
+    let on = run(&agent, place.go_on(&error.session.unwrap(), "go on")).await.0.unwrap();
     assert_eq!(on.text.as_deref(), Some("Yes."));
     let left: Vec<_> = std::fs::read_dir(place.home().join("calls")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -72,9 +72,9 @@ async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
 async fn a_dropped_call_leaves_nothing() {
     let name = format!("{}2", std::process::id());
     let Some(place) = Place::new(daemon(Script::new(), &name)) else { return };
-    let gemini = working(&place);
+    let agent = working(&place);
     {
-        let conversation = Conversation::new(&gemini);
+        let conversation = Conversation::new(&agent);
         tokio::select! {
             outcome = conversation.run(place.fresh("work"), &NoEvents) => panic!("{outcome:?}"),
             () = seen(&name) => {}
@@ -88,13 +88,13 @@ async fn a_stalled_stream_is_idleness_and_a_call_has_its_time() {
     let stalled = || Script::computed(|_| Reaction::text("half of it").stalled_after(1));
     let limit = Duration::from_millis(800);
     let Some(place) = Place::new(stalled()) else { return };
-    let gemini = Gemini::new(GeminiSettings { idle_limit: Some(limit), ..place.settings() });
-    let error = run(&gemini, place.fresh("Hello")).await.0.unwrap_err();
+    let agent = with_key(GeminiSettings { idle_limit: Some(limit), ..place.settings() });
+    let error = run(&agent, place.fresh("Hello")).await.0.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::Idle { limit, nudges: 0 });
     assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }));
 
     let limit = Duration::from_secs(8);
-    let gemini = Gemini::new(GeminiSettings { time_limit: Some(limit), ..place.settings() });
-    let error = run(&gemini, place.fresh("Hello")).await.0.unwrap_err();
+    let agent = with_key(GeminiSettings { time_limit: Some(limit), ..place.settings() });
+    let error = run(&agent, place.fresh("Hello")).await.0.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::TimedOut { limit });
 }

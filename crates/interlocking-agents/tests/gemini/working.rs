@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use interlocking_agents::{AgentEvent, Gemini, GeminiPermissions, GeminiSettings, Turn};
+use interlocking_agents::{AgentEvent, GeminiPermissions, GeminiSettings, Turn};
 use interlocking_model_server::{Reaction, Rule, Script};
 use serde_json::{Value, json};
 
-use crate::place::{Place, run};
+use crate::place::{Place, run, with_key};
 
 /// A model that, unless a rule of the script says otherwise, makes one call and then says what came of it.
 pub(crate) fn calling(script: Script, tool: &'static str, input: Value) -> Script {
@@ -40,8 +40,8 @@ async fn nothing_is_written_outside_or_in_a_turn_that_only_reads() {
 
     let Some(place) = Place::new(write("greeting")) else { return };
     let read_only = Turn { read_only: true, ..place.fresh("work") };
-    let gemini = Gemini::new(GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() });
-    let (outcome, events) = run(&gemini, read_only).await;
+    let agent = with_key(GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() });
+    let (outcome, events) = run(&agent, read_only).await;
     let text = outcome.unwrap().text.unwrap();
     assert!(text.contains("not found") && !place.work().join("greeting").exists(), "{text}");
     assert!(!events.iter().any(|event| matches!(event, AgentEvent::FileWritten { .. })), "{events:?}");
@@ -56,8 +56,8 @@ async fn a_command_runs_where_it_is_allowed() {
     {
         let Some(place) = Place::new(command()) else { return };
         let allowed_tools = allowed.map(str::to_owned).into_iter().collect();
-        let gemini = Gemini::new(GeminiSettings { allowed_tools, ..place.settings() });
-        let text = run(&gemini, place.fresh("work")).await.0.unwrap().text.unwrap();
+        let agent = with_key(GeminiSettings { allowed_tools, ..place.settings() });
+        let text = run(&agent, place.fresh("work")).await.0.unwrap().text.unwrap();
         assert_eq!(place.work().join("proof").exists(), runs, "{allowed:?}: {text}");
     }
 }
@@ -66,8 +66,8 @@ async fn a_command_runs_where_it_is_allowed() {
 async fn tools_can_be_taken_away() {
     let Some(place) = Place::new(Script::computed(|_| Reaction::text("Yes."))) else { return };
     let excluded_tools = vec!["google_web_search".to_owned()];
-    let gemini = Gemini::new(GeminiSettings { excluded_tools, ..place.settings() });
-    run(&gemini, place.fresh("Hello")).await.0.unwrap();
+    let agent = with_key(GeminiSettings { excluded_tools, ..place.settings() });
+    run(&agent, place.fresh("Hello")).await.0.unwrap();
     let requests = place.server.requests();
     assert!(requests[0].offers("write_file") && !requests[0].offers("google_web_search"), "{:?}", requests[0].tools());
 }
