@@ -47,5 +47,8 @@ pub fn for_discovery(
 }
 
 fn told(protocol: &str, inputs: Map<String, Value>) -> String {
-    format!("Run `envoy protocol {protocol}` and follow the steps. INPUTS: {}", Value::Object(inputs))
+    let mut inputs = Value::Object(inputs);
+    // Whether a map sorts its keys depends on what else the program is made of; what an agent is told must not.
+    inputs.sort_all_objects();
+    format!("Run `envoy protocol {protocol}` and follow the steps. INPUTS: {inputs}")
 }

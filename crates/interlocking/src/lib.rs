@@ -14,6 +14,7 @@
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
 //! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
+//! | let a model think without a program | `agents::HttpModel`, with feature `http`; `docs/http.md` in the repository |
 //! | give a program the operator's commands: run, resume, show, answer, fork … | `cli::Cli`, with feature `cli`; `docs/cli.md` in the repository |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
@@ -36,6 +37,7 @@
 //! | `cli` | the operator's command line, for any graph | no |
 //! | `http` | models over HTTP as agents, for nodes that only think | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
+//! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.

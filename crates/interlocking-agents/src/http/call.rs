@@ -5,7 +5,6 @@ use std::pin::pin;
 use futures_util::StreamExt;
 use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
 use genai::{Client, ServiceTarget};
-use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tracing::Dispatch;
 use tracing::instrument::WithSubscriber;
@@ -47,7 +46,7 @@ pub(super) async fn call(
             biased;
             outcome = &mut answer => return outcome,
             () = heard.another() => pulse.beat(),
-            kind = reached(limit(settings, begun, heard.last())) => return Err(Failure { kind, begun: true }),
+            kind = reached(limit(settings, begun, heard.last())) => return Err(Failure::begun(kind)),
         }
     }
 }
@@ -55,10 +54,9 @@ pub(super) async fn call(
 /// The limit that is reached first if nothing more comes, and what it is then.
 fn limit(settings: &HttpSettings, begun: Instant, last: Option<Instant>) -> Option<(Instant, AgentErrorKind)> {
     let whole = settings.time_limit.map(|limit| (begun + limit, AgentErrorKind::TimedOut { limit }));
-    let silence = |since: Instant, limit| (since + limit, AgentErrorKind::Idle { limit, nudges: 0 });
     let silence = match last {
-        Some(last) => settings.idle_limit.map(|limit| silence(last, limit)),
-        None => settings.first_event_limit.map(|limit| silence(begun, limit)),
+        Some(last) => settings.idle_limit.map(|limit| (last + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
+        None => settings.first_event_limit.map(|limit| (begun + limit, AgentErrorKind::NoFirstEvent { limit })),
     };
     whole.into_iter().chain(silence).min_by_key(|(due, _)| *due)
 }
@@ -88,44 +86,53 @@ async fn hear(
         if let Some(reason) = heard.garbled() {
             return Err(failure::garbled(&reason));
         }
-        if let Some(response) = heard.ended_badly() {
-            return Err(ended_badly(&response, settings));
-        }
-        match event.map_err(|error| failure::failure(&error))? {
+        let event = event.map_err(|error| match heard.ended_badly() {
+            Some(response) => failure::in_the_stream(&response["error"]),
+            None => failure::failure(&error),
+        });
+        match event? {
             ChatStreamEvent::Chunk(piece) => {
                 text.push_str(&piece.content);
                 if text.len() > LONGEST {
                     let message = format!("the model's answer is longer than {LONGEST} bytes");
-                    return Err(Failure { kind: AgentErrorKind::Other { message, transient: false }, begun: true });
+                    return Err(Failure::begun(AgentErrorKind::Other { message, transient: false }));
                 }
             }
-            ChatStreamEvent::End(end) => return ended(text, end, settings),
+            ChatStreamEvent::End(end) => {
+                let usage = end.captured_usage.clone();
+                return match improper_end(&text, &end, heard, settings) {
+                    Some(failure) => Err(failure.counted(usage)),
+                    None => {
+                        let calls = end.captured_into_tool_calls().unwrap_or_default();
+                        Ok(Answer { text, calls, usage: usage.unwrap_or_default() })
+                    }
+                };
+            }
             _ => {}
         }
     }
     Err(heard.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
 }
 
-fn ended(text: String, end: StreamEnd, settings: &HttpSettings) -> Result<Answer, Failure> {
+/// What is wrong with an answer that has come to an end.
+fn improper_end(text: &str, end: &StreamEnd, heard: &Heard, settings: &HttpSettings) -> Option<Failure> {
+    // Some servers leave it out at the end.
+    if heard.whole().is_some_and(|whole| !whole.is_empty() && whole != text) {
+        return Some(failure::garbled("a piece is missing"));
+    }
+    let incomplete = heard.ended_badly();
+    let reason = incomplete.as_ref().and_then(|response| response.pointer("/incomplete_details/reason")?.as_str());
+    if reason == Some("content_filter") {
+        return Some(failure::filtered("content_filter"));
+    }
     match &end.captured_stop_reason {
         // Some streams end without an end where they break off.
-        None => return Err(failure::broken_off()),
+        None => Some(failure::broken_off()),
         Some(StopReason::MaxTokens(reason)) if reason == "model_context_window_exceeded" => {
-            return Err(Failure { kind: AgentErrorKind::PromptTooLong, begun: true });
+            Some(Failure::begun(AgentErrorKind::PromptTooLong))
         }
-        Some(StopReason::MaxTokens(_)) => return Err(failure::cut_off(settings.max_tokens)),
-        Some(StopReason::ContentFilter(reason)) => return Err(failure::filtered(reason)),
-        Some(_) => {}
-    }
-    let usage = end.captured_usage.clone().unwrap_or_default();
-    Ok(Answer { text, calls: end.captured_into_tool_calls().unwrap_or_default(), usage })
-}
-
-/// What OpenAI's Responses say of an answer that failed, or is not complete.
-fn ended_badly(response: &Value, settings: &HttpSettings) -> Failure {
-    match (&response["error"], response.pointer("/incomplete_details/reason").and_then(Value::as_str)) {
-        (Value::Null, Some("content_filter")) => failure::filtered("content_filter"),
-        (Value::Null, _) => failure::cut_off(settings.max_tokens),
-        (error, _) => failure::in_the_stream(error),
+        Some(StopReason::MaxTokens(_)) => Some(failure::cut_off(settings.max_tokens)),
+        Some(StopReason::ContentFilter(reason)) => Some(failure::filtered(reason)),
+        Some(_) => None,
     }
 }

@@ -1,6 +1,5 @@
 //! The connection to a provider: address, key, TLS.
 
-use std::fmt;
 use std::sync::Arc;
 
 use genai::resolver::{AuthData, Endpoint};
@@ -12,13 +11,11 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::settings::HttpSettings;
 use crate::error::AgentErrorKind;
+use crate::program::Secret;
+use crate::real_calls::is_loopback;
 
 /// What is sent instead of a key to a server that wants none.
 const NO_KEY: &str = "none";
-
-/// A key, which `Debug` does not show.
-#[derive(Clone)]
-pub(super) struct Key(Arc<str>);
 
 /// A client of one provider.
 #[derive(Clone)]
@@ -27,33 +24,20 @@ pub(super) struct Connection {
     base_url: String,
 }
 
-impl Key {
-    pub(super) fn new(key: impl Into<String>) -> Self {
-        Self(key.into().into())
-    }
-
-    /// What the settings name, as it is now.
-    pub(super) fn of(settings: &HttpSettings) -> Result<Self, AgentErrorKind> {
-        let Some(name) = settings.key_variable() else { return Ok(Self::new(NO_KEY)) };
-        match std::env::var(name) {
-            Ok(key) if !key.trim().is_empty() => Ok(Self::new(key.trim())),
-            _ => Err(configuration(format!(
-                "there is no key for {}: set the environment variable {name}, or name another one in `api_key_variable`",
-                settings.provider
-            ))),
-        }
-    }
-
-    /// The text without the key, which a provider may repeat in an error.
-    pub(super) fn hidden_in(&self, text: &str) -> String {
-        text.replace(&*self.0, "[key]")
-    }
+/// The key that the settings name, as it is now.
+pub(super) fn key_of(settings: &HttpSettings) -> Result<Secret, AgentErrorKind> {
+    let Some(name) = settings.key_variable() else { return Ok(Secret::new(NO_KEY)) };
+    Secret::from_variable(name).ok_or_else(|| {
+        configuration(format!(
+            "there is no key for {}: set the environment variable {name}, or name another one in `api_key_variable`",
+            settings.provider
+        ))
+    })
 }
 
-impl fmt::Debug for Key {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Key(…)")
-    }
+/// The text without the key, which a provider may repeat in an error.
+pub(super) fn without(key: &Secret, text: &str) -> String {
+    text.replace(key.expose(), Secret::REDACTED)
 }
 
 impl Connection {
@@ -66,7 +50,7 @@ impl Connection {
             // A redirect would take the key to wherever it leads: not every provider's header for it is known as one.
             .redirect(Policy::none());
         // What is on this machine is not asked through a proxy.
-        let builder = if is_local(&url) { builder.no_proxy() } else { builder };
+        let builder = if is_loopback(url.as_str()) { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|error| configuration(format!("no HTTP client can be made: {error}")))?;
         let client = Client::builder()
             .with_reqwest(client)
@@ -75,18 +59,18 @@ impl Connection {
         Ok(Self { client, base_url: url.into() })
     }
 
-    pub(super) fn target(&self, settings: &HttpSettings, key: &Key, model: &str) -> ServiceTarget {
+    pub(super) fn target(&self, settings: &HttpSettings, key: &Secret, model: &str) -> ServiceTarget {
         ServiceTarget {
             endpoint: Endpoint::from_owned(self.base_url.as_str()),
-            auth: AuthData::from_single(&*key.0),
+            auth: AuthData::from_single(key.expose()),
             model: ModelIden::new(settings.provider.adapter(), model),
         }
     }
 }
 
 /// With a slash at its end, as paths are put behind it.
-fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
-    let text = settings.base_url.as_deref().unwrap_or_else(|| settings.provider.base_url());
+pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
+    let text = settings.address();
     let refused = |reason: &str| {
         configuration(format!("`base_url` {text:?} {reason}: write it like `{}`", settings.provider.base_url()))
     };
@@ -103,13 +87,6 @@ fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
         url.set_path(&format!("{}/", url.path()));
     }
     Ok(url)
-}
-
-fn is_local(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| {
-        let host = host.trim_matches(['[', ']']);
-        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-    })
 }
 
 /// Rustls on ring, with the roots that the system trusts. For plain HTTP none are needed, nor looked for.

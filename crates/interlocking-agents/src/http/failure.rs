@@ -17,18 +17,33 @@ const SHOWN: usize = 300;
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) kind: AgentErrorKind,
-    /// The model had begun, so the call may have to be paid for.
-    pub(super) begun: bool,
+    pub(super) spent: Spent,
+}
+
+/// What a failed call used up.
+#[derive(Debug)]
+pub(super) enum Spent {
+    /// The provider did not take the request.
+    Nothing,
+    /// The model may have begun.
+    Unknown,
+    /// The provider counted it.
+    Counted(Box<genai::chat::Usage>),
 }
 
 impl Failure {
-    /// The provider did not take the request.
     fn refused(kind: AgentErrorKind) -> Self {
-        Self { kind, begun: false }
+        Self { kind, spent: Spent::Nothing }
     }
 
-    fn begun(kind: AgentErrorKind) -> Self {
-        Self { kind, begun: true }
+    /// A failure of a call that may have to be paid for.
+    pub(super) fn begun(kind: AgentErrorKind) -> Self {
+        Self { kind, spent: Spent::Unknown }
+    }
+
+    /// The same, after an answer that the provider had counted.
+    pub(super) fn counted(self, usage: Option<genai::chat::Usage>) -> Self {
+        Self { spent: usage.map_or(self.spent, |usage| Spent::Counted(Box::new(usage))), ..self }
     }
 }
 
@@ -66,10 +81,13 @@ fn transport(error: &reqwest::Error) -> Failure {
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    let (kind, begun) = (AgentErrorKind::Connection { reason: innermost.to_string() }, !error.is_connect());
-    match error.is_builder() {
-        true => Failure::refused(configuration(format!("no request can be made: {innermost}"))),
-        false => Failure { kind, begun },
+    let broken = AgentErrorKind::Connection { reason: innermost.to_string() };
+    if error.is_builder() {
+        Failure::refused(configuration(format!("no request can be made: {innermost}")))
+    } else if error.is_connect() {
+        Failure::refused(broken)
+    } else {
+        Failure::begun(broken)
     }
 }
 

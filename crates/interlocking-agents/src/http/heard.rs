@@ -23,6 +23,7 @@ struct State {
     last: Option<Instant>,
     garbled: Option<String>,
     ended_badly: Option<Value>,
+    whole: Option<String>,
 }
 
 impl Heard {
@@ -50,6 +51,11 @@ impl Heard {
         self.state().ended_badly.clone()
     }
 
+    /// The text of the whole answer, where it is said once more at the end, as OpenAI's Responses do.
+    pub(super) fn whole(&self) -> Option<String> {
+        self.state().whole.clone()
+    }
+
     /// Whole between two statements, whoever panics.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -66,6 +72,9 @@ impl ChatFrameSink for Heard {
                 Ok(_) if matches!(frame.event, Some("response.failed" | "response.incomplete")) => {
                     state.ended_badly = frame.json().map(|mut piece| piece["response"].take());
                 }
+                Ok(_) if frame.event == Some("response.completed") => {
+                    state.whole = frame.json().map(|piece| text_of(&piece["response"]["output"]));
+                }
                 Ok(_) => {}
                 Err(error) => state.garbled = Some(error.to_string()),
             }
@@ -73,4 +82,10 @@ impl ChatFrameSink for Heard {
         drop(state);
         self.piece.notify_one();
     }
+}
+
+fn text_of(output: &Value) -> String {
+    let items = output.as_array().into_iter().flatten();
+    let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
+    parts.filter(|part| part["type"] == "output_text").filter_map(|part| part["text"].as_str()).collect()
 }

@@ -19,7 +19,8 @@
 //! | 5xx, 529; an error in mid-stream | `Overloaded` |
 //! | 413; a 4xx that says so; the context is full | `PromptTooLong` |
 //! | no connection, one that breaks, 408 | `Connection` |
-//! | silence for the [first](HttpSettings::first_event_limit) or the [idle](HttpSettings::idle_limit) limit | `Idle` |
+//! | no event within the [first](HttpSettings::first_event_limit) limit | `NoFirstEvent` |
+//! | silence for the [idle](HttpSettings::idle_limit) limit | `Idle` |
 //! | an answer that takes longer than [`time_limit`](HttpSettings::time_limit) | `TimedOut` |
 //! | an answer that is no answer | `Other`, to be tried again |
 //! | an answer that is cut off by [`max_tokens`](HttpSettings::max_tokens) | `Other`, for good |
@@ -45,17 +46,19 @@ pub use settings::{HttpAnswers, HttpPrices, HttpProvider, HttpSettings};
 use crate::agent::{Agent, TurnContext};
 use crate::capabilities::{Capabilities, SchemaSupport};
 use crate::error::{AgentError, AgentErrorKind};
+use crate::program::Secret;
+use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
-use crate::usage::Usage;
-use client::{Connection, Key};
+use client::Connection;
+use failure::Failure;
 use history::Histories;
 use prompt::Form;
 
 /// A model that is asked over HTTP. The [module](self) describes it.
 pub struct HttpModel {
     settings: HttpSettings,
-    key: Option<Key>,
+    key: Option<Secret>,
     connection: OnceLock<Connection>,
     histories: Histories,
     sessions: Sessions,
@@ -65,12 +68,13 @@ impl HttpModel {
     /// A model as the settings say. Nothing is looked at before it is [ready](Agent::ready).
     pub fn new(settings: HttpSettings) -> Self {
         let histories = Histories::new(settings.sessions.clone());
-        Self { settings, key: None, connection: OnceLock::new(), histories, sessions: Sessions::new() }
+        let sessions = settings.sessions.as_ref().map_or_else(Sessions::new, Sessions::in_directory);
+        Self { settings, key: None, connection: OnceLock::new(), histories, sessions }
     }
 
     /// The same with a key that the program has from elsewhere than the environment.
-    pub fn with_key(self, key: impl Into<String>) -> Self {
-        Self { key: Some(Key::new(key)), ..self }
+    pub fn with_key(self, key: Secret) -> Self {
+        Self { key: Some(key), ..self }
     }
 
     /// Its settings.
@@ -78,8 +82,15 @@ impl HttpModel {
         &self.settings
     }
 
-    fn key(&self) -> Result<Key, AgentErrorKind> {
-        self.key.clone().map_or_else(|| Key::of(&self.settings), Ok)
+    fn key(&self) -> Result<Secret, AgentErrorKind> {
+        self.key.clone().map_or_else(|| client::key_of(&self.settings), Ok)
+    }
+
+    /// Whether it makes sense, and may be called at all.
+    fn check(&self) -> Result<(), AgentErrorKind> {
+        self.settings.check()?;
+        client::base_url(&self.settings)?;
+        Ok(permitted(self.name(), Some(self.settings.address()))?)
     }
 
     fn connection(&self) -> Result<&Connection, AgentErrorKind> {
@@ -128,14 +139,14 @@ impl Agent for HttpModel {
     }
 
     async fn ready(&self) -> Result<(), AgentError> {
-        self.settings.check()?;
+        self.check()?;
         self.key()?;
         self.connection()?;
         Ok(self.histories.ready()?)
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        self.settings.check()?;
+        self.check()?;
         let (key, connection) = (self.key()?, self.connection()?);
         let (session, exchanges) = self.histories.ask(&turn.session, &turn.prompt)?;
         let model = turn.model.as_deref().unwrap_or(&self.settings.model);
@@ -149,7 +160,7 @@ impl Agent for HttpModel {
         let call = call::call(&connection.client, target, request, options, &self.settings, context.pulse);
         let outcome = tokio::select! {
             biased;
-            () = context.interrupted() => Err(failure::Failure { kind: AgentErrorKind::Cancelled, begun: true }),
+            () = context.interrupted() => Err(Failure::begun(AgentErrorKind::Cancelled)),
             outcome = call => outcome,
         };
         match outcome {
@@ -160,7 +171,7 @@ impl Agent for HttpModel {
                 Ok(reply::reply(context, answer, &form, session, usage))
             }
             Err(failure) => {
-                let usage = Usage { calls: 1, unpriced_calls: u32::from(failure.begun), ..Usage::default() };
+                let usage = reply::spent(&failure.spent, self.settings.prices.as_ref());
                 Err(AgentError::new(hidden(failure.kind, &key)).in_session(session, usage))
             }
         }
@@ -168,13 +179,15 @@ impl Agent for HttpModel {
 }
 
 /// The same without the key, which a provider may repeat in what it says.
-fn hidden(kind: AgentErrorKind, key: &Key) -> AgentErrorKind {
+fn hidden(kind: AgentErrorKind, key: &Secret) -> AgentErrorKind {
     match kind {
-        AgentErrorKind::Refused { reason } => AgentErrorKind::Refused { reason: key.hidden_in(&reason) },
-        AgentErrorKind::Connection { reason } => AgentErrorKind::Connection { reason: key.hidden_in(&reason) },
-        AgentErrorKind::Configuration { reason } => AgentErrorKind::Configuration { reason: key.hidden_in(&reason) },
+        AgentErrorKind::Refused { reason } => AgentErrorKind::Refused { reason: client::without(key, &reason) },
+        AgentErrorKind::Connection { reason } => AgentErrorKind::Connection { reason: client::without(key, &reason) },
+        AgentErrorKind::Configuration { reason } => {
+            AgentErrorKind::Configuration { reason: client::without(key, &reason) }
+        }
         AgentErrorKind::Other { message, transient } => {
-            AgentErrorKind::Other { message: key.hidden_in(&message), transient }
+            AgentErrorKind::Other { message: client::without(key, &message), transient }
         }
         other => other,
     }

@@ -4,6 +4,7 @@ use genai::chat::ToolCall;
 use serde_json::{Map, Value};
 
 use super::call::Answer;
+use super::failure::Spent;
 use super::prompt::Form;
 use super::settings::HttpPrices;
 use crate::agent::TurnContext;
@@ -70,6 +71,15 @@ fn found_in(text: &str) -> Option<Value> {
         rest = &rest[start + 1..];
     }
     None
+}
+
+/// What a failed call used up.
+pub(super) fn spent(spent: &Spent, prices: Option<&HttpPrices>) -> Usage {
+    match spent {
+        Spent::Nothing => Usage { calls: 1, ..Usage::default() },
+        Spent::Unknown => Usage { calls: 1, unpriced_calls: 1, ..Usage::default() },
+        Spent::Counted(counted) => usage(counted, prices),
+    }
 }
 
 pub(super) fn usage(counted: &genai::chat::Usage, prices: Option<&HttpPrices>) -> Usage {

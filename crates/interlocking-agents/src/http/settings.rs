@@ -142,6 +142,11 @@ impl HttpSettings {
         }
     }
 
+    /// Where requests go.
+    pub(super) fn address(&self) -> &str {
+        self.base_url.as_deref().unwrap_or_else(|| self.provider.base_url())
+    }
+
     /// What no provider can do.
     pub(super) fn check(&self) -> Result<(), AgentErrorKind> {
         if self.model.trim().is_empty() {

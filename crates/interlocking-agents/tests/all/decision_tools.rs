@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use interlocking_agents::{DecisionTool, Schema};
@@ -209,7 +210,8 @@ fn a_tool_has_the_schema_of_its_variant_with_the_definitions_it_needs() {
     );
     let definitions = |tool: &DecisionTool| {
         let found = tool.input_schema["$defs"].as_object().unwrap();
-        found.keys().cloned().collect::<Vec<_>>()
+        // Maps are in no order that could be relied on.
+        found.keys().cloned().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
     };
     assert_eq!(definitions(&tools[3]), ["Inner", "Reason", "Report"], "what a definition needs comes along");
     assert_eq!(

@@ -5,7 +5,7 @@ use interlocking_agents::{
 use interlocking_model_server::{Block, Dialect, ModelServer, Reaction, Rule, Script, Usage};
 use serde_json::{Value, json};
 
-use crate::common::{KEY, PROVIDERS, Recorded, Verdict, always, article, fresh, model, run, schema, settings};
+use crate::common::{KEY, PROVIDERS, Recorded, Verdict, always, article, fresh, key, model, run, schema, settings};
 
 #[tokio::test]
 async fn a_plain_answer_with_its_tokens() {
@@ -123,7 +123,7 @@ async fn a_text_instead_of_an_answer_is_no_output() {
 async fn a_prompted_schema_is_told_and_the_answer_is_found_in_the_text() {
     let server = always(Reaction::text("Here you are:\n```json\n{\"title\": \"Lending\"}\n```"));
     let settings = HttpSettings { answers: HttpAnswers::Prompted, ..settings(&server, HttpProvider::OpenAi) };
-    let model = HttpModel::new(settings).with_key(KEY);
+    let model = HttpModel::new(settings).with_key(key());
     assert_eq!(model.capabilities().schemas, SchemaSupport::Prompted);
     let turn = Turn { schema: article(), system: Some("Be brief.".to_owned()), ..fresh("Write.") };
     let completion = run(&model, turn).await.unwrap();
@@ -153,7 +153,7 @@ async fn prices_make_the_cost_known() {
     for provider in PROVIDERS {
         let prices = HttpPrices { input: 3.0, output: 15.0, cached_input: Some(0.3) };
         let priced = HttpSettings { prices: Some(prices), ..settings(&server, provider) };
-        let model = HttpModel::new(priced).with_key(KEY);
+        let model = HttpModel::new(priced).with_key(key());
         assert!(model.capabilities().costs);
         let completion = run(&model, fresh("?")).await.unwrap();
         assert_eq!((completion.usage.cost, completion.usage.unpriced_calls), (Cost::from_micro_dollars(4_800_000), 0));
@@ -171,7 +171,7 @@ async fn settings_and_turns_say_which_model_and_how_long() {
     ] {
         let settings = HttpSettings { max_tokens: Some(77), ..settings(&server, provider) };
         let turn = Turn { model: Some("model-y".to_owned()), ..fresh("?") };
-        run(&HttpModel::new(settings).with_key(KEY), turn).await.unwrap();
+        run(&HttpModel::new(settings).with_key(key()), turn).await.unwrap();
         let request = server.requests().pop().unwrap();
         assert_eq!(request.model(), "model-y", "{provider}");
         assert_eq!(request.body.pointer(field), Some(&json!(77)), "{provider}: {}", request.body);

@@ -1,5 +1,6 @@
 use std::sync::{Arc, Mutex};
 
+use interlocking_agents::program::Secret;
 use interlocking_agents::{
     AgentError, AgentEvent, Completion, Conversation, HttpModel, HttpProvider, HttpSettings, NoEvents, Schema,
     SessionId, SessionOp, Slug, Turn,
@@ -10,6 +11,10 @@ use serde_json::json;
 
 /// The key that all models here are given; nobody may ever see it.
 pub(crate) const KEY: &str = "sk-canary-7f3a91";
+
+pub(crate) fn key() -> Secret {
+    Secret::new(KEY)
+}
 
 /// One provider of each of the dialects.
 pub(crate) const PROVIDERS: [HttpProvider; 4] =
@@ -25,7 +30,7 @@ pub(crate) fn settings(server: &ModelServer, provider: HttpProvider) -> HttpSett
 }
 
 pub(crate) fn model(server: &ModelServer, provider: HttpProvider) -> HttpModel {
-    HttpModel::new(settings(server, provider)).with_key(KEY)
+    HttpModel::new(settings(server, provider)).with_key(key())
 }
 
 pub(crate) fn fresh(prompt: &str) -> Turn {

@@ -2,10 +2,10 @@ use interlocking_agents::{AgentEvent, Conversation, HttpAnswers, HttpModel, Http
 use interlocking_model_server::{Block, ModelServer, Reaction, Rule, Script};
 use serde_json::{Value, json};
 
-use crate::common::{KEY, PROVIDERS, Recorded, Verdict, always, article, fresh, go_on, run, schema, settings};
+use crate::common::{PROVIDERS, Recorded, Verdict, always, article, fresh, go_on, key, run, schema, settings};
 
 fn deciding(server: &ModelServer, provider: HttpProvider) -> HttpModel {
-    HttpModel::new(HttpSettings { answers: HttpAnswers::Decisions, ..settings(server, provider) }).with_key(KEY)
+    HttpModel::new(HttpSettings { answers: HttpAnswers::Decisions, ..settings(server, provider) }).with_key(key())
 }
 
 fn review() -> Turn {

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
 use interlocking_agents::{
-    Admission, Admitted, AgentError, AgentErrorKind, Conversation, Disposition, HttpModel, HttpProvider, HttpSettings,
-    NoEvents, NotAdmitted, Usage,
+    Admission, Admitted, AgentError, AgentErrorKind, Conversation, Disposition, HttpModel, HttpPrices, HttpProvider,
+    HttpSettings, NoEvents, NotAdmitted, Usage,
 };
 use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
 
-use crate::common::{KEY, PROVIDERS, always, fresh, model, run, settings};
+use crate::common::{PROVIDERS, always, fresh, key, model, run, settings};
 
 async fn failed(provider: HttpProvider, reaction: Reaction) -> AgentError {
     let server = always(reaction);
@@ -77,7 +77,7 @@ async fn an_empty_account_is_no_rate_limit() {
         body.len()
     ));
     let settings = HttpSettings { base_url: Some(address), ..HttpSettings::new(HttpProvider::OpenAi, "model-x") };
-    let error = run(&HttpModel::new(settings).with_key(KEY), fresh("?")).await.unwrap_err();
+    let error = run(&HttpModel::new(settings).with_key(key()), fresh("?")).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::Refused { reason: "429: You exceeded your current quota".to_owned() });
 }
 
@@ -117,7 +117,7 @@ async fn a_broken_connection_is_one() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let base_url = Some(format!("http://{nobody}/v1"));
     let settings = HttpSettings { base_url, ..HttpSettings::new(HttpProvider::OpenAi, "model-x") };
-    let error = run(&HttpModel::new(settings).with_key(KEY), fresh("?")).await.unwrap_err();
+    let error = run(&HttpModel::new(settings).with_key(key()), fresh("?")).await.unwrap_err();
     assert!(error.to_string().to_lowercase().contains("connection refused"), "{error}");
     assert!(matches!(*error.kind, AgentErrorKind::Connection { .. }));
     assert_eq!(error.usage.unpriced_calls, 0, "nobody was asked");
@@ -149,9 +149,11 @@ async fn an_answer_that_is_none_is_asked_for_again() {
 async fn an_answer_that_was_cut_off_says_by_what() {
     for provider in PROVIDERS {
         let server = always(Reaction::text("Once upon a").cut_off());
-        let settings = HttpSettings { max_tokens: Some(3), ..settings(&server, provider) };
-        let error = run(&HttpModel::new(settings).with_key(KEY), fresh("?")).await.unwrap_err();
+        let prices = Some(HttpPrices { input: 10_000.0, output: 100_000.0, cached_input: None });
+        let settings = HttpSettings { max_tokens: Some(3), prices, ..settings(&server, provider) };
+        let error = run(&HttpModel::new(settings).with_key(key()), fresh("?")).await.unwrap_err();
         assert!(error.to_string().contains("cut off by `max_tokens` = 3"), "{provider}: {error}");
+        assert_eq!(error.usage.to_string(), "$2.00 in 1 call, 100 tokens in, 10 tokens out", "it is paid for");
         assert_eq!(error.disposition(), Disposition::GiveUp);
     }
 }
@@ -205,6 +207,25 @@ async fn an_error_in_mid_stream_is_understood() {
         assert_eq!(&*error.kind, kind, "{provider} {event}");
         assert_eq!(error.usage.unpriced_calls, 1);
     }
+}
+
+/// A piece that is JSON, and not what the HTTP crate takes it for; it goes on as if there were none.
+#[tokio::test]
+async fn an_answer_with_a_hole_in_it_is_none() {
+    let events = |delta: &str| {
+        let piece = |name: &str, fields: &str| format!("event: {name}\ndata: {{\"type\":\"{name}\",{fields}}}\n\n");
+        let output = r#"[{"type":"message","content":[{"type":"output_text","text":"not so"}]}]"#;
+        let end = format!(r#""response":{{"id":"r","model":"m","status":"completed","output":{output}}}"#);
+        piece("response.output_text.delta", &format!("\"delta\":{delta}"))
+            + &piece("response.output_text.delta", "\"delta\":\"so\"")
+            + &piece("response.completed", &end)
+    };
+    let server = always(Reaction::raw("text/event-stream", events("\"not \"")));
+    let completion = run(&model(&server, HttpProvider::OpenAiResponses), fresh("?")).await.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("not so"));
+    let error = failed(HttpProvider::OpenAiResponses, Reaction::raw("text/event-stream", events("[\"not \"]"))).await;
+    assert!(error.to_string().contains("a piece is missing"), "{error}");
+    assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }));
 }
 
 /// Admits everything, three times each.

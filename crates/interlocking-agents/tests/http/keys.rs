@@ -9,7 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::common::{KEY, PROVIDERS, Recorded, always, article, fresh, go_on, run, settings};
+use crate::common::{KEY, PROVIDERS, Recorded, always, article, fresh, go_on, key, run, settings};
 
 /// Writes down every field of every span and event, at every level.
 #[derive(Clone, Default)]
@@ -65,7 +65,7 @@ async fn a_key_is_nowhere_but_in_the_request() {
             .rule(Rule::asked("hang up").reply(Reaction::hangup()));
         let server = ModelServer::start(script).unwrap();
         let sessions = Some(directory.path().to_owned());
-        let model = HttpModel::new(HttpSettings { sessions, ..settings(&server, provider) }).with_key(KEY);
+        let model = HttpModel::new(HttpSettings { sessions, ..settings(&server, provider) }).with_key(key());
         let recorded = Recorded::default();
         for prompt in ["classified prompt", "refuse", "break", "end", "hang up"] {
             let turn = Turn { system: Some("classified rules".to_owned()), schema: article(), ..fresh(prompt) };
@@ -74,7 +74,7 @@ async fn a_key_is_nowhere_but_in_the_request() {
             if prompt == "refuse" {
                 assert_eq!(
                     error.to_string(),
-                    "the provider refuses the request: 401: Incorrect API key provided: [key]."
+                    "the provider refuses the request: 401: Incorrect API key provided: [redacted]."
                 );
             }
             write!(left, "{error} {error:?} {}", serde_json::to_string(&error).unwrap()).unwrap();
@@ -82,9 +82,15 @@ async fn a_key_is_nowhere_but_in_the_request() {
         write!(left, "{model:?} {:?}", recorded.events()).unwrap();
         assert!(server.requests().iter().all(|request| request.headers.iter().any(|(_, value)| value.contains(KEY))));
     }
-    for file in std::fs::read_dir(directory.path()).unwrap() {
-        left += &std::fs::read_to_string(file.unwrap().path()).unwrap();
+    let mut unread = vec![directory.path().to_owned()];
+    while let Some(path) = unread.pop() {
+        if path.is_dir() {
+            unread.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            left += &std::fs::read_to_string(path).unwrap();
+        }
     }
+    assert!(left.contains("classified prompt"), "the sessions are among what was searched");
     let logged = everything.0.lock().unwrap().clone();
     assert!(!left.contains(KEY), "{left}");
     for shown in ["agent=\"anthropic\"", "operation=\"fresh\"", "model=\"model-x\"", "exchanges=1"] {
@@ -122,7 +128,7 @@ async fn a_redirect_is_not_followed() {
     for provider in PROVIDERS {
         let server =
             always(Reaction::status(307, "").with_header("location", format!("{}/v1/messages", elsewhere.url())));
-        let model = HttpModel::new(settings(&server, provider)).with_key(KEY);
+        let model = HttpModel::new(settings(&server, provider)).with_key(key());
         let error = run(&model, fresh("?")).await.unwrap_err();
         assert!(error.to_string().contains("redirect (307)"), "{provider}: {error}");
     }

@@ -5,14 +5,14 @@ use interlocking_agents::{
 };
 use interlocking_model_server::{ModelServer, Reaction};
 
-use crate::common::{KEY, PROVIDERS, always, fresh, model, run, settings};
+use crate::common::{PROVIDERS, always, fresh, key, model, run, settings};
 
 const LIMIT: Duration = Duration::from_millis(200);
 
 fn limited(server: &ModelServer, provider: HttpProvider, limit: impl Fn(&mut HttpSettings)) -> HttpModel {
     let mut settings = settings(server, provider);
     limit(&mut settings);
-    HttpModel::new(settings).with_key(KEY)
+    HttpModel::new(settings).with_key(key())
 }
 
 #[tokio::test]
@@ -21,7 +21,7 @@ async fn the_first_event_may_not_take_too_long() {
     for provider in PROVIDERS {
         let model = limited(&server, provider, |settings| settings.first_event_limit = Some(LIMIT));
         let (start, error) = (Instant::now(), run(&model, fresh("?")).await.unwrap_err());
-        assert_eq!(*error.kind, AgentErrorKind::Idle { limit: LIMIT, nudges: 0 }, "{provider}");
+        assert_eq!(*error.kind, AgentErrorKind::NoFirstEvent { limit: LIMIT }, "{provider}");
         assert_eq!(error.usage.unpriced_calls, 1);
         assert!(start.elapsed() < Duration::from_secs(10));
     }

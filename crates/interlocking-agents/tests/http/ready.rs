@@ -1,7 +1,10 @@
-use interlocking_agents::{Agent, AgentErrorKind, Disposition, HttpModel, HttpPrices, HttpProvider, HttpSettings};
+use interlocking_agents::real_calls::restrict;
+use interlocking_agents::{
+    Agent, AgentErrorKind, Disposition, HttpModel, HttpPrices, HttpProvider, HttpSettings, RealCalls,
+};
 use interlocking_model_server::Reaction;
 
-use crate::common::{KEY, always, fresh, model, run, settings};
+use crate::common::{always, fresh, key, model, run, settings};
 
 async fn refused(model: HttpModel) -> String {
     let error = model.ready().await.unwrap_err();
@@ -26,11 +29,25 @@ async fn it_is_ready_without_asking_anybody() {
 
 /// Of HTTPS the certificates that the system trusts are looked at; no connection is made.
 #[tokio::test]
-async fn the_providers_own_addresses_are_good() {
+async fn https_is_spoken_where_the_system_trusts_somebody() {
+    let base_url = Some("https://127.0.0.1:1/v1".to_owned());
+    let settings = HttpSettings { base_url, ..HttpSettings::new(HttpProvider::OpenAi, "model-x") };
+    if let Err(error) = HttpModel::new(settings).with_key(key()).ready().await {
+        assert!(error.to_string().contains("install ca-certificates"), "{error}");
+    }
+}
+
+/// `INTERLOCKING_AGENTS` and what a program forbids itself hold for models over HTTP. For the whole process, so for addresses
+/// that no other test here has.
+#[tokio::test]
+async fn real_calls_can_be_forbidden() {
+    restrict(RealCalls::Loopback);
     for provider in HttpProvider::ALL {
-        let outcome = HttpModel::new(HttpSettings::new(provider, "model-x")).with_key(KEY).ready().await;
-        if let Err(error) = outcome {
-            assert!(error.to_string().contains("install ca-certificates"), "{provider}: {error}");
+        let model = HttpModel::new(HttpSettings::new(provider, "model-x")).with_key(key());
+        for error in [model.ready().await.unwrap_err(), run(&model, fresh("?")).await.unwrap_err()] {
+            assert!(matches!(*error.kind, AgentErrorKind::Forbidden(_)), "{error:?}");
+            assert!(error.to_string().contains(provider.base_url()), "{error}");
+            assert_eq!(error.usage.calls, 0);
         }
     }
 }
@@ -39,7 +56,7 @@ async fn the_providers_own_addresses_are_good() {
 async fn what_cannot_work_is_refused_before_anything_runs() {
     let server = always(Reaction::text("yes"));
     let good = || settings(&server, HttpProvider::OpenAi);
-    let with_key = |settings| HttpModel::new(settings).with_key(KEY);
+    let with_key = |settings| HttpModel::new(settings).with_key(key());
     for (settings, complaint) in [
         (HttpSettings { model: " ".to_owned(), ..good() }, "`model` is empty"),
         (HttpSettings { max_tokens: Some(0), ..good() }, "`max_tokens` = 0"),

@@ -5,7 +5,7 @@ use interlocking_agents::{
 use interlocking_model_server::{ModelServer, Reaction, Request, Rule, Script};
 use std::time::Duration;
 
-use crate::common::{KEY, PROVIDERS, always, article, fork, fresh, go_on, model, run, settings};
+use crate::common::{PROVIDERS, always, article, fork, fresh, go_on, key, model, run, settings};
 
 /// Says how many prompts it has heard.
 fn counting() -> ModelServer {
@@ -17,7 +17,7 @@ fn counting() -> ModelServer {
 
 fn kept_in(server: &ModelServer, directory: &std::path::Path) -> HttpModel {
     let sessions = Some(directory.join("sessions"));
-    HttpModel::new(HttpSettings { sessions, ..settings(server, HttpProvider::Anthropic) }).with_key(KEY)
+    HttpModel::new(HttpSettings { sessions, ..settings(server, HttpProvider::Anthropic) }).with_key(key())
 }
 
 /// PRG-04: fresh, continue and fork; the parent does not notice the fork.
@@ -72,10 +72,31 @@ async fn sessions_in_a_directory_outlive_the_agent() {
     );
 
     #[cfg(unix)]
-    for file in std::fs::read_dir(directory.path().join("sessions")).unwrap() {
+    for file in std::fs::read_dir(directory.path().join("sessions")).unwrap().map(Result::unwrap) {
         use std::os::unix::fs::PermissionsExt;
-        assert_eq!(file.unwrap().metadata().unwrap().permissions().mode() & 0o077, 0, "nobody else reads it");
+        if file.file_type().unwrap().is_dir() {
+            continue; // of locks
+        }
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0, "nobody else reads it");
     }
+}
+
+/// PRG-05: one turn at a time, of whoever uses the directory.
+#[tokio::test]
+async fn a_session_in_a_directory_is_guarded_for_all_who_use_it() {
+    let script = Script::new()
+        .rule(Rule::asked("slow").reply(Reaction::text("slow").after(Duration::from_millis(300))))
+        .rule(Rule::any().reply(Reaction::text("quick")));
+    let (server, directory) = (ModelServer::start(script).unwrap(), tempfile::tempdir().unwrap());
+    let (one, other) = (kept_in(&server, directory.path()), kept_in(&server, directory.path()));
+    let session = run(&one, fresh("quick")).await.unwrap().session;
+    let (slow, rival) = tokio::join!(run(&one, go_on(&session, "slow")), async {
+        server.received(|request| request.prompt() == "slow").await;
+        run(&other, go_on(&session, "quick")).await
+    });
+    assert_eq!(slow.unwrap().text.as_deref(), Some("slow"));
+    let error = rival.unwrap_err();
+    assert!(matches!(*error.kind, AgentErrorKind::Session(SessionError::Busy { .. })), "{error}");
 }
 
 #[tokio::test]
