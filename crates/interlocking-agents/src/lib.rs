@@ -14,14 +14,11 @@
 //! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
-//! - [`ClaudeCode`]: Claude Code.
-//! - [`Codex`]: OpenAI's Codex, by its program.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
 //!   played back without it.
 //! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
 //! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
 //! - [`backends`]: agents by name, from a file or from options.
-//! - [`Gemini`]: the Gemini CLI.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!

@@ -35,7 +35,6 @@
 //! | `worktree` | git worktrees | yes |
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
-//! | `http` | models over HTTP as agents, for nodes that only think | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
 //! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
