@@ -57,7 +57,7 @@ fn owl(settings: OwlSettings) -> Result<Arc<dyn Agent>, String> {
 }
 
 fn casting() -> Casting {
-    Casting::new(Backends::built_in().with_kind("parrot", parrot).with_kind("owl", owl))
+    Casting::new(Backends::none().with_kind("parrot", parrot).with_kind("owl", owl))
 }
 
 const FILE: &str = r#"
@@ -159,7 +159,7 @@ kind = "parrot"
         agents.toml:6: `roles.writer`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms"
         agents.toml:7: `roles.editor` must be an agent, such as "claude:haiku", or a table with `agent`
         agents.toml:10: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
-        agents.toml:12: `backends.quiet` says no `kind`, and is none itself; the kinds are `claude`, `codex`, `gemini`, `owl`, `parrot` and `scripted`
+        agents.toml:12: `backends.quiet` says no `kind`, and is none itself; the kinds are `owl` and `parrot`
         agents.toml:17: `backends.calm`: unknown field `volumes`, expected `words` or `volume`
         agents.toml:20: `backends.parrot`: invalid type: string "high", expected u8
         agents.toml:22: `backends.barn`: missing field `tree`
@@ -181,7 +181,7 @@ fn what_cannot_be_cast_is_told_at_once_with_where_it_was_said() {
         .fold(said, |casting, option| casting.say(option, format!("--agent {option}")).unwrap());
     expect![[r#"
         --agent critc=parrot: there is no role `critc` in the graph: did you mean `critic`?
-        --agent editor=critic: there is no backend `critic`; there are `loud`, `claude`, `codex`, `gemini`, `owl`, `parrot` and `scripted`; it is a role: write critic=BACKEND
+        --agent editor=critic: there is no backend `critic`; there are `loud`, `owl` and `parrot`; it is a role: write critic=BACKEND
         agents.toml:3: there is no backend `parot`: did you mean `parrot`?
         agents.toml:2: there is no role `writter` in the graph: did you mean `writer`?
         agents.toml:4: backend `loud`: a parrot is not as loud as 12
