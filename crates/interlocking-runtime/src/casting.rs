@@ -60,7 +60,7 @@ fn role(row: &NodeRow) -> Option<&str> {
 
 /// Every node that asks for a role, with the role.
 fn asking(nets: &Nets) -> impl Iterator<Item = (&'static str, &'static NodeRow, Asking)> + '_ {
-    let root = nets.iter().next().map(|net| std::ptr::from_ref(net));
+    let root = nets.iter().next().map(std::ptr::from_ref);
     nets.iter().flat_map(move |net| {
         let graph = (root != Some(std::ptr::from_ref(net))).then(|| net.table().graph.clone());
         let rows = net.table().nodes.iter();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::choice::with_role;
 use super::file::{self, AgentsFile, Described, Part};
-use super::kind::{Backends, Kind};
+use super::kind::{Backends, Kind, SharedAgent};
 use super::nearest::no_such;
 use super::problem::{CastingError, CastingProblem};
 use crate::agent::Agent;
@@ -133,7 +133,7 @@ impl Casting {
         let asked_for: Vec<&str> = asked_for.into_iter().collect();
         let mut problems = self.problems(&asked_for);
         // Once each, also where it cannot be made.
-        let mut made: BTreeMap<(&str, Option<PathBuf>), Result<Arc<dyn Agent>, ()>> = BTreeMap::new();
+        let mut made: BTreeMap<_, Result<SharedAgent, ()>> = BTreeMap::new();
         let mut cast = Vec::new();
         for role in asked_for {
             let Some(part) = self.part(role) else { continue };

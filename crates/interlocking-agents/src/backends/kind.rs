@@ -36,12 +36,15 @@ pub(super) struct Kind {
     pub(super) takes_file: bool,
 }
 
+/// An agent that several roles may have.
+pub(super) type SharedAgent = Arc<dyn Agent>;
+
 /// Reads settings, which stand in a file of that directory; an error has its place in the text.
 type Read = Arc<dyn Fn(Spanned<DeTable<'_>>, &Path) -> Result<Make, toml::de::Error> + Send + Sync>;
 
 /// Makes an agent of settings that were read, of a file where its kind takes one, and for a model where one is named: others
 /// may be asked of it later.
-pub(super) type Make = Arc<dyn Fn(Option<&Path>, Option<&str>) -> Result<Arc<dyn Agent>, String> + Send + Sync>;
+pub(super) type Make = Arc<dyn Fn(Option<&Path>, Option<&str>) -> Result<SharedAgent, String> + Send + Sync>;
 
 impl Backends {
     /// None at all.
@@ -72,7 +75,7 @@ impl Backends {
     pub(super) fn with_files<S: DeserializeOwned + Clone + Send + Sync + 'static>(
         self,
         name: &'static str,
-        make: fn(S, &Path, Option<&Path>) -> Result<Arc<dyn Agent>, String>,
+        make: fn(S, &Path, Option<&Path>) -> Result<SharedAgent, String>,
     ) -> Self {
         let kind = Kind::new(move |text, directory| {
             let (settings, directory) = (S::deserialize(toml::Deserializer::from(text))?, directory.to_owned());

@@ -57,7 +57,7 @@ fn owl(settings: OwlSettings) -> Result<Arc<dyn Agent>, String> {
 }
 
 fn casting() -> Casting {
-    Casting::new(Backends::built_in().with_kind("parrot", parrot).with_kind("owl", owl))
+    Casting::new(Backends::none().with_kind("parrot", parrot).with_kind("owl", owl))
 }
 
 const FILE: &str = r#"
@@ -153,17 +153,17 @@ kind = "owl"
 kind = "parrot"
 "#;
     expect![[r#"
-        agents.toml:25: "a:b" cannot name a backend: it must have neither `:` nor `=`
-        agents.toml:22: `backends.barn`: missing field `tree`
-        agents.toml:17: `backends.calm`: unknown field `volumes`, expected `words` or `volume`
-        agents.toml:10: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
-        agents.toml:20: `backends.parrot`: invalid type: string "high", expected u8
-        agents.toml:12: `backends.quiet` says no `kind`, and is none itself: `owl`, `parrot` and `scripted`
         agents.toml:1: there is no key `other`: did you mean `others`?
         agents.toml:2: `others`: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku"
-        agents.toml:5: `roles.critic`: unknown field `agnet`, expected `agent` or `nudges`
+        agents.toml:5: `roles.critic`: unknown field `agnet`, expected one of `agent`, `nudges`, `lost_session`
+        agents.toml:6: `roles.writer`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms"
         agents.toml:7: `roles.editor` must be an agent, such as "claude:haiku", or a table with `agent`
-        agents.toml:6: `roles.writer`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms""#]]
+        agents.toml:10: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
+        agents.toml:12: `backends.quiet` says no `kind`, and is none itself; the kinds are `owl` and `parrot`
+        agents.toml:17: `backends.calm`: unknown field `volumes`, expected `words` or `volume`
+        agents.toml:20: `backends.parrot`: invalid type: string "high", expected u8
+        agents.toml:22: `backends.barn`: missing field `tree`
+        agents.toml:25: "a:b" cannot name a backend: it must have neither `:` nor `=`"#]]
     .assert_eq(&parse(file).unwrap_err().to_string());
     expect!["agents.toml:2: string values must be quoted, expected literal string"]
         .assert_eq(&parse("[roles]\ncritic = parrot\n").unwrap_err().to_string());
@@ -181,7 +181,7 @@ fn what_cannot_be_cast_is_told_at_once_with_where_it_was_said() {
         .fold(said, |casting, option| casting.say(option, format!("--agent {option}")).unwrap());
     expect![[r#"
         --agent critc=parrot: there is no role `critc` in the graph: did you mean `critic`?
-        --agent editor=critic: there is no backend `critic`; there are `loud`, `owl`, `parrot` and `scripted`; it is a role: write critic=BACKEND
+        --agent editor=critic: there is no backend `critic`; there are `loud`, `owl` and `parrot`; it is a role: write critic=BACKEND
         agents.toml:3: there is no backend `parot`: did you mean `parrot`?
         agents.toml:2: there is no role `writter` in the graph: did you mean `writer`?
         agents.toml:4: backend `loud`: a parrot is not as loud as 12
@@ -190,7 +190,8 @@ fn what_cannot_be_cast_is_told_at_once_with_where_it_was_said() {
     let nobody = casting().say("critic=parrot", "--agent critic=parrot").unwrap().cast([]);
     expect!["--agent critic=parrot: there is no role `critic`: the graph asks for none"]
         .assert_eq(&nobody.unwrap_err().to_string());
-    expect![].assert_eq(&casting().say("critic=", "--agent critic=").unwrap_err().to_string());
+    expect![[r#"--agent critic=: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku""#]]
+        .assert_eq(&casting().say("critic=", "--agent critic=").unwrap_err().to_string());
 }
 
 /// What is not asked for is not made: nobody plays a broken script that no role is bound to.

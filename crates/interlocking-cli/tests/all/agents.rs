@@ -82,7 +82,6 @@ async fn who_cannot_play_is_refused_with_what_to_do() {
         &["--agent", "draft=scripted:none.toml"],
         &["--agent", "draft=scripted"],
         &["--agent", "draft="],
-        &["--agent", "draft"],
         &["--agents", "none.toml"],
         &["--agents", &wrong],
         &["--agents", &unread],
@@ -93,9 +92,7 @@ async fn who_cannot_play_is_refused_with_what_to_do() {
         exit 2
         ! error: no agent plays:
         !   `draft`, for node `draft`
-        ! no role is bound
-        ! bind them with `with_agent`, all others with `with_agent_for_others`, or with a `Casting`
-        !   to do: say who plays them: --agent draft=BACKEND:MODEL, --agent BACKEND for all, or a file with --agents
+        !   to do: say who plays: --agent draft=BACKEND:MODEL, --agent BACKEND for all roles, or a file with --agents
         exit 2
         ! error: there is no role `drft` in the graph: did you mean `draft`?
         !   at: --agent drft=scripted:tides.toml
@@ -109,16 +106,12 @@ async fn who_cannot_play_is_refused_with_what_to_do() {
         ! error: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku"
         !   at: --agent draft=
         exit 2
-        ! error: there is no backend `draft`; there are `scripted`; it is a role: write draft=BACKEND
-        !   at: --agent draft
-        exit 2
         ! error: No such file or directory (os error 2)
         !   at: none.toml
         exit 2
         ! error: the agents cannot be cast as the options say:
         !   PLACE/wrong.toml:2: there is no backend `scriptd`: did you mean `scripted`?
-        !   PLACE/wrong.toml:3: there is no role `reader` in the graph; there are `draft`
-        !   PLACE/wrong.toml:3: there is no backend `claude`; there are `scripted`
+        !   PLACE/wrong.toml:3: there is no role `reader` in the graph, only `draft`
         exit 2
         ! error: `backends.author`: unknown field `scrpt`, expected `script` or `memory`
         !   at: PLACE/unread.toml:3
