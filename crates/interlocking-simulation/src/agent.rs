@@ -61,7 +61,7 @@ impl Simulant {
     }
 
     /// What is asked, and which prompt that is.
-    fn asked(&self, turn: &Turn) -> Result<(Asking, Prompted), AgentErrorKind> {
+    fn asked(&self, turn: &Turn) -> Result<(Asking, Prompted), AgentError> {
         let prompted = Prompted::of(&turn.prompt);
         let about = match (&turn.session, prompted) {
             (_, Prompted::First) => serde_json::from_str(&turn.prompt).ok(),
@@ -71,7 +71,8 @@ impl Simulant {
             _ => None,
         };
         let message = || format!("nobody knows what this is about: {:?} {:?}", turn.session, turn.prompt);
-        let about = about.ok_or_else(|| AgentErrorKind::Other { message: message(), transient: false })?;
+        let unknown = || AgentErrorKind::Other { message: message(), transient: false };
+        let about = about.ok_or_else(unknown)?;
         Ok((about, prompted))
     }
 

@@ -33,7 +33,7 @@ impl Player {
         Self { samples, chance, log, sessions: Sessions::new(), state: Mutex::default() }
     }
 
-    fn session(&self, turn: &Turn) -> Result<SessionId, AgentErrorKind> {
+    fn session(&self, turn: &Turn) -> Result<SessionId, AgentError> {
         let slug = match &turn.session {
             SessionOp::ContinueFrom(session) => return Ok(session.clone()),
             SessionOp::StartFresh(slug) | SessionOp::ForkFrom { slug, .. } => slug,
@@ -42,12 +42,12 @@ impl Player {
         state.begun += 1;
         let message = |error: &dyn std::fmt::Display| format!("a session cannot be named: {error}");
         SessionId::new(format!("{slug}-{}", state.begun))
-            .map_err(|error| AgentErrorKind::Other { message: message(&error), transient: false })
+            .map_err(|error| AgentErrorKind::Other { message: message(&error), transient: false }.into())
     }
 
     /// What the execution that calls does; chosen at its first call.
-    fn behaviour(&self, session: &SessionId, turn: &Turn) -> Result<Behaviour, AgentErrorKind> {
-        let other = |message: String| AgentErrorKind::Other { message, transient: false };
+    fn behaviour(&self, session: &SessionId, turn: &Turn) -> Result<Behaviour, AgentError> {
+        let other = |message: String| AgentError::from(AgentErrorKind::Other { message, transient: false });
         let who = self.log.who(session);
         let who = who.ok_or_else(|| other(format!("nobody has said who asks in session `{session}`")))?;
         let key = who.key();

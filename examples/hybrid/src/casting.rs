@@ -56,8 +56,8 @@ impl Whereabouts {
             }
         }
         // The sessions of a login are where the login is.
-        if settings.config_directory.is_none() && settings.credential != Some(Credential::Login) {
-            settings.config_directory = Some(self.directory.join("claude"));
+        if settings.home.is_none() && settings.credential != Some(Credential::Login) {
+            settings.home = Some(self.directory.join("claude"));
         }
         self.let_build(&mut settings.inherit, &mut settings.environment);
         settings

@@ -61,10 +61,10 @@ impl Call<'_> {
         if let Some(file) = &self.system {
             arguments.with("--append-system-prompt-file", file);
         }
-        if let Some(turns) = settings.max_turns {
+        if let Some(turns) = settings.max_steps {
             arguments.with("--max-turns", turns.to_string());
         }
-        if let Some(dollars) = settings.max_budget_usd {
+        if let Some(dollars) = settings.max_dollars {
             arguments.with("--max-budget-usd", dollars.to_string());
         }
         if let Some(schema) = &self.schema {
@@ -205,8 +205,8 @@ mod tests {
             fallback_models: vec!["sonnet".to_owned(), "opus".to_owned()],
             add_directories: vec!["/data".into()],
             setting_sources: vec!["user".to_owned(), "project".to_owned()],
-            max_turns: Some(7),
-            max_budget_usd: Some(0.5),
+            max_steps: Some(7),
+            max_dollars: Some(0.5),
             ..ClaudeSettings::default()
         };
         let turn = Turn { model: Some("opus".to_owned()), ..turn(SessionOp::StartFresh(Slug::new("x").unwrap())) };

@@ -38,7 +38,7 @@ pub(super) enum NoKey {
     /// None of the usual variables is set.
     #[error(
         "there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name \
-         another variable in `credential`, or set it to the login that is kept in `config_directory`"
+         another variable in `credential`, or set it to the login that is kept in `home`"
     )]
     NowhereSet,
     /// The variable that was named is not set.
@@ -96,12 +96,12 @@ impl Surroundings {
             environment = environment.set(switch, "1");
         }
         environment = environment
-            .set("CLAUDE_CODE_MAX_RETRIES", settings.provider_retries.to_string())
+            .set("CLAUDE_CODE_MAX_RETRIES", settings.retries.to_string())
             .set("CLAUDE_CONFIG_DIR", store)
             .set("CLAUDE_CODE_TMPDIR", temporary)
             .set("TMPDIR", temporary);
-        if let Some(seconds) = settings.request_timeout {
-            environment = environment.set("API_TIMEOUT_MS", seconds.saturating_mul(1000).to_string());
+        if let Some(limit) = settings.request_limit {
+            environment = environment.set("API_TIMEOUT_MS", limit.as_millis().to_string());
         }
         let Some(address) = base_url(settings) else { return environment };
         // A server on this machine is not reached by a proxy elsewhere.

@@ -7,7 +7,7 @@
 //! use interlocking_agents::{Agent, ClaudeCode, ClaudeSettings, Conversation, NoEvents, Slug, Turn};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let settings = ClaudeSettings { model: Some("haiku".into()), max_budget_usd: Some(0.5), ..ClaudeSettings::default() };
+//! let settings = ClaudeSettings { model: Some("haiku".into()), max_dollars: Some(0.5), ..ClaudeSettings::default() };
 //! let agent = ClaudeCode::new(settings);
 //! agent.ready().await?;
 //! let turn = Turn { workspace: Some("/work/newsroom".into()), ..Turn::fresh(Slug::new("write")?, "Write an article.") };
@@ -29,7 +29,7 @@
 //!   sessions and sends to the model; a key that they see gets there, too. Our events, errors and logs never have it.
 //! - **The prompt** is standard input. The system prompt and the MCP servers are files for the time of the call. The schema is an
 //!   argument, which everybody on the system can read.
-//! - **Sessions** stand in [one directory](ClaudeSettings::config_directory), with all that was said and read. They are found from
+//! - **Sessions** stand in [one directory](ClaudeSettings::home), with all that was said and read. They are found from
 //!   any workspace, so a fork may go to another one.
 //! - **A prompt is a prompt.** The program would take one that begins with a slash for a command of its own, and would read every
 //!   file that is mentioned with an `@`; it is kept from both.
@@ -89,7 +89,7 @@ pub struct ClaudeCode {
 impl ClaudeCode {
     /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: ClaudeSettings) -> Self {
-        let store = Store::new(settings.config_directory.as_deref());
+        let store = Store::new(settings.home.as_deref());
         // Without a place for sessions there will be none.
         let sessions = store.map_or_else(|_| Sessions::new(), |store| Sessions::in_directory(store.directory()));
         Self { settings, key: None, sessions }
@@ -102,7 +102,7 @@ impl ClaudeCode {
     }
 
     /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes the
-    /// [directory](ClaudeSettings::config_directory) with its sessions, which is made if it is not there.
+    /// [directory](ClaudeSettings::home) with its sessions, which is made if it is not there.
     ///
     /// The sandbox should have a [temporary directory](Sandbox::temporary_directory), with a short path, and the
     /// [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program reads, the agent's
@@ -112,7 +112,7 @@ impl ClaudeCode {
     ///
     /// [`Configuration`](crate::AgentErrorKind::Configuration): there is no program, or the directory cannot be made.
     pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let store = Store::new(self.settings.config_directory.as_deref()).map_err(|error| configuration(&error))?;
+        let store = Store::new(self.settings.home.as_deref()).map_err(|error| configuration(&error))?;
         store.make().map_err(|error| configuration(&error))?;
         let program = find(&self.settings.program, &Environment::minimal())?;
         Ok(sandbox.tool_chain_of(program).write(store.directory()))

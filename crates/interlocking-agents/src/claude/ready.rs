@@ -28,7 +28,7 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
     if let Err(error) = look_for_key(settings.credential.as_ref(), key) {
         problems.push(error.to_string());
     }
-    let store = Store::new(settings.config_directory.as_deref()).and_then(|store| store.make().map(|()| store));
+    let store = Store::new(settings.home.as_deref()).and_then(|store| store.make().map(|()| store));
     match store {
         Err(error) => problems.push(error.to_string()),
         Ok(store) => {
@@ -55,11 +55,11 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
 /// Settings that the program would refuse, or ignore.
 fn contradictions(settings: &ClaudeSettings) -> Vec<String> {
     let mut problems = Vec::new();
-    if settings.max_turns == Some(0) {
-        problems.push("`max_turns` is 0, so nothing could be done: leave it out for any number".to_owned());
+    if settings.max_steps == Some(0) {
+        problems.push("`max_steps` is 0, so nothing could be done: leave it out for any number".to_owned());
     }
-    if settings.max_budget_usd.is_some_and(|dollars| !(dollars.is_finite() && dollars > 0.0)) {
-        problems.push("`max_budget_usd` is no amount of money: leave it out for any amount".to_owned());
+    if settings.max_dollars.is_some_and(|dollars| !(dollars.is_finite() && dollars > 0.0)) {
+        problems.push("`max_dollars` is no amount of money: leave it out for any amount".to_owned());
     }
     for source in settings.setting_sources.iter().filter(|source| !SETTING_SOURCES.contains(&source.as_str())) {
         problems.push(format!("`setting_sources` has {source:?}; there are {}", SETTING_SOURCES.join(", ")));
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn all_contradictions_are_found_at_once() {
         let settings = ClaudeSettings {
-            max_turns: Some(0),
-            max_budget_usd: Some(f64::NAN),
+            max_steps: Some(0),
+            max_dollars: Some(f64::NAN),
             setting_sources: vec!["project".to_owned(), "global".to_owned()],
             environment: [("ANTHROPIC_API_KEY".to_owned(), "x".to_owned())].into(),
             ..ClaudeSettings::default()

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::program::CallLimits;
+use crate::scripted::optional;
 
 /// How Claude Code is set up. The defaults are cautious: it reads and edits files in its workspace and runs no command.
 ///
@@ -18,13 +19,13 @@ use crate::program::CallLimits;
 /// let settings: ClaudeSettings = serde_json::from_str(r#"{
 ///     "model": "haiku",
 ///     "allowed_tools": ["Read(./**)", "Edit(./**)", "Bash(cargo *)"],
-///     "max_turns": 30,
+///     "max_steps": 30,
 ///     "credential": { "kind": "api_key", "variable": "REVIEWER_KEY" }
 /// }"#)?;
 /// assert_eq!(settings.permission_mode.name(), "dontAsk");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClaudeSettings {
     /// The program: a path, or a name that is looked for in `PATH`. `claude`.
@@ -38,7 +39,7 @@ pub struct ClaudeSettings {
     ///
     /// Unless said otherwise `interlocking/claude` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
     /// `~/Library/Application Support`. Not the `~/.claude` of the user's own Claude Code, with its login, hooks and memories.
-    pub config_directory: Option<PathBuf>,
+    pub home: Option<PathBuf>,
     /// Where the key comes from. Unless said otherwise the first that is set of `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN` and
     /// `CLAUDE_CODE_OAUTH_TOKEN`.
     pub credential: Option<Credential>,
@@ -67,24 +68,28 @@ pub struct ClaudeSettings {
     pub add_directories: Vec<PathBuf>,
     /// How many steps it may take in a call: answers of the model that call tools. Then
     /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Any number.
-    pub max_turns: Option<u32>,
+    pub max_steps: Option<u32>,
     /// What a call may cost, in dollars. Looked at between steps, so that it can end slightly above. Then
     /// [`BudgetLimit`](crate::AgentErrorKind::BudgetLimit). Any amount.
-    pub max_budget_usd: Option<f64>,
+    pub max_dollars: Option<f64>,
     /// How it is asked to decide between the variants of an enum.
     pub decisions: Decisions,
     /// How often the program itself repeats a request that failed in a way that passes, before the call fails. 2: the rest is for
     /// the one who called, who knows about other calls.
-    pub provider_retries: u32,
-    /// For how long the program waits for an answer of the provider to begin, in seconds. Its own default.
-    pub request_timeout: Option<u64>,
-    /// For how long a call may take in all, in seconds. Any time.
-    pub call_timeout: Option<u64>,
-    /// Within how many seconds of its start the program must give a sign of life. 60.
-    pub first_event_timeout: Option<u64>,
-    /// For how many seconds it may give no sign of life while it runs no tool. Any time, as
-    /// [`Nudges::idle`](crate::Nudges::idle) is for that.
-    pub idle_timeout: Option<u64>,
+    pub retries: u32,
+    /// For how long the program waits for an answer of the provider to begin (`"30s"`, `"5m"`). Its own default.
+    #[serde(deserialize_with = "optional")]
+    pub request_limit: Option<Duration>,
+    /// For how long a call may take in all. Any time.
+    #[serde(deserialize_with = "optional")]
+    pub time_limit: Option<Duration>,
+    /// How soon after its start the program must give a sign of life. A minute.
+    #[serde(deserialize_with = "optional")]
+    pub first_event_limit: Option<Duration>,
+    /// For how long it may give no sign of life while it runs no tool. Any time, as [`Nudges::idle`](crate::Nudges::idle) is for
+    /// that.
+    #[serde(deserialize_with = "optional")]
+    pub idle_limit: Option<Duration>,
     /// Variables of this process that the program and the agent's commands get too, such as `CARGO_HOME`. They have
     /// [the few](crate::program::Environment::minimal) that any program needs.
     pub inherit: Vec<String>,
@@ -93,7 +98,7 @@ pub struct ClaudeSettings {
 }
 
 /// Where the key comes from, and how it is sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Credential {
     /// An API key, sent as `x-api-key`. The agent's commands do not see it.
@@ -112,13 +117,13 @@ pub enum Credential {
         /// The variable of this process that has it.
         variable: String,
     },
-    /// The login that is kept in the [`config_directory`](ClaudeSettings::config_directory), by `claude auth login` with
+    /// The login that is kept in the [`home`](ClaudeSettings::home), by `claude auth login` with
     /// `CLAUDE_CONFIG_DIR` set to it. The agent's commands can read what is kept there unless a sandbox forbids it.
     Login,
 }
 
 /// What becomes of a tool call that no rule allows or denies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionMode {
     /// It is denied.
@@ -133,7 +138,7 @@ pub enum PermissionMode {
 }
 
 /// How a decision between the variants of an enum is asked for (CON-38, PRG-07).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decisions {
     /// With a schema whose `oneOf` has them all.
@@ -146,12 +151,7 @@ pub enum Decisions {
 impl ClaudeSettings {
     /// The program's limits on time.
     pub(super) fn limits(&self) -> CallLimits {
-        let seconds = |limit: Option<u64>| limit.map(Duration::from_secs);
-        CallLimits {
-            whole: seconds(self.call_timeout),
-            first_event: seconds(self.first_event_timeout),
-            idle: seconds(self.idle_timeout),
-        }
+        CallLimits { whole: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
     }
 }
 
@@ -162,7 +162,7 @@ impl Default for ClaudeSettings {
             program: "claude".into(),
             model: None,
             fallback_models: Vec::new(),
-            config_directory: None,
+            home: None,
             credential: None,
             base_url: None,
             tools: list(&["Bash", "Edit", "Glob", "Grep", "Read", "Write"]),
@@ -173,14 +173,14 @@ impl Default for ClaudeSettings {
             mcp_servers: Map::new(),
             setting_sources: Vec::new(),
             add_directories: Vec::new(),
-            max_turns: None,
-            max_budget_usd: None,
+            max_steps: None,
+            max_dollars: None,
             decisions: Decisions::default(),
-            provider_retries: 2,
-            request_timeout: None,
-            call_timeout: None,
-            first_event_timeout: Some(60),
-            idle_timeout: None,
+            retries: 2,
+            request_limit: None,
+            time_limit: None,
+            first_event_limit: Some(Duration::from_secs(60)),
+            idle_limit: None,
             inherit: Vec::new(),
             environment: BTreeMap::new(),
         }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::session::SessionId;
+use crate::state_directory::state_directory;
 
 /// The program's directory for everything of its own, sessions among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(super) struct Store {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum StoreError {
     /// No home either.
-    #[error("there is no place to keep sessions: set `config_directory`, or the variable HOME")]
+    #[error("there is no place to keep sessions: set `home`, or the variable HOME")]
     Nowhere,
     /// The directory cannot be made.
     #[error("the directory for sessions {} cannot be made: {reason}", directory.display())]
@@ -57,17 +58,6 @@ impl Store {
         let file = format!("{session}.jsonl");
         projects.flatten().any(|project| project.path().join(&file).exists())
     }
-}
-
-fn state_directory() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if cfg!(target_os = "macos") {
-        return Some(std::env::home_dir()?.join("Library").join("Application Support"));
-    }
-    if cfg!(windows) {
-        return variable("LOCALAPPDATA");
-    }
-    variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local").join("state")))
 }
 
 #[cfg(unix)]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::error::AgentErrorKind;
 use crate::program::{CallLimits, Secret};
-use crate::scripted::Delay;
+use crate::scripted::optional;
 use crate::state_directory::state_directory;
 
 /// How [`Codex`](super::Codex) is set up; every field can be left out.
@@ -64,14 +64,14 @@ pub struct CodexSettings {
     /// lets no program make namespaces, its commands fail unless this is switched off; then they may do everything.
     pub own_sandbox: bool,
     /// How long one call may take, as `"30m"`. Any time.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
     /// How long the program may take to say that it has a session; it asks no model before. A minute.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
     /// How long it may be silent while it runs no tool. Any time, as [`Nudges::idle`](crate::Nudges::idle) is for that. Either must be
     /// longer than the longest message of the model takes: the program says nothing while it is written.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
     /// Variables of this process that the program and the agent's commands get too, such as `CARGO_HOME`. They have
     /// [the few](crate::program::Environment::minimal) that any program needs.
@@ -177,8 +177,4 @@ impl CodexSettings {
 
 pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
     AgentErrorKind::Configuration { reason: reason.into() }
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    Option::<Delay>::deserialize(deserializer).map(|delay| delay.map(|Delay(duration)| duration))
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::command;
 use crate::error::AgentErrorKind;
 use crate::program::{CallLimits, Secret};
-use crate::scripted::Delay;
+use crate::scripted::optional;
 use crate::state_directory::state_directory;
 
 /// How [`Gemini`](super::Gemini) is set up; every field can be left out. The defaults are cautious: it reads and edits files in its
@@ -73,13 +73,13 @@ pub struct GeminiSettings {
     /// Variables that they get with these values. No secrets.
     pub environment: BTreeMap<String, String>,
     /// How long one call may take, as `"30m"`; any time where absent.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
     /// How long the program may take to say that it has a session; a minute unless said otherwise. It asks no model before.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
     /// How long it may be silent while it runs no tool; any time where absent. It says nothing while it repeats a request.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
     /// Refused: the program does not know what a turn costs.
     pub max_dollars: Option<f64>,
@@ -186,8 +186,4 @@ impl GeminiPermissions {
 
 pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
     AgentErrorKind::Configuration { reason: reason.into() }
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    Option::<Delay>::deserialize(deserializer).map(|delay| delay.map(|Delay(duration)| duration))
 }

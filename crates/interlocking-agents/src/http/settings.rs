@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use genai::adapter::AdapterKind;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::client::configuration;
 use crate::error::AgentErrorKind;
-use crate::scripted::Delay;
+use crate::scripted::optional;
 
 /// How an [`HttpModel`](super::HttpModel) is set up; `provider` and `model` must be said, everything else can be left out.
 ///
@@ -57,13 +57,13 @@ pub struct HttpSettings {
     #[serde(default)]
     pub prices: Option<HttpPrices>,
     /// How long one call may take, as `"30m"`; any time where absent.
-    #[serde(default, deserialize_with = "duration")]
+    #[serde(default, deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
     /// How long the first event of the answer may take; two minutes unless said otherwise.
-    #[serde(default = "first_event_limit", deserialize_with = "duration")]
+    #[serde(default = "first_event_limit", deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
     /// How long there may be no event between the first and the last; two minutes unless said otherwise.
-    #[serde(default = "idle_limit", deserialize_with = "duration")]
+    #[serde(default = "idle_limit", deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
 }
 
@@ -269,8 +269,4 @@ fn first_event_limit() -> Option<Duration> {
 #[expect(clippy::unnecessary_wraps, reason = "serde's default of a field that can be absent")]
 fn idle_limit() -> Option<Duration> {
     Some(Duration::from_secs(120))
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    Delay::deserialize(deserializer).map(|Delay(duration)| Some(duration))
 }

@@ -21,6 +21,11 @@ impl<'de> Deserialize<'de> for Delay {
     }
 }
 
+/// A field of settings that may be absent, for `deserialize_with`.
+pub(crate) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Option::<Delay>::deserialize(deserializer).map(|delay| delay.map(|Delay(duration)| duration))
+}
+
 fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit_at);

@@ -57,7 +57,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use act::{ActionError, ActionProblem};
-pub(crate) use duration::{Delay, shown};
+pub(crate) use duration::{Delay, optional, shown};
 pub use matching::{NoMatch, Unfit, UnfitTurn};
 pub use memory::MemoryError;
 pub use parse::{ScriptError, ScriptProblem};

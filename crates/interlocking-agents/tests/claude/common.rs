@@ -48,9 +48,9 @@ impl Bench {
         ClaudeSettings {
             program: self.program.clone(),
             model: Some("haiku".to_owned()),
-            config_directory: Some(self.directory().join("state")),
+            home: Some(self.directory().join("state")),
             base_url: Some(self.server.url().to_owned()),
-            provider_retries: 1,
+            retries: 1,
             ..ClaudeSettings::default()
         }
     }

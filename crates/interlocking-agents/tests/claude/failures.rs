@@ -12,7 +12,7 @@ use crate::common::{Bench, Recorded, article, run};
 
 async fn failing_with(reaction: Reaction) -> Option<AgentError> {
     let bench = Bench::new(Script::new().rule(Rule::any().reply(reaction)))?;
-    let agent = bench.agent_with(ClaudeSettings { provider_retries: 0, ..bench.settings() });
+    let agent = bench.agent_with(ClaudeSettings { retries: 0, ..bench.settings() });
     Some(run(&agent, bench.fresh("Write.")).await.unwrap_err())
 }
 
@@ -50,7 +50,7 @@ async fn what_the_provider_cannot_do_now_is_resumed_later() {
 #[tokio::test]
 async fn a_provider_that_is_not_there_or_hangs_up_is_tried_again() {
     let Some(bench) = Bench::new(Script::new().rule(Rule::any().reply(Reaction::hangup()))) else { return };
-    let settings = ClaudeSettings { provider_retries: 0, ..bench.settings() };
+    let settings = ClaudeSettings { retries: 0, ..bench.settings() };
     let nobody = Some("http://127.0.0.1:9".to_owned());
     for settings in [settings.clone(), ClaudeSettings { base_url: nobody, ..settings }] {
         let error = run(&bench.agent_with(settings), bench.fresh("Write.")).await.unwrap_err();
@@ -119,13 +119,13 @@ async fn a_prompt_that_is_too_long_is_given_up() {
 async fn limits_of_steps_and_money_are_kept_and_told_apart() {
     let looking = Reaction::tool("Glob", json!({ "pattern": "*" }));
     let Some(bench) = Bench::new(Script::new().rule(Rule::any().reply(looking))) else { return };
-    let steps = ClaudeSettings { max_turns: Some(2), ..bench.settings() };
+    let steps = ClaudeSettings { max_steps: Some(2), ..bench.settings() };
     let error = run(&bench.agent_with(steps), bench.fresh("Look.")).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::StepLimit);
     assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }));
     assert!(error.usage.cost.micro_dollars() > 0, "what was done is paid for");
     assert_eq!(bench.server.requests().len(), 2);
-    let money = ClaudeSettings { max_budget_usd: Some(0.000_001), ..bench.settings() };
+    let money = ClaudeSettings { max_dollars: Some(0.000_001), ..bench.settings() };
     let error = run(&bench.agent_with(money), bench.fresh("Look.")).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::BudgetLimit);
     assert_eq!(error.disposition(), Disposition::GiveUp);
@@ -135,7 +135,7 @@ async fn limits_of_steps_and_money_are_kept_and_told_apart() {
 #[tokio::test]
 async fn what_the_program_does_not_accept_is_a_matter_of_set_up() {
     let Some(bench) = Bench::new(Script::new()) else { return };
-    let settings = ClaudeSettings { max_budget_usd: Some(-1.0), ..bench.settings() };
+    let settings = ClaudeSettings { max_dollars: Some(-1.0), ..bench.settings() };
     let error = run(&bench.agent_with(settings), bench.fresh("Write.")).await.unwrap_err();
     let AgentErrorKind::Configuration { reason } = &*error.kind else { panic!("{error:?}") };
     assert!(reason.contains("--max-budget-usd"), "{reason}");
@@ -210,9 +210,9 @@ async fn a_stream_that_stalls_is_broken_off_and_reminded_in_its_session() {
 #[tokio::test]
 async fn a_stream_that_stalls_ends_the_turn_by_the_agents_own_limits() {
     let Some(bench) = Bench::new(stalling()) else { return };
-    let seconds = Some(SILENCE.as_secs());
-    let idle = bench.agent_with(ClaudeSettings { idle_timeout: seconds, ..bench.settings() });
-    let whole = bench.agent_with(ClaudeSettings { call_timeout: seconds, ..bench.settings() });
+    let silence = Some(SILENCE);
+    let idle = bench.agent_with(ClaudeSettings { idle_limit: silence, ..bench.settings() });
+    let whole = bench.agent_with(ClaudeSettings { time_limit: silence, ..bench.settings() });
     let (idle, whole) = tokio::join!(run(&idle, bench.fresh("Write.")), run(&whole, bench.fresh("Write.")));
     let (idle, whole) = (idle.unwrap_err(), whole.unwrap_err());
     assert_eq!(*idle.kind, AgentErrorKind::Idle { limit: SILENCE, nudges: 0 });
@@ -230,7 +230,8 @@ async fn a_program_that_does_not_begin_is_ended() {
     let silent = bench.directory().join("silent");
     std::fs::write(&silent, "#!/bin/sh\nexec sleep 600\n").unwrap();
     std::fs::set_permissions(&silent, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let settings = ClaudeSettings { program: silent, first_event_timeout: Some(1), ..bench.settings() };
+    let settings =
+        ClaudeSettings { program: silent, first_event_limit: Some(Duration::from_secs(1)), ..bench.settings() };
     let error = run(&bench.agent_with(settings), bench.fresh("Write.")).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::NoFirstEvent { limit: Duration::from_secs(1) });
     assert!(matches!(error.disposition(), Disposition::Retry { .. }), "there is no session: {error:?}");

@@ -23,9 +23,9 @@ async fn what_is_missing_is_said_all_at_once() {
     let Some(bench) = Bench::new(Script::new()) else { return };
     let credential = Some(Credential::ApiKey { variable: "INTERLOCKING_NO_SUCH_KEY".to_owned() });
     let settings =
-        ClaudeSettings { program: "no-such-claude".into(), credential, max_turns: Some(0), ..bench.settings() };
+        ClaudeSettings { program: "no-such-claude".into(), credential, max_steps: Some(0), ..bench.settings() };
     let reason = problem(&ClaudeCode::new(settings)).await;
-    for part in ["no-such-claude", "npm install", "INTERLOCKING_NO_SUCH_KEY", "`max_turns`"] {
+    for part in ["no-such-claude", "npm install", "INTERLOCKING_NO_SUCH_KEY", "`max_steps`"] {
         assert!(reason.contains(part), "{part}: {reason}");
     }
 }

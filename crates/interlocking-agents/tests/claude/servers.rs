@@ -58,7 +58,7 @@ async fn the_model_is_the_turns_or_the_settings_or_another_while_that_is_not_to_
         .rule(Rule::any().reply_with(|request: &Request| Reaction::text(request.model())));
     let Some(bench) = Bench::new(script) else { return };
     let fallback_models = vec!["sonnet".to_owned()];
-    let agent = bench.agent_with(ClaudeSettings { fallback_models, provider_retries: 4, ..bench.settings() });
+    let agent = bench.agent_with(ClaudeSettings { fallback_models, retries: 4, ..bench.settings() });
     for (model, answering) in [(None, "haiku"), (Some("sonnet"), "sonnet"), (Some("opus"), "sonnet")] {
         let turn = Turn { model: model.map(str::to_owned), ..bench.fresh("Who are you?") };
         let text = run(&agent, turn).await.unwrap().text.unwrap();

@@ -104,7 +104,7 @@ async fn a_command_that_takes_its_time_is_waited_for() {
     let script =
         Script::new().rule(Rule::asked("Work").reply(command)).rule(Rule::any().reply(Reaction::text("Done.")));
     let Some(bench) = Bench::new(script) else { return };
-    let agent = bench.agent_with(ClaudeSettings { idle_timeout: Some(7), ..allowed(&bench) });
+    let agent = bench.agent_with(ClaudeSettings { idle_limit: Some(Duration::from_secs(7)), ..allowed(&bench) });
     let nudges = Nudges { idle: Some(Duration::from_secs(7)), limit: 0, ..Nudges::DEFAULT };
     let conversation = Conversation::new(&agent).with_nudges(nudges);
     let completion = conversation.run(bench.fresh("Work."), &|_event: AgentEvent| {}).await.unwrap();
@@ -117,7 +117,7 @@ async fn a_command_that_takes_its_time_is_waited_for() {
 async fn an_answer_that_is_still_being_written_is_waited_for() {
     let slow = Reaction::text("word ".repeat(60)).paced(Duration::from_millis(700));
     let Some(bench) = Bench::new(Script::new().rule(Rule::any().reply(slow))) else { return };
-    let agent = bench.agent_with(ClaudeSettings { idle_timeout: Some(3), ..bench.settings() });
+    let agent = bench.agent_with(ClaudeSettings { idle_limit: Some(Duration::from_secs(3)), ..bench.settings() });
     let begun = Instant::now();
     let turn = Turn { workspace: None, ..bench.fresh("Write.") };
     run(&agent, turn).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use expect_test::expect;
 use interlocking_agents::faults::FaultyProgram;
@@ -11,13 +12,14 @@ use interlocking_agents::{Agent, ClaudeCode, ClaudeSettings};
 use crate::bench::{Limits, SESSION, Speech, outcomes};
 
 fn agent(program: &Path, limits: Limits) -> Arc<dyn Agent> {
+    let seconds = |limit: Option<u64>| limit.map(Duration::from_secs);
     let settings = ClaudeSettings {
         program: program.to_owned(),
-        config_directory: Some(program.with_file_name("config")),
+        home: Some(program.with_file_name("config")),
         base_url: Some("http://127.0.0.1:9".to_owned()),
-        call_timeout: limits.whole,
-        first_event_timeout: limits.first_event.or(Some(60)),
-        idle_timeout: limits.idle,
+        time_limit: seconds(limits.whole),
+        first_event_limit: seconds(limits.first_event.or(Some(60))),
+        idle_limit: seconds(limits.idle),
         ..ClaudeSettings::default()
     };
     Arc::new(ClaudeCode::new(settings).with_key(Secret::new("key")))

@@ -2,6 +2,7 @@
 //! Every file here is a module below (`runner` checks it).
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod bench;
 mod claude;
