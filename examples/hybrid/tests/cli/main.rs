@@ -166,7 +166,7 @@ fn a_wrong_command_line_is_refused() {
         error: the argument '--scenario <NAME>' cannot be used with '--script <FILE>'
 
         error: the following required arguments were not provided:
-          <--scenario <NAME>|--script <FILE>>
+          <--scenario <NAME>|--script <FILE>|--agent <[ROLE=]BACKEND[:MODEL]>|--agents <FILE>>
         error: the following required arguments were not provided:
           --repo <DIR>
         error: invalid value 'svg' for '[LANGUAGE]'
@@ -220,6 +220,8 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
     ] {
         let mut command = hybrid(more);
         command.args(["--work-dir", work.path().join("work").to_str().unwrap()]).env("PATH", nothing.path());
+        // Nothing is called before that is found out.
+        command.env("INTERLOCKING_AGENTS", "allow");
         for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"] {
             command.env_remove(key);
         }
