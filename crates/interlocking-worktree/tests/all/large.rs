@@ -141,6 +141,8 @@ fn an_index_says_which_tree_it_is_of_only_where_it_is() {
         worktree.commit_paths(&[path("a.rs")], &author(), "Without it").unwrap().unwrap();
         let left: Vec<_> = worktree.status().unwrap().iter().map(|change| change.path.to_string()).collect();
         assert_eq!(left, ["later.rs"]);
+        worktree.commit_all(&author(), "With it").unwrap().unwrap();
+        assert_eq!(git_in(root, &["write-tree"]), tree("HEAD^{tree}"));
     }
     let made = place.worktree_from("made", place.main());
     let staged_tree = git_in(made.path(), &["write-tree"]);
