@@ -74,10 +74,6 @@ impl<'a> Call<'a> {
         let usage = self.usage(&progress);
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {
-            (Ok(_), Some(session)) if self.has_forgotten(&session) => {
-                let message = "the Gemini CLI was to fork a session and began an empty one".to_owned();
-                Err(AgentError { usage, ..AgentError::new(AgentErrorKind::Other { message, transient: true }) })
-            }
             (Ok(text), Some(session)) => {
                 let output = self.turn.schema.as_ref().and_then(|schema| answer::find(&text, schema));
                 let text = Some(text).filter(|text| !text.is_empty());
@@ -90,13 +86,6 @@ impl<'a> Call<'a> {
             (Err(kind), Some(session)) => Err(AgentError::new(kind).in_session(session, usage)),
             (Err(kind), None) => Err(AgentError::new(kind)),
         }
-    }
-
-    /// Whether the session that was forked is missing from the fork: now and then, on a busy machine, the program starts before
-    /// it has read it.
-    fn has_forgotten(&self, session: &SessionId) -> bool {
-        let file = self.home.session_file(session);
-        file.is_some_and(|file| matches!(self.mark.is_in(&file), Ok(false)))
     }
 
     /// What the call has used up. The program knows no prices, and when it is stopped it says nothing.

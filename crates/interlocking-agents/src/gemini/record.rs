@@ -71,17 +71,6 @@ impl Mark {
     }
 }
 
-impl Mark {
-    /// Whether all answers of the session that was to be copied stand in this file, too.
-    pub(super) fn is_in(&self, file: &Path) -> io::Result<bool> {
-        let Self::CopyOf(parent) = self else { return Ok(true) };
-        let (mut before, mut now) = (HashSet::new(), HashSet::new());
-        answers(parent, |_, answer| drop(before.insert(answer.id)))?;
-        answers(file, |_, answer| drop(now.insert(answer.id)))?;
-        Ok(before.is_subset(&now))
-    }
-}
-
 /// Gives every answer in a file, with the place where its line begins. A last line that was cut off is none.
 fn answers(file: &Path, mut take: impl FnMut(u64, Answer)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(file)?);
@@ -130,8 +119,6 @@ mod tests {
         std::fs::write(&parent, SESSION).unwrap();
         std::fs::write(&child, format!("{SESSION}{more}")).unwrap();
         assert_eq!(Mark::CopyOf(parent.clone()).used_since(&child).unwrap(), seven);
-        assert!(Mark::CopyOf(parent.clone()).is_in(&child).unwrap());
-        assert!(!Mark::CopyOf(child).is_in(&parent).unwrap(), "an answer is missing");
         assert!(Mark::Nothing.used_since(&directory.path().join("none")).is_err());
     }
 }
