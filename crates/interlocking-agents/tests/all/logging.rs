@@ -1,48 +1,13 @@
-use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use interlocking_agents::{Schema, ScriptedAgent, Turn};
 use serde_json::json;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
 use crate::common::{agent, fresh, fresh_in, run};
+use listening::Everything;
 
-/// Writes down every field of every span and event, at every level.
-#[derive(Clone, Default)]
-struct Everything(Arc<Mutex<String>>);
-
-impl Visit for Everything {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
-    }
-}
-
-impl Subscriber for Everything {
-    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        span.record(&mut self.clone());
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _span: &Id, values: &Record<'_>) {
-        values.record(&mut self.clone());
-    }
-
-    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut self.clone());
-    }
-
-    fn enter(&self, _span: &Id) {}
-
-    fn exit(&self, _span: &Id) {}
-}
+#[path = "../listening/mod.rs"]
+mod listening;
 
 /// Everything that is logged while the turn runs.
 async fn logged(agent: &ScriptedAgent, turn: Turn) -> String {

@@ -1,50 +1,15 @@
 //! The canary: a key that is searched for in everything that a call leaves behind.
 
-use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::fmt::Write;
 
 use interlocking_agents::{Conversation, HttpModel, HttpProvider, HttpSettings, Turn};
 use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
 use crate::common::{KEY, PROVIDERS, Recorded, always, article, fresh, go_on, key, run, settings};
+use listening::Everything;
 
-/// Writes down every field of every span and event, at every level.
-#[derive(Clone, Default)]
-struct Everything(Arc<Mutex<String>>);
-
-impl Visit for Everything {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
-    }
-}
-
-impl Subscriber for Everything {
-    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        span.record(&mut self.clone());
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _span: &Id, values: &Record<'_>) {
-        values.record(&mut self.clone());
-    }
-
-    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut self.clone());
-    }
-
-    fn enter(&self, _span: &Id) {}
-
-    fn exit(&self, _span: &Id) {}
-}
+#[path = "../listening/mod.rs"]
+mod listening;
 
 /// Neither key, nor prompt, nor answer is logged by us or by the HTTP crate, whose own log has whole answers in it; nor is the key
 /// in an event, an error, a session file or the agent shown.
