@@ -212,7 +212,7 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
             allowance.child()?
         };
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
-        let siblings = Siblings::new(backstage.parking().clone(), execution, concurrency);
+        let siblings = Siblings::new(backstage.parking().clone(), execution, concurrency, backstage.settings.berth());
         let plan = Plan { items: planned, concurrency, depth: row.depth, node: &row.name, visit: execution.visit };
         let children = Children::start(backstage, &allowance, &siblings, &graph, plan);
         self.0.gather(input, children, cx).await

@@ -5,7 +5,7 @@
 
 use interlocking_core::frontier::Execution;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 
 /// The parked executions of one run.
@@ -22,6 +22,8 @@ pub(crate) struct Siblings {
     execution: Execution,
     /// How many may run at once: the others cannot take the node further before one of these has ended.
     concurrency: usize,
+    /// The place of their run among its own siblings, if it is a child itself.
+    above: Option<Weak<Berth>>,
     /// How many have not ended, and how many of them are waiting.
     counts: Mutex<(usize, usize)>,
 }
@@ -84,14 +86,19 @@ impl Drop for Parked<'_> {
 }
 
 impl Siblings {
-    pub(crate) fn new(parking: Arc<Parking>, execution: Execution, concurrency: usize) -> Arc<Self> {
-        Arc::new(Self { parking, execution, concurrency, counts: Mutex::default() })
+    pub(crate) fn new(
+        parking: Arc<Parking>,
+        execution: Execution,
+        concurrency: usize,
+        above: Option<&Arc<Berth>>,
+    ) -> Arc<Self> {
+        Arc::new(Self { parking, execution, concurrency, above: above.map(Arc::downgrade), counts: Mutex::default() })
     }
 
     /// One more child.
-    pub(crate) fn berth(self: &Arc<Self>) -> Berth {
+    pub(crate) fn berth(self: &Arc<Self>) -> Arc<Berth> {
         self.count(1, 0);
-        Berth { siblings: self.clone(), waiting: Mutex::new(false) }
+        Arc::new(Berth { siblings: self.clone(), waiting: Mutex::new(false) })
     }
 
     fn count(&self, alive: isize, waiting: isize) {
@@ -99,6 +106,10 @@ impl Siblings {
         *counts = (counts.0.saturating_add_signed(alive), counts.1.saturating_add_signed(waiting));
         let all_wait = counts.0 > 0 && counts.0.min(self.concurrency) == counts.1;
         self.parking.set(self.execution, all_wait);
+        // Known all the way up at once: the drivers between may find out only after the whole tree was taken for waiting.
+        if !all_wait && let Some(above) = self.above.as_ref().and_then(Weak::upgrade) {
+            above.set_waiting(false);
+        }
     }
 }
 
@@ -134,7 +145,7 @@ mod tests {
     #[test]
     fn a_map_is_parked_while_all_its_children_wait() {
         let parking = Arc::new(Parking::default());
-        let siblings = Siblings::new(parking.clone(), MAP, usize::MAX);
+        let siblings = Siblings::new(parking.clone(), MAP, usize::MAX, None);
         let (one, other) = (siblings.berth(), siblings.berth());
         one.set_waiting(true);
         assert!(!parking.is_parked(MAP), "the other goes on");
@@ -149,9 +160,22 @@ mod tests {
     }
 
     #[test]
+    fn a_child_that_goes_on_is_known_all_the_way_up() {
+        let (root, child) = (Arc::new(Parking::default()), Arc::new(Parking::default()));
+        let berth = Siblings::new(root.clone(), MAP, usize::MAX, None).berth();
+        let below = Siblings::new(child.clone(), MAP, usize::MAX, Some(&berth)).berth();
+        below.set_waiting(true);
+        assert!(child.is_parked(MAP) && !root.is_parked(MAP), "whether the child waits is for the child to say");
+        berth.set_waiting(true);
+        assert!(root.is_parked(MAP));
+        below.set_waiting(false);
+        assert!(!root.is_parked(MAP), "though the child has not found out");
+    }
+
+    #[test]
     fn children_that_wait_for_their_turn_are_not_waited_for() {
         let parking = Arc::new(Parking::default());
-        let siblings = Siblings::new(parking.clone(), MAP, 1);
+        let siblings = Siblings::new(parking.clone(), MAP, 1, None);
         let (one, other) = (siblings.berth(), siblings.berth());
         one.set_waiting(true);
         assert!(parking.is_parked(MAP), "the other cannot begin");

@@ -33,6 +33,12 @@ pub(crate) fn fits(schema: &str, answer: &str) -> Result<(), String> {
 impl<G: Graph> Driver<G> {
     /// Takes a letter up.
     pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
+        let backstage = &self.shared.services.backstage;
+        // It goes on from now on, until it says otherwise: nobody may halt the tree between the letter and what comes of it.
+        if let Some(berth) = backstage.settings.berth() {
+            berth.set_waiting(false);
+        }
+        backstage.settings.tree().has_read(backstage.run(), number);
         if let Some(recorded) = &mut self.recorded {
             recorded.letters = recorded.letters.max(number);
         }

@@ -103,7 +103,7 @@ pub(crate) async fn prepare<G: Graph>(
             resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
-    membership.iter().for_each(|membership| membership.is_recorded());
+    membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
     Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership))))
 }
 

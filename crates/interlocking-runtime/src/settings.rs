@@ -75,7 +75,7 @@ struct Family {
     /// How many runs it is below the one that was started.
     depth: u32,
     /// Its place among its siblings, where it is a child.
-    berth: Option<Berth>,
+    berth: Option<Arc<Berth>>,
 }
 
 impl Settings {
@@ -88,7 +88,7 @@ impl Settings {
     }
 
     /// Those of a child run that has this allowance and this place.
-    pub(crate) fn of_child(&self, allowance: Allowance, berth: Berth) -> Self {
+    pub(crate) fn of_child(&self, allowance: Allowance, berth: Arc<Berth>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
         let family = Family { allowance: allowance.into(), tree: tree.into(), depth, berth: Some(berth) };
         Self {
@@ -148,7 +148,7 @@ impl Settings {
     }
 
     /// Its place among its siblings, where it is a child.
-    pub(crate) fn berth(&self) -> Option<&Berth> {
+    pub(crate) fn berth(&self) -> Option<&Arc<Berth>> {
         self.family.get()?.berth.as_ref()
     }
 

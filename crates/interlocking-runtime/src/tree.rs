@@ -27,8 +27,8 @@ pub(crate) struct Tree {
 /// A child run that is being executed.
 struct Member {
     parent: RunId,
-    /// Whether its journal has it, so that others can write to it.
-    is_recorded: bool,
+    /// The last letter that it has taken up, once its journal has the run, so that others can write to it.
+    letters: Option<u64>,
 }
 
 /// Why a run does not go on, though it has not ended.
@@ -61,7 +61,7 @@ impl Tree {
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
-        lock(&self.members).insert(run.clone(), Member { parent, is_recorded: false });
+        lock(&self.members).insert(run.clone(), Member { parent, letters: None });
         Membership { tree: self.clone(), run }
     }
 
@@ -72,9 +72,23 @@ impl Tree {
     pub(crate) fn siblings(&self, run: &RunId) -> Vec<RunId> {
         let members = lock(&self.members);
         let Some(Member { parent, .. }) = members.get(run) else { return Vec::new() };
-        let others =
-            members.iter().filter(|(other, member)| member.is_recorded && member.parent == *parent && *other != run);
+        let others = members
+            .iter()
+            .filter(|(other, member)| member.letters.is_some() && member.parent == *parent && *other != run);
         others.map(|(other, _)| other.clone()).collect()
+    }
+
+    /// A child run has taken a letter up. What the root knows otherwise.
+    pub(crate) fn has_read(&self, run: &RunId, letter: u64) {
+        if let Some(member) = lock(&self.members).get_mut(run) {
+            member.letters = member.letters.max(Some(letter));
+        }
+    }
+
+    /// The child runs that others can write to, and the last letter that each has taken up.
+    pub(crate) fn read(&self) -> Vec<(RunId, u64)> {
+        let members = lock(&self.members);
+        members.iter().filter_map(|(run, member)| Some((run.clone(), member.letters?))).collect()
     }
 
     /// Waits until `run` is not being executed.
@@ -141,10 +155,10 @@ impl Tree {
 }
 
 impl Membership {
-    /// The run's journal has it.
-    pub(crate) fn is_recorded(&self) {
+    /// The run's journal has it, and it has taken up the letters until this one.
+    pub(crate) fn is_recorded(&self, letters: u64) {
         if let Some(member) = lock(&self.tree.members).get_mut(&self.run) {
-            member.is_recorded = true;
+            member.letters = Some(letters);
         }
     }
 }

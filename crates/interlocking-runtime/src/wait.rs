@@ -59,8 +59,9 @@ pub(crate) enum Waited {
 impl<G: Graph> Driver<G> {
     /// Waits until something happens; an error if it is what ends the run.
     pub(crate) async fn wait(&mut self) -> Result<(), End> {
-        if self.listens || self.shared.services.backstage.parked() > 0 {
-            self.look_for_parked()?;
+        let may_be_parked = self.listens || self.shared.services.backstage.parked() > 0;
+        if may_be_parked && self.look_for_parked()? {
+            Box::pin(self.wait_for_people()).await?;
         }
         self.wait_for_any(None).await.map(drop)
     }
@@ -139,8 +140,38 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Looks whether only people can take the run further, or nobody can for what it may use is used up.
-    fn look_for_parked(&mut self) -> Result<(), End> {
+    /// Looks whether only people can take the run further, or nobody can for what it may use is used up. True if this is
+    /// the root of its tree, and nobody was told of the former yet.
+    fn look_for_parked(&mut self) -> Result<bool, End> {
+        let waits = self.is_parked();
+        let backstage = &self.shared.services.backstage;
+        let told = std::mem::replace(&mut self.said_waiting, waits);
+        if let Some(berth) = backstage.settings.berth() {
+            berth.set_waiting(waits);
+            return Ok(false);
+        }
+        match backstage.settings.tree().held_back_by().filter(|_| waits) {
+            Some(stopped) => Err(End::Halted(Halt::Stopped(stopped))),
+            None => Ok(waits && !told),
+        }
+    }
+
+    /// Tells that only people can take the run further, or ends it with that, unless it goes on by itself after all.
+    async fn wait_for_people(&mut self) -> Result<(), End> {
+        let is_written_to = self.is_written_to().await.map_err(|error| self.journal_failed(error))?;
+        // Whoever takes the letter up wakes this run.
+        self.said_waiting = !is_written_to && self.is_parked();
+        let backstage = self.backstage();
+        match self.said_waiting {
+            true if backstage.settings.options().awaits_people => backstage.emit(|| EventKind::Waiting),
+            true => return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions()))),
+            false => {}
+        }
+        Ok(())
+    }
+
+    /// Whether all that runs is parked.
+    fn is_parked(&self) -> bool {
         let backstage = &self.shared.services.backstage;
         let (running, parking) = (self.frontier.running(), backstage.parking());
         // A message waits for what is held back, and that goes on in another process.
@@ -151,28 +182,28 @@ impl<G: Graph> Driver<G> {
             let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);
             held.any(|landed| landed.execution == execution)
         };
-        let waits = running > 0
+        running > 0
             && parking.count() + held >= running
             && !mail_is_next
             && !self.is_busy_beside()
             && self.frontier.executions().all(|execution| {
                 // One that was answered may not have found out yet.
                 is_held(execution) || parking.is_parked(execution) && !backstage.is_answered(execution)
-            });
-        if let (true, None) = (waits, backstage.settings.berth())
-            && let Some(stopped) = backstage.settings.tree().held_back_by()
-        {
-            return Err(End::Halted(Halt::Stopped(stopped)));
-        }
-        match backstage.settings.berth() {
-            Some(berth) => berth.set_waiting(waits),
-            None if waits && !backstage.settings.options().awaits_people => {
-                return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions())));
+            })
+    }
+
+    /// Whether a letter lies in the journal that a run of the tree has not taken up, or takes up meanwhile: what one run
+    /// sends to another is on its way when nobody works.
+    async fn is_written_to(&mut self) -> Result<bool, JournalError> {
+        let Some(Recorded { scribe, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
+        let backstage = &self.shared.services.backstage;
+        let read = backstage.settings.tree().read();
+        let own = (backstage.run(), letters);
+        for (run, letter) in read.iter().map(|(run, letter)| (run, letter)).chain([own]) {
+            if !scribe.journal.letters(run, *letter).await?.is_empty() {
+                return Ok(true);
             }
-            None if waits && !self.said_waiting => backstage.emit(|| EventKind::Waiting),
-            None => {}
         }
-        self.said_waiting = waits;
-        Ok(())
+        Ok(read != backstage.settings.tree().read())
     }
 }

@@ -1,14 +1,12 @@
 //! Runs that something happens to at an awkward moment: a message as they come to their exit, the end of their process
 //! as they fail, a slow journal as a person answers or a deadline passes. Found by simulated runs.
 
+use crate::slow::Slow;
 use crate::support::{Log, both_ways, failed, finished, pass, timed};
-use async_trait::async_trait;
 use interlocking::failure::FailureKind;
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{
-    By, Claim, Digest, Encoded, Entry, JournalError, Letter, LetterBody, Posted, Record, RunSummary,
-};
-use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::{By, Entry, Letter, LetterBody, Record};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -333,61 +331,4 @@ async fn a_run_that_a_message_has_ended_tells_of_the_same_visits_again() {
     assert_eq!(again.visits, report.visits);
     assert!(report.visits.contains(&("mail", 1)), "{:?}", report.visits);
     assert_eq!(failed(again), failed(report));
-}
-
-/// A journal that takes its time with some records, in milliseconds.
-struct Slow {
-    kept: MemoryJournal,
-    takes: fn(&Entry) -> u64,
-    /// Told when `next` has ended, and `gate` is about to begin.
-    gate: tokio::sync::Notify,
-}
-
-impl Slow {
-    fn new(takes: fn(&Entry) -> u64) -> Arc<Self> {
-        Arc::new(Self { kept: MemoryJournal::new(), takes, gate: tokio::sync::Notify::new() })
-    }
-}
-
-#[async_trait]
-impl Journal for Slow {
-    async fn append(&self, record: Record) -> Result<(), JournalError> {
-        pass((self.takes)(&record.entry)).await;
-        if matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "next") {
-            self.gate.notify_one();
-        }
-        self.kept.append(record).await
-    }
-
-    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
-        self.kept.claim(run).await
-    }
-
-    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
-        self.kept.load(run).await
-    }
-
-    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
-        self.kept.fetch(run, digests).await
-    }
-
-    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
-        self.kept.runs().await
-    }
-
-    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
-        self.kept.post(run, letter).await
-    }
-
-    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
-        self.kept.next_letter(run, after).await
-    }
-
-    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
-        self.kept.letters(run, after).await
-    }
-
-    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
-        self.kept.remove(run).await
-    }
 }

@@ -1,0 +1,80 @@
+//! A journal that is slower than the one in memory, and otherwise the same.
+
+use crate::support::pass;
+use async_trait::async_trait;
+use interlocking::prelude::RunId;
+use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary};
+use interlocking::runtime::{Journal, MemoryJournal};
+use std::sync::Arc;
+
+/// A journal that takes its time.
+pub(crate) struct Slow {
+    pub(crate) kept: MemoryJournal,
+    /// How long it takes to keep a record, in milliseconds.
+    takes: fn(&Entry) -> u64,
+    /// How long a letter takes to whoever awaits it, in milliseconds.
+    mail_takes: u64,
+    /// Told when `next` has ended, and `gate` is about to begin.
+    pub(crate) gate: tokio::sync::Notify,
+}
+
+impl Slow {
+    /// One that keeps records slowly.
+    pub(crate) fn new(takes: fn(&Entry) -> u64) -> Arc<Self> {
+        Self::with(takes, 0)
+    }
+
+    /// One that delivers letters slowly.
+    pub(crate) fn with_slow_mail(mail_takes: u64) -> Arc<Self> {
+        Self::with(|_| 0, mail_takes)
+    }
+
+    fn with(takes: fn(&Entry) -> u64, mail_takes: u64) -> Arc<Self> {
+        Arc::new(Self { kept: MemoryJournal::new(), takes, mail_takes, gate: tokio::sync::Notify::new() })
+    }
+}
+
+#[async_trait]
+impl Journal for Slow {
+    async fn append(&self, record: Record) -> Result<(), JournalError> {
+        pass((self.takes)(&record.entry)).await;
+        if matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "next") {
+            self.gate.notify_one();
+        }
+        self.kept.append(record).await
+    }
+
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.kept.claim(run).await
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        self.kept.load(run).await
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        self.kept.fetch(run, digests).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.kept.runs().await
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        self.kept.post(run, letter).await
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        let posted = self.kept.next_letter(run, after).await;
+        pass(self.mail_takes).await;
+        posted
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        self.kept.letters(run, after).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.kept.remove(run).await
+    }
+}
