@@ -18,13 +18,18 @@
 //! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
 
 use crate::bits::Bits;
-use crate::net::{Alternative, AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
+use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
 use crate::route::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
 
+mod single;
+mod solo;
+
 pub use crate::violation::Violation;
+pub use single::Single;
+pub use solo::Solo;
 
 /// What a token carries.
 pub trait Payload: Sized {
@@ -133,26 +138,18 @@ impl<'n, P: Payload> Frontier<'n, P> {
         frontier
     }
 
-    /// The same as [`new`](Self::new) followed by [`next_due`](Self::next_due), which would give the entry's token at once:
-    /// the run of a token that is about to be handled, without a place for others to wait in.
-    pub fn entered(net: &'n Net) -> (Self, Execution) {
-        let mut frontier = Self::empty(net);
-        let node = net.place(net.entry()).node;
-        frontier.marked.insert(usize::from(net.entry()));
-        let state = &mut frontier.nodes[usize::from(node)];
-        (state.counts, state.phase) = (Counts::new(1, 1), Phase::Running);
-        let execution = state.execution(node);
-        frontier.running = 1;
-        (frontier, execution)
+    fn empty(net: &'n Net) -> Self {
+        Self::of(net, vec![NodeState::default(); net.nodes().len()].into())
     }
 
-    fn empty(net: &'n Net) -> Self {
+    /// A run whose nodes are these, without any token.
+    fn of(net: &'n Net, nodes: Box<[NodeState]>) -> Self {
         Self {
             net,
             marked: Bits::new(net.places().len()),
             waiting: Box::default(),
             remembered: Box::default(),
-            nodes: vec![NodeState::default(); net.nodes().len()].into(),
+            nodes,
             due: VecDeque::new(),
             running: 0,
             exit: None,
@@ -316,7 +313,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             net: self.net,
             shortcuts: self.net.shortcuts(),
             nodes: &mut self.nodes,
-            marked: &mut self.marked,
+            marked: Some(&mut self.marked),
             first: execution.node,
             last: execution.node,
         })
@@ -414,8 +411,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// The nodes that have been entered so far, in table order, each with how often.
     pub fn entries(&self) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
-        let visits = self.nodes.iter().zip(0..).map(|(state, node)| (node, state.counts.visits()));
-        visits.filter(|(_, visits)| *visits > 0)
+        entries(&self.nodes)
     }
 
     /// The places that hold a token, by index.
@@ -591,64 +587,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 }
 
-/// A run while one execution runs and nothing is due: the quick way on from node to node.
-///
-/// Nothing can come between, so a move is checked against the table and counted, and no more; the marking follows when
-/// this is dropped.
-#[derive(Debug)]
-pub struct Solo<'f> {
-    net: &'f Net,
-    shortcuts: &'f [Shortcut],
-    nodes: &'f mut [NodeState],
-    marked: &'f mut Bits,
-    /// The node that the marking still shows.
-    first: NodeIndex,
-    /// The node that runs.
-    last: NodeIndex,
-}
-
-impl Solo<'_> {
-    /// The execution that runs.
-    pub fn execution(&self) -> Execution {
-        self.nodes[usize::from(self.last)].execution(self.last)
-    }
-
-    /// If `alternative` leads plainly to `place` and its node may be entered, gives that node's execution, which runs now;
-    /// the token never enters the frontier.
-    ///
-    /// The same as [`complete`](Frontier::complete) followed by [`next_due`](Frontier::next_due), or `None` and no
-    /// change.
-    #[inline]
-    pub fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex) -> Option<Execution> {
-        let shortcut = self.shortcuts.get(usize::from(alternative))?;
-        if shortcut.source != self.last || shortcut.place != place {
-            return None;
-        }
-        // No token can lie in the target's only place: the target would be due or run.
-        let state = self.nodes.get_mut(shortcut.target as usize)?;
-        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
-        state.counts = if visits < shortcut.visits {
-            Counts::new(visits + 1, 1)
-        } else if attempt < shortcut.attempts {
-            std::hint::cold_path();
-            Counts::new(visits, attempt + 1)
-        } else {
-            return None;
-        };
-        self.last = shortcut.target as NodeIndex;
-        Some(state.execution(self.last))
-    }
-}
-
-impl Drop for Solo<'_> {
-    fn drop(&mut self) {
-        if self.first != self.last {
-            self.marked.remove(usize::from(self.net.node(self.first).first_place));
-            self.marked.insert(usize::from(self.net.node(self.last).first_place));
-            self.nodes[usize::from(self.first)].phase = Phase::Idle;
-            self.nodes[usize::from(self.last)].phase = Phase::Running;
-        }
-    }
+/// The nodes that have been entered, each with how often.
+fn entries(nodes: &[NodeState]) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
+    let visits = nodes.iter().zip(0..).map(|(state, node)| (node, state.counts.visits()));
+    visits.filter(|(_, visits)| *visits > 0)
 }
 
 impl Counts {

@@ -55,6 +55,8 @@ pub struct Features {
     pub read_only: bool,
     /// A workspace that its agent must be kept in.
     pub isolation: bool,
+    /// A timeout.
+    pub timeouts: bool,
     /// How many places there are up to the last whose value is [kept](NetPlace::kept).
     pub kept: usize,
 }
@@ -308,6 +310,7 @@ impl Net {
             reports: any(|row| row.report.is_some()),
             read_only: any(|row| row.read_only),
             isolation: any(|row| row.isolation.is_some()),
+            timeouts: any(|row| row.timeout().is_some()),
             kept: places.iter().rposition(|place| place.kept).map_or(0, |last| last + 1),
         };
         Ok(Self {

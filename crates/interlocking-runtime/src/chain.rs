@@ -32,7 +32,8 @@ pub(crate) struct Chained<G: Graph> {
 /// What lets a chain go on. Little, because every run that waits in a chain holds one, and looks at it whenever it is woken.
 struct Links<'c> {
     solo: Solo<'c>,
-    whereabouts: &'c Whereabouts,
+    /// Absent where a node that waits waits alone: it has no timeout, and nothing stops it.
+    whereabouts: Option<&'c Whereabouts>,
     /// What stops the run; absent where nothing can.
     cancel: Option<&'c Cancel>,
     /// Absent where nobody listens, and then nobody asks for the time either.
@@ -75,24 +76,26 @@ impl Whereabouts {
     }
 }
 
-/// Runs the execution that `solo` stands on, which is not watched, and those that it leads to.
+/// Runs the execution that `solo` stands on, which is not watched and takes `input`, and those that it leads to.
 ///
 /// No `async fn`: that would hold its arguments twice, and every run that waits in a chain holds one of these.
 pub(crate) fn chain<'c, G: Graph>(
     shared: &'c Shared<G>,
     whereabouts: &'c Whereabouts,
     solo: Solo<'c>,
-    input: G::Token,
+    input: &'c mut Option<G::Token>,
 ) -> impl Future<Output = Chained<G>> + Send + 'c {
     let backstage = &shared.services.backstage;
     let execution = solo.execution();
-    whereabouts.come_to(execution.node);
+    let may_be_interrupted = shared.cancel().is_some() || backstage.net.features().timeouts;
+    let whereabouts = may_be_interrupted.then_some(whereabouts);
+    if let Some(whereabouts) = whereabouts {
+        whereabouts.come_to(execution.node);
+    }
     let heard = backstage.settings.sink.as_deref().map(|sink| Box::new(Heard::new(backstage, sink, execution)));
     let mut links = Links { solo, whereabouts, cancel: shared.cancel(), heard };
     async move {
-        let result = if links.is_cancelled() {
-            Err(Interruption::Cancelled)
-        } else {
+        let result = if let Some(input) = input.take().filter(|_| !links.is_cancelled()) {
             let (services, execution) = (&shared.services, links.solo.execution());
             let mut chain = pin!(services.graph.chain(input, Entered { services, execution }, &mut links));
             let mut waiting = None;
@@ -103,12 +106,14 @@ pub(crate) fn chain<'c, G: Graph>(
                     Ok(Poll::Pending) => {}
                     Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
                 }
-                if let Some(node) = whereabouts.see() {
+                if let Some(node) = whereabouts.and_then(Whereabouts::see) {
                     waiting = interruptible(G::net().node(node).timeout, shared.cancel());
                 }
                 waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
             })
             .await
+        } else {
+            Err(Interruption::Cancelled)
         };
         let execution = links.solo.execution();
         let (now, took) = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();
@@ -160,7 +165,9 @@ impl Relay for Links<'_> {
         }
         let Some(next) = self.solo.relay(alternative, place) else { return false };
         *execution = next;
-        self.whereabouts.come_to(next.node);
+        if let Some(whereabouts) = self.whereabouts {
+            whereabouts.come_to(next.node);
+        }
         if let Some(heard) = &mut self.heard {
             heard.hop.go(next.node, next.visit, next.attempt, heard.clock);
             heard.sink.hop(&heard.hop);

@@ -7,13 +7,12 @@ use crate::child::end_children;
 use crate::driver::{Driver, End, Next};
 use crate::lone::Lone;
 use crate::outcome::{Outcome, Report};
-use crate::prepare::{Begin, Prepared, Ready, ask_agents, asks_agents, prepare};
+use crate::prepare::{Begin, Prepared, Ready, prepare};
 use crate::run::StartError;
 use crate::services::Backstage;
 use crate::settings::Settings;
-use interlocking_core::frontier::{Frontier, Payload};
 use interlocking_core::graph::Graph;
-use interlocking_core::net::Net;
+use interlocking_core::net::{Net, NodeIndex};
 use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,10 +26,6 @@ pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
     match Lone::new(graph, settings, entry) {
-        Ok(lone) if asks_agents(G::net()) => Box::pin(async move {
-            ask_agents::<G>(lone.settings()).await?;
-            lone.run().await
-        }),
         Ok(lone) => Box::pin(lone.run()),
         Err(error) => Box::pin(ready(Err(error))),
     }
@@ -106,7 +101,8 @@ async fn onward<G: Graph>(driver: &mut Driver<G>, mut next: Next<G>) -> Result<G
                     next = Next::Alone(execution, input);
                     continue;
                 };
-                let chained = chain(shared, whereabouts, solo, input).await;
+                let mut input = Some(input);
+                let chained = chain(shared, whereabouts, solo, &mut input).await;
                 driver.take_in(chained)?
             }
             next => driver.drive(next).await?,
@@ -123,7 +119,7 @@ async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>
 /// Gives a run back, ends what it leaves behind, and makes its report.
 async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
     let Ready { driver, membership, .. } = *ready;
-    let (shared, report) = (driver.shared(), report(driver.backstage(), &driver.frontier, outcome));
+    let (shared, report) = (driver.shared(), report(driver.backstage(), driver.frontier.entries(), outcome));
     drop(driver);
     let settings = &shared.services.backstage.settings;
     let run = &settings.run;
@@ -145,20 +141,18 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
 }
 
 /// What is reported of a run that ended so.
-pub(crate) fn report<O, P: Payload>(
+pub(crate) fn report<O>(
     backstage: &Backstage,
-    frontier: &Frontier<'_, P>,
+    entries: impl Iterator<Item = (NodeIndex, u32)>,
     outcome: Outcome<O>,
 ) -> Report<O> {
     let (run, ledger) = (backstage.run().clone(), backstage.ledger());
-    Report { run, outcome, ledger, visits: visits(backstage.net, frontier), took: backstage.now() }
+    Report { run, outcome, ledger, visits: visits(backstage.net, entries), took: backstage.now() }
 }
 
 /// The nodes that were entered, each with how often.
-pub(crate) fn visits<P: Payload>(net: &'static Net, frontier: &Frontier<'_, P>) -> Vec<(&'static str, u32)> {
+pub(crate) fn visits(net: &'static Net, entries: impl Iterator<Item = (NodeIndex, u32)>) -> Vec<(&'static str, u32)> {
     let mut entered = Vec::with_capacity(net.nodes().len());
-    for (node, visits) in frontier.entries() {
-        entered.push((net.name(node), visits));
-    }
+    entered.extend(entries.map(|(node, visits)| (net.name(node), visits)));
     entered
 }

@@ -9,10 +9,10 @@ use crate::conduct::{go_on, report};
 use crate::driver::{Driver, Next, Shared};
 use crate::outcome::{Outcome, Report};
 use crate::perform::is_watched;
-use crate::prepare::unrecorded;
+use crate::prepare::{asks_agents, unrecorded};
 use crate::run::StartError;
 use crate::settings::Settings;
-use interlocking_core::frontier::{Execution, Frontier, Payload, Violation};
+use interlocking_core::frontier::{Execution, Single};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::Features;
 use interlocking_core::route::Step;
@@ -22,27 +22,17 @@ use std::sync::Arc;
 /// A run that has done no more than a chain, and is recorded nowhere.
 pub(crate) struct Lone<G: Graph> {
     shared: Shared<G>,
-    frontier: Frontier<'static, G::Token>,
+    single: Single<'static>,
     whereabouts: Whereabouts,
-    /// That of the entry, and its input until it begins.
-    first: Execution,
+    /// What the entry takes, until it begins.
     input: Option<G::Token>,
 }
 
-/// What is left to do where a chain is not all.
-enum Rest<G: Graph> {
-    /// Everything: no chain may begin with the entry.
-    All(Option<G::Token>),
-    /// What its last execution came to.
-    Last(Chained<G>),
-    /// What its last execution asked for is not in the table.
-    Unsound(Execution, Violation),
-}
-
 impl<G: Graph> Lone<G> {
-    /// Whether a run may be one: nothing is to be written, watched or listened for while its nodes run.
+    /// Whether a run may be one: nothing is to be asked before it begins, or written, watched or listened for while its
+    /// nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
-        !settings.is_recorded() && !settings.is_timed() && !G::net().features().maps
+        !settings.is_recorded() && !settings.is_timed() && !asks_agents(G::net())
     }
 
     /// A run before its entry.
@@ -52,13 +42,8 @@ impl<G: Graph> Lone<G> {
     /// What the run lacks.
     pub(crate) fn new(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Result<Self, StartError> {
         let shared = Shared::new(unrecorded(graph, settings)?);
-        let (frontier, first) = Frontier::entered(G::net());
-        Ok(Self { shared, frontier, whereabouts: Whereabouts::nowhere(), first, input: Some(G::enter(entry)) })
-    }
-
-    /// What it is executed with.
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.shared.services.backstage.settings
+        let (single, input) = (Single::entered(G::net()), Some(G::enter(entry)));
+        Ok(Self { shared, single, whereabouts: Whereabouts::nowhere(), input })
     }
 
     /// Runs to the end.
@@ -68,69 +53,60 @@ impl<G: Graph> Lone<G> {
     )]
     pub(crate) fn run(mut self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         async move {
-            self.shared.services.backstage.begin();
-            let chained = 'chained: {
-                if !self.may_chain() {
-                    break 'chained None;
-                }
-                let (Some(solo), Some(input)) = (self.frontier.solo(self.first), self.input.take()) else {
-                    break 'chained None;
-                };
-                Some(chain(&self.shared, &self.whereabouts, solo, input).await)
-            };
+            let Self { shared, single, whereabouts, input } = &mut self;
+            shared.services.backstage.begin();
+            let first = single.first();
+            if !may_chain(shared, first) {
+                return Ok(Box::pin(self.drive(first, None)).await);
+            }
+            let chained = chain(shared, whereabouts, single.solo(first), input).await;
             match self.end(chained) {
                 Ok(report) => Ok(report),
-                Err(rest) => Ok(Box::pin(self.drive(rest)).await),
+                Err(chained) => Ok(Box::pin(self.drive(chained.execution, Some(chained))).await),
             }
         }
     }
 
-    /// Whether a chain may begin with the entry.
-    fn may_chain(&self) -> bool {
-        let Features { observes, read_only, .. } = G::net().features();
-        !observes && !read_only && !is_watched(&self.shared.services, self.first)
-    }
-
-    /// The end of a run that was a chain up to its exit, and that nobody else is to be asked about.
-    fn end(&mut self, chained: Option<Chained<G>>) -> Result<Report<G::Output>, Rest<G>> {
-        let Some(chained) = chained else { return Err(Rest::All(self.input.take())) };
+    /// The end of a run that was a chain up to its exit, and that nobody else is to be asked about; else what its last
+    /// execution came to.
+    fn end(&mut self, chained: Chained<G>) -> Result<Report<G::Output>, Chained<G>> {
         let Shared { services, .. } = &self.shared;
-        let net = G::net();
-        if net.features().reports || services.backstage.settings.has_company() {
-            return Err(Rest::Last(chained));
+        if G::net().features().reports || services.backstage.settings.has_company() {
+            return Err(chained);
         }
-        let (execution, step) = match chained {
-            Chained { execution, result: Ok(Done { route: Ok(step @ Step::One(..)), effects }), now, took }
-                if effects.is_empty() && step.tokens().iter().all(|token| token.place() == net.exit()) =>
-            {
-                services.emit_finished(execution, &step, now, took);
-                (execution, step)
+        let Chained { execution, now, took, ref result } = chained;
+        match result {
+            Ok(Done { route: Ok(step), effects }) if effects.is_empty() && self.single.ends(execution, step) => {
+                services.emit_finished(execution, step, now, took);
             }
-            chained => return Err(Rest::Last(chained)),
+            _ => return Err(chained),
+        }
+        let output = match chained.result {
+            Ok(Done { route: Ok(Step::One(_, token)), .. }) => G::leave(token),
+            _ => None,
         };
-        match self.frontier.complete(execution, step) {
-            Ok(_) => {}
-            Err(violation) => return Err(Rest::Unsound(execution, violation)),
-        }
-        match self.frontier.take_exit().and_then(G::leave) {
-            Some(output) => {
-                let outcome = Outcome::Finished(output);
-                services.backstage.emit_ended(&outcome);
-                Ok(report(&services.backstage, &self.frontier, outcome))
-            }
-            None => Err(Rest::All(None)),
-        }
+        let Some(output) = output else {
+            return Err(Chained { execution, result: Ok(Done::misplaced()), now, took });
+        };
+        let outcome = Outcome::Finished(output);
+        services.backstage.emit_ended(&outcome);
+        Ok(report(&services.backstage, self.single.entries(), outcome))
     }
 
-    /// Goes on with a run that is more than a chain.
-    async fn drive(self, rest: Rest<G>) -> Report<G::Output> {
-        let mut driver = Driver::new(self.shared, self.frontier, None);
-        let next = match rest {
-            Rest::All(Some(input)) => Ok(Next::Alone(self.first, input)),
-            Rest::All(None) => Ok(Next::Wait),
-            Rest::Last(chained) => driver.take_in(chained),
-            Rest::Unsound(execution, violation) => Err(driver.unsound(Some(execution), violation)),
+    /// Goes on with a run that is more than a chain: from its entry, or from what its last execution came to.
+    async fn drive(mut self, execution: Execution, chained: Option<Chained<G>>) -> Report<G::Output> {
+        let mut driver = Driver::new(self.shared, self.single.into_frontier(execution), None);
+        let next = match (chained, self.input.take()) {
+            (Some(chained), _) => driver.take_in(chained),
+            (None, Some(input)) => Ok(Next::Alone(execution, input)),
+            (None, None) => Ok(Next::Wait),
         };
         go_on(driver, next).await
     }
+}
+
+/// Whether a chain may begin with the entry.
+fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
+    let Features { observes, read_only, .. } = G::net().features();
+    !observes && !read_only && !is_watched(&shared.services, first)
 }

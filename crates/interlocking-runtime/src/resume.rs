@@ -123,7 +123,7 @@ fn ended<G: Graph>(
     reader: &Reader<'_>,
     ledger: Ledger,
 ) -> Result<Report<G::Output>, StartError> {
-    let visits = visits(G::net(), &replayed.frontier);
+    let visits = visits(G::net(), replayed.frontier.entries());
     let outcome = match replayed.ended.take() {
         Some((Some(failure), _)) => Outcome::Failed(failure),
         Some((None, true)) => Outcome::Cancelled,

@@ -1,7 +1,7 @@
-//! A run that begins with its entry's execution: the same as one that is made and started, in which nothing waits yet.
+//! A run whose one token has never waited: the same as one that is made and started.
 
 use crate::play::{Play, Token, join, logic, net};
-use interlocking_core::frontier::Frontier;
+use interlocking_core::frontier::{Frontier, Payload as _, Single};
 use interlocking_core::route::Step;
 
 /// What can be seen of a run.
@@ -12,7 +12,7 @@ fn seen(frontier: &Frontier<'_, Token>) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
-fn it_goes_on_as_any_other() {
+fn a_single_run_goes_on_as_any_other() {
     let net = net([
         logic("a").goto("b", &[]).goto("a", &[]).goto("exit", &["b", "meet"]).fork(&["b", "c"], &[]),
         logic("b").goto("meet", &[]),
@@ -24,14 +24,18 @@ fn it_goes_on_as_any_other() {
     for (alternative, places) in cases {
         let mut play = Play::new(&net);
         play.start();
-        let (mut entered, execution) = Frontier::entered(&net);
+        let single = Single::entered(&net);
+        let execution = single.first();
         assert_eq!(execution, play.execution("a"));
-        assert_eq!(seen(&entered), seen(&play.frontier));
+        assert!(single.entries().eq(play.frontier.entries()));
         let tokens: Vec<_> = places.iter().map(|place| play.token_in("a", place)).collect();
         let step = match &tokens[..] {
             [token] => Step::One(alternative, token.clone()),
             _ => Step::All(alternative, tokens),
         };
+        assert_eq!(single.ends(execution, &step), alternative == 2, "{places:?}");
+        let mut entered = single.into_frontier(execution);
+        assert_eq!(seen(&entered), seen(&play.frontier));
         let completed = play.frontier.complete(execution, step.clone());
         assert_eq!(entered.complete(execution, step), completed, "{places:?}");
         assert_eq!(seen(&entered), seen(&play.frontier), "{places:?}");
@@ -39,4 +43,24 @@ fn it_goes_on_as_any_other() {
         assert_eq!(format!("{next:?}"), format!("{other:?}"), "{places:?}");
         assert_eq!(entered.abandon(), play.frontier.abandon(), "{places:?}");
     }
+}
+
+#[test]
+fn a_single_run_is_the_same_after_some_hops() {
+    let net = net([logic("a").goto("b", &[]), logic("b").goto("a", &[]).goto("exit", &["a"])]);
+    let (mut single, mut play) = (Single::entered(&net), Play::new(&net));
+    play.start();
+    let mut execution = single.first();
+    for (from, way, to) in [("a", 0, "b"), ("b", 1, "a"), ("a", 0, "b")] {
+        let token = play.token_in(from, to);
+        let next = single.solo(execution).relay(way, token.place());
+        play.frontier.complete(play.execution(from), Step::One(way, token)).unwrap();
+        play.start();
+        assert_eq!(next, Some(play.execution(to)), "{from} to {to}");
+        execution = next.unwrap();
+    }
+    let exit = Step::One(2, play.token_in("b", "exit"));
+    assert!(single.ends(execution, &exit));
+    assert!(!single.ends(Single::entered(&net).first(), &exit), "it is not that node's step");
+    assert_eq!(seen(&single.into_frontier(execution)), seen(&play.frontier));
 }
