@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
-use interlocking_bench::many::{five, runs, tasks};
+use interlocking_bench::many::{five, requests, runs, tasks};
 use interlocking_bench::rounds::compare;
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -14,15 +14,16 @@ const WAIT: Duration = Duration::from_millis(1);
 fn main() {
     let graph = five(WAIT);
     for (name, runtime) in [
-        ("run of five nodes, two threads", Builder::new_multi_thread().worker_threads(2).enable_time().build()),
-        ("run of five nodes, one thread", Builder::new_current_thread().enable_time().build()),
+        ("two threads", Builder::new_multi_thread().worker_threads(2).enable_time().build()),
+        ("one thread", Builder::new_current_thread().enable_time().build()),
     ] {
         let runtime = runtime.expect("a runtime");
-        let compared = compare(
-            31,
-            || assert_eq!(runtime.block_on(runs(&graph, RUNS)), 5 * u64::from(RUNS)),
-            || assert_eq!(runtime.block_on(tasks(WAIT, RUNS)), 5 * u64::from(RUNS)),
-        );
-        println!("{}", compared.line(name, u64::from(RUNS), Some(1.3)));
+        let bare = || assert_eq!(runtime.block_on(tasks(WAIT, RUNS)), 5 * u64::from(RUNS));
+        let begun_before = compare(31, || assert_eq!(runtime.block_on(runs(&graph, RUNS)), 5 * u64::from(RUNS)), bare);
+        let begun_there =
+            compare(31, || assert_eq!(runtime.block_on(requests(&graph, RUNS)), 5 * u64::from(RUNS)), bare);
+        for (how, compared) in [("begun before it is spawned", begun_before), ("begun in its task", begun_there)] {
+            println!("{}", compared.line(&format!("{name}, {how}"), u64::from(RUNS), Some(1.3)));
+        }
     }
 }

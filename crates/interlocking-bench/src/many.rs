@@ -46,13 +46,30 @@ pub fn five(wait: Duration) -> Arc<Five> {
     Arc::new(Five { first: node(), second: node(), third: node(), fourth: node(), fifth: node() })
 }
 
-/// So many runs of the graph at once; gives the sum of their counts.
+/// So many runs of the graph at once, begun one after the other and then spawned; gives the sum of their counts.
 pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
         let run = Run::shared(graph.clone()).without_journal().start(Ball::new(5));
         tasks.spawn(async move { run.await.ok().and_then(|report| report.outcome.finished()) });
     }
+    sum(tasks).await
+}
+
+/// The same, each begun in its own task, as by a service that answers requests.
+pub async fn requests(graph: &Arc<Five>, count: u32) -> u64 {
+    let mut tasks = JoinSet::new();
+    for _ in 0..count {
+        let (graph, ball) = (graph.clone(), Ball::new(5));
+        tasks.spawn(async move {
+            let report = Run::shared(graph).without_journal().start(ball).await;
+            report.ok().and_then(|report| report.outcome.finished())
+        });
+    }
+    sum(tasks).await
+}
+
+async fn sum(mut tasks: JoinSet<Option<Ball>>) -> u64 {
     let mut sum = 0;
     while let Some(counted) = tasks.join_next().await {
         sum += counted.ok().flatten().map_or(0, |ball| ball.hits);

@@ -95,7 +95,12 @@ pub(crate) fn chain<'c, G: Graph>(
     let heard = backstage.settings.sink.as_deref().map(|sink| Box::new(Heard::new(backstage, sink, execution)));
     let mut links = Links { solo, whereabouts, cancel: shared.cancel(), heard };
     async move {
-        let result = if let Some(input) = input.take().filter(|_| !links.is_cancelled()) {
+        let result = 'result: {
+            // Moved as a whole from here on: what is matched on further down would stay in the future.
+            let input = match if links.is_cancelled() { None } else { input.take() } {
+                Some(input) => input,
+                None => break 'result Err(Interruption::Cancelled),
+            };
             let (services, execution) = (&shared.services, links.solo.execution());
             let mut chain = pin!(services.graph.chain(input, Entered { services, execution }, &mut links));
             let mut waiting = None;
@@ -112,8 +117,6 @@ pub(crate) fn chain<'c, G: Graph>(
                 waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
             })
             .await
-        } else {
-            Err(Interruption::Cancelled)
         };
         let execution = links.solo.execution();
         let (now, took) = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();

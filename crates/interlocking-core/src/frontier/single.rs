@@ -3,20 +3,63 @@
 use super::{Counts, Execution, Frontier, NodeState, Payload, Phase, Solo, entries};
 use crate::net::{Net, NodeIndex};
 use crate::route::Step;
+use std::ops::{Deref, DerefMut};
 
 /// A run that has been a [`Solo`] from its entry on: the counts of its nodes, and no more. Most runs that wait are one, so
 /// this is small; [`into_frontier`](Self::into_frontier) makes of it what it stands for.
 #[derive(Clone, Debug)]
 pub struct Single<'n> {
     net: &'n Net,
-    nodes: Box<[NodeState]>,
+    nodes: Nodes,
+}
+
+/// What is known of each node. That of a small net needs no memory of its own.
+#[derive(Clone, Debug)]
+enum Nodes {
+    Few([NodeState; Self::FEW]),
+    Many(Box<[NodeState]>),
+}
+
+impl Nodes {
+    const FEW: usize = 6;
+
+    #[inline]
+    fn new(count: usize) -> Self {
+        if count > Self::FEW {
+            Self::Many(vec![NodeState::default(); count].into())
+        } else {
+            Self::Few(Default::default())
+        }
+    }
+}
+
+impl Deref for Nodes {
+    type Target = [NodeState];
+
+    #[inline]
+    fn deref(&self) -> &[NodeState] {
+        match self {
+            Self::Few(nodes) => nodes,
+            Self::Many(nodes) => nodes,
+        }
+    }
+}
+
+impl DerefMut for Nodes {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [NodeState] {
+        match self {
+            Self::Few(nodes) => nodes,
+            Self::Many(nodes) => nodes,
+        }
+    }
 }
 
 impl<'n> Single<'n> {
     /// A run whose entry runs: a [`Frontier`] after [`new`](Frontier::new) and [`next_due`](Frontier::next_due), which
     /// gives the entry's token back at once.
     pub fn entered(net: &'n Net) -> Self {
-        let mut nodes: Box<[NodeState]> = vec![NodeState::default(); net.nodes().len()].into();
+        let mut nodes = Nodes::new(net.nodes().len());
         nodes[usize::from(net.place(net.entry()).node)].counts = Counts::new(1, 1);
         Self { net, nodes }
     }
@@ -54,7 +97,7 @@ impl<'n> Single<'n> {
 
     /// The same run, in which `execution` runs.
     pub fn into_frontier<P: Payload>(self, execution: Execution) -> Frontier<'n, P> {
-        let mut frontier = Frontier::of(self.net, self.nodes);
+        let mut frontier = Frontier::of(self.net, self.nodes[..self.net.nodes().len()].into());
         frontier.marked.insert(usize::from(self.net.node(execution.node).first_place));
         frontier.nodes[usize::from(execution.node)].phase = Phase::Running;
         frontier.running = 1;

@@ -1,6 +1,6 @@
 //! A run with an agent that is recorded, and the same run with the cassette.
 
-use crate::support::{Log, failed, timed};
+use crate::support::{Log, failed, pass, timed};
 use askama::Template;
 use interlocking::agents::{Agent, Recorder, Replayer, Script, ScriptedAgent};
 use interlocking::prelude::*;
@@ -46,10 +46,11 @@ impl LLMHandler<review::draft> for Draft {
 }
 struct Judge;
 macro_rules! judge {
-    ($node:ident) => {
+    ($node:ident, late by $delay:literal) => {
         impl LLMHandler<review::$node> for Judge {
             async fn before<'a>(&'a self, parent: &'a SessionId, _: &mut Cx<'_, review::$node>) -> Ask<Tell> {
                 let slug = Slug::new("judge")?;
+                pass($delay).await;
                 Ok((Tell { task: "judge it".to_owned() }, SessionOp::ForkFrom { parent: parent.clone(), slug }))
             }
             async fn after(
@@ -63,8 +64,8 @@ macro_rules! judge {
         }
     };
 }
-judge!(left);
-judge!(right);
+judge!(left, late by 0);
+judge!(right, late by 500);
 joins!(Both for review::both, |(left, right): ((SessionId, u32), (SessionId, u32)), cx| {
     goto!(cx, review::last, (left.0, left.1 * 10 + right.1))
 });
@@ -83,7 +84,8 @@ impl LLMHandler<review::last> for Last {
     }
 }
 
-/// The critics answer differently to the same words: the left one at once, the right one late, with a correction.
+/// The critics answer differently to the same words: the left one, who asks first, at once, the right one late, with a
+/// correction.
 const SCRIPT: &str = "
     [[turn]]
     agent = \"writer\"
