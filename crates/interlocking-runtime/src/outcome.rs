@@ -25,7 +25,8 @@ pub enum Outcome<O> {
     Cancelled,
     /// The run was [suspended](crate::Cancel::suspend) from outside: it can be resumed.
     Suspended,
-    /// Every live token of the run waits for a person: once one of them has answered, it can be resumed.
+    /// Every live token of the run waits for a person, and nothing that one run of its tree has sent to another is on its
+    /// way: once a person has answered, it can be resumed.
     Waiting {
         /// What they are asked, that of child runs included.
         questions: Vec<OpenQuestion>,
