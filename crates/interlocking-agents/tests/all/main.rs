@@ -1,4 +1,4 @@
-//! Integration tests of the crate, in one binary. Every file here is a module below (`runner` checks it).
+//! Integration tests of the crate, in one binary. Every file here is a module below (`every_file_is_here` checks it).
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
@@ -14,6 +14,8 @@ mod correction;
 mod deciding;
 mod decision_tools;
 mod events;
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
 mod failures;
 mod faults;
 #[cfg(unix)]
@@ -26,6 +28,5 @@ mod nudging;
 mod own_agent;
 mod processes;
 mod readme;
-mod runner;
 mod sessions;
 mod switch;

@@ -6,38 +6,10 @@ use interlocking_agents::{AgentErrorKind, Codex, CodexSettings, Conversation, In
 use interlocking_model_server::{Reaction, Rule, Script};
 
 use crate::place::{Place, run};
+use crate::sleepers::{self, alive, gone, seen};
 use crate::working::command;
 
-/// A command that starts a daemon and itself, each of which can be recognised. Codex's sandbox ends them with the program, so they
-/// go without.
-fn daemon(name: &str) -> String {
-    format!("setsid -f sleep 7{name}1; setsid sh -c 'sleep 7{name}2' & sleep 7{name}3")
-}
-
-fn alive(name: &str) -> Vec<String> {
-    let processes = std::fs::read_dir("/proc").unwrap();
-    let lines = processes.filter_map(|process| std::fs::read(process.ok()?.path().join("cmdline")).ok());
-    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.starts_with(&format!("sleep 7{name}"))).collect()
-}
-
-async fn seen(name: &str) {
-    let start = Instant::now();
-    while alive(name).len() < 3 {
-        assert!(start.elapsed() < Duration::from_secs(20), "the commands run: {:?}", alive(name));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// What was killed may take a moment to be gone.
-async fn gone(name: &str) {
-    let start = Instant::now();
-    while !alive(name).is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(2), "still there: {:?}", alive(name));
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
+/// Codex's sandbox ends them with the program, so the commands go without.
 fn unconfined(place: &Place) -> Codex {
     Codex::new(CodexSettings { own_sandbox: false, ..place.settings() })
 }
@@ -45,8 +17,8 @@ fn unconfined(place: &Place) -> Codex {
 #[tokio::test]
 async fn an_interrupted_call_says_what_it_used() {
     for own_sandbox in [false, true] {
-        let name = format!("{}{}", std::process::id(), u8::from(own_sandbox));
-        let script = Script::new().rule(Rule::asked("work").reply(command(&daemon(&name))));
+        let name = format!("7{}{}", std::process::id(), u8::from(own_sandbox));
+        let script = Script::new().rule(Rule::asked("work").reply(command(&sleepers::command(&name))));
         let Some(place) = Place::new(script) else { return };
         let codex = Codex::new(CodexSettings { own_sandbox, ..place.settings() });
         let interrupt = Interrupt::new();
@@ -65,8 +37,8 @@ async fn an_interrupted_call_says_what_it_used() {
 
 #[tokio::test]
 async fn a_dropped_call_leaves_nothing() {
-    let name = format!("{}2", std::process::id());
-    let script = Script::new().rule(Rule::asked("work").reply(command(&daemon(&name))));
+    let name = format!("7{}2", std::process::id());
+    let script = Script::new().rule(Rule::asked("work").reply(command(&sleepers::command(&name))));
     let Some(place) = Place::new(script) else { return };
     let codex = unconfined(&place);
     {
@@ -83,13 +55,13 @@ async fn a_dropped_call_leaves_nothing() {
 /// After success too.
 #[tokio::test]
 async fn what_a_turn_detached_ends_with_it() {
-    let name = format!("{}3", std::process::id());
-    let detached = format!("setsid -f sleep 7{name}1 >/dev/null 2>&1 </dev/null; echo detached");
+    let name = format!("7{}3", std::process::id());
+    let detached = format!("setsid -f sleep {name}1 >/dev/null 2>&1 </dev/null; echo detached");
     let script = Script::new()
         .rule(Rule::asked("work").reply(command(&detached)))
         .rule(Rule::told("detached").reply_with(move |_| Reaction::text(format!("{} live", alive(&name).len()))));
     let Some(place) = Place::new(script) else { return };
-    let name = format!("{}3", std::process::id());
+    let name = format!("7{}3", std::process::id());
     let completion = run(&unconfined(&place), place.fresh("work")).await.0.unwrap();
     assert_eq!(completion.text.as_deref(), Some("1 live"), "it was there when the turn went on");
     gone(&name).await;

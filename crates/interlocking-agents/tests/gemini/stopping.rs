@@ -1,6 +1,6 @@
 //! Calls that are interrupted, dropped, or take too long, and what they leave behind: nothing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use interlocking_agents::{
     AgentErrorKind, Conversation, Disposition, Gemini, GeminiPermissions, GeminiSettings, Interrupt, NoEvents,
@@ -9,46 +9,22 @@ use interlocking_model_server::{Reaction, Rule, Script};
 use serde_json::json;
 
 use crate::place::{Place, run, with_key};
+use crate::sleepers::{self, gone, seen};
 use crate::working::calling;
 
-/// A model that starts a daemon and a command, each of which can be recognised.
+/// A model that starts commands that wait.
 fn daemon(script: Script, name: &str) -> Script {
-    let command = format!("setsid -f sleep 8{name}1; setsid sh -c 'sleep 8{name}2' & sleep 8{name}3");
-    calling(script, "run_shell_command", json!({ "command": command }))
+    calling(script, "run_shell_command", json!({ "command": sleepers::command(name) }))
 }
 
 fn working(place: &Place) -> Gemini {
     with_key(GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() })
 }
 
-fn alive(name: &str) -> Vec<String> {
-    let processes = std::fs::read_dir("/proc").unwrap();
-    let lines = processes.filter_map(|process| std::fs::read(process.ok()?.path().join("cmdline")).ok());
-    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.starts_with(&format!("sleep 8{name}"))).collect()
-}
-
-async fn seen(name: &str) {
-    let start = Instant::now();
-    while alive(name).len() < 3 {
-        assert!(start.elapsed() < Duration::from_secs(30), "the commands run: {:?}", alive(name));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// What was killed may take a moment to be gone.
-async fn gone(name: &str) {
-    let start = Instant::now();
-    while !alive(name).is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(2), "still there: {:?}", alive(name));
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
-    let name = format!("{}1", std::process::id());
+    let name = format!("8{}1", std::process::id());
     let on = Rule::asked("go on").history("work").reply(Reaction::text("Yes."));
     let Some(place) = Place::new(daemon(Script::new().rule(on), &name)) else { return };
     let agent = working(&place);
@@ -70,7 +46,7 @@ async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_dropped_call_leaves_nothing() {
-    let name = format!("{}2", std::process::id());
+    let name = format!("8{}2", std::process::id());
     let Some(place) = Place::new(daemon(Script::new(), &name)) else { return };
     let agent = working(&place);
     {

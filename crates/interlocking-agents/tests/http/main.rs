@@ -5,6 +5,7 @@
 mod answers;
 mod common;
 mod decisions;
+#[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod failures;
 mod keys;

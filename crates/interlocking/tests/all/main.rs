@@ -21,6 +21,8 @@ mod cassette;
 mod context;
 mod envelope;
 mod event;
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
 mod failure;
 mod family;
 mod flow;

@@ -5,6 +5,7 @@
 mod claude;
 mod codex;
 mod dialects;
+#[path = "../../../every_file_is_here.rs"]
 mod every_file_is_here;
 mod faults;
 mod lock;
