@@ -40,6 +40,7 @@ mod gemini;
 pub mod http;
 pub mod faults;
 mod interrupt;
+mod locked;
 mod lost_session;
 mod nudge;
 mod process;

@@ -17,6 +17,7 @@ use crate::agent::{Agent, TurnContext};
 use crate::capabilities::Capabilities;
 use crate::error::{AgentError, AgentErrorKind};
 use crate::event::{AgentEvent, AgentEvents};
+use crate::locked::Locked;
 use crate::program::Redactor;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
@@ -32,7 +33,7 @@ pub struct Recorder {
     scope: Scope,
     recorded: Mutex<Recorded>,
     /// Keeps other recorders away as long as this is open.
-    _locked: File,
+    _locked: Locked,
 }
 
 #[derive(Debug, Default)]
@@ -55,8 +56,8 @@ impl Recorder {
         let cassette = cassette.as_ref();
         let cassette = std::path::absolute(cassette).unwrap_or_else(|_| cassette.to_owned());
         std::fs::create_dir_all(&cassette).map_err(|error| of_file(&cassette, &error))?;
-        let locked = File::open(&cassette).map_err(|error| of_file(&cassette, &error))?;
-        match locked.try_lock() {
+        let directory = File::open(&cassette).map_err(|error| of_file(&cassette, &error))?;
+        match directory.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(CassetteError::Busy { cassette }),
             // Not every system locks directories; then nobody is kept away.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -64,7 +65,7 @@ impl Recorder {
         tape::make(&cassette, agent.name())?;
         let scope = Scope { without: Default::default(), limit: Self::DEFAULT_LIMIT };
         let (placeholders, recorded) = Default::default();
-        Ok(Self { agent, cassette, placeholders, scope, recorded, _locked: locked })
+        Ok(Self { agent, cassette, placeholders, scope, recorded, _locked: Locked(directory) })
     }
 
     /// The same, writing `⟦name⟧` wherever `value` stands: for what differs from run to run, such as the run's id. Choose values

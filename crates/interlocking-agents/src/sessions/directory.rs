@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use super::Place;
 use super::error::{SessionError, SessionUse};
+use crate::locked::Locked;
 use crate::session::SessionId;
 
 /// What a place file of a session without a workspace says.
@@ -29,15 +30,12 @@ pub(super) struct Directory {
     path: PathBuf,
 }
 
-/// A session that is in use while this lives.
-#[derive(Debug)]
-pub(super) struct Locked(File);
-
 impl Directory {
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path }
     }
 
+    /// The session is in use while what this gives lives.
     pub(super) fn begin(&self, session: &SessionId, wanted: SessionUse) -> Result<Locked, SessionError> {
         let path = self.file(session, "lock");
         let unreadable = |error| unreadable(session, &path, &error);
@@ -45,7 +43,7 @@ impl Directory {
         match lock(&file, wanted) {
             Ok(()) => {
                 let locked = Locked(file);
-                locked.sign().map_err(unreadable)?;
+                sign(&locked.0).map_err(unreadable)?;
                 Ok(locked)
             }
             Err(TryLockError::WouldBlock) => {
@@ -147,21 +145,10 @@ impl Directory {
 #[cfg(unix)]
 const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
-impl Locked {
-    /// Writes down which process it is, over whoever was there before: as many bytes each time.
-    fn sign(&self) -> io::Result<()> {
-        let name = format!("{:010}\n", std::process::id());
-        (&self.0).write_all(name.as_bytes())
-    }
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        // Closing would do, but for a program that is just being started and has the file until it runs.
-        if let Err(error) = self.0.unlock() {
-            tracing::debug!(%error, "a session's lock is given back by closing its file");
-        }
-    }
+/// Writes down which process it is, over whoever was there before: as many bytes each time.
+fn sign(mut file: &File) -> io::Result<()> {
+    let name = format!("{:010}\n", std::process::id());
+    file.write_all(name.as_bytes())
 }
 
 /// Looks twice: somebody may have been looking, too.

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use error::{SessionError, SessionUse};
 
+use crate::locked::Locked;
 use crate::session::{SessionId, SessionOp};
-use directory::{Directory, Locked};
+use directory::Directory;
 use memory::{Memory, Used};
 
 /// The sessions of one backend. Clones share the same registry; agents that share a backend's session store (two
