@@ -70,7 +70,7 @@ impl Cleanup {
     ///
     /// [`CleanupError`] where `root` is no worktree: nothing was done.
     pub fn run(&self, root: &Path) -> Result<CleanupReport, CleanupError> {
-        if std::fs::symlink_metadata(root.join(".git")).is_err() {
+        if !is_worktree_root(root) {
             return Err(CleanupError::NoWorktree { path: root.to_owned() });
         }
         let (found, mut failures) = walk::marked_files(root, &self.extensions);
@@ -92,5 +92,11 @@ impl Cleanup {
 /// The root of the git worktree that `place` is in, if it is in one.
 pub fn worktree_root(place: &Path) -> Option<PathBuf> {
     let place = std::path::absolute(place).ok()?;
-    place.ancestors().find(|directory| directory.join(".git").exists()).map(Path::to_owned)
+    place.ancestors().find(|directory| is_worktree_root(directory)).map(Path::to_owned)
+}
+
+/// Whether a git worktree begins here. Git, too, passes by a directory `.git` in which is no repository.
+pub(crate) fn is_worktree_root(directory: &Path) -> bool {
+    let git = directory.join(".git");
+    git.is_file() || std::fs::symlink_metadata(git.join("HEAD")).is_ok()
 }

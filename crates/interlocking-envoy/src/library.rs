@@ -1,5 +1,6 @@
 //! Where protocols are looked up: a project's own directory, then those that come with this crate.
 
+use crate::cleanup::is_worktree_root;
 use crate::embedded::{self, EMBEDDED};
 use crate::file::{FileError, ProtocolFile};
 use crate::name::ProtocolName;
@@ -148,7 +149,7 @@ fn is_absent(error: &io::Error) -> bool {
 pub fn project_root(place: &Path) -> PathBuf {
     let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
     for directory in place.ancestors() {
-        if directory.join(DIRECTORY).is_dir() || directory.join(".git").exists() {
+        if directory.join(DIRECTORY).is_dir() || is_worktree_root(directory) {
             return directory.to_owned();
         }
     }

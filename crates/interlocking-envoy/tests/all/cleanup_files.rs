@@ -113,6 +113,10 @@ fn only_source_files_are_edited() {
     let report = Cleanup::new().run(&other).unwrap();
     assert_eq!(report.files_modified, [PathBuf::from("src/lib.rs")]);
     assert_eq!(Cleanup::new().run(&root.join("src")), Err(CleanupError::NoWorktree { path: root.join("src") }));
+    // For git that is none, either.
+    std::fs::create_dir(root.join("src/.git")).unwrap();
+    assert_eq!(worktree_root(&root.join("src")).unwrap(), root);
+    assert_eq!(Cleanup::new().run(&root.join("src")), Err(CleanupError::NoWorktree { path: root.join("src") }));
 }
 
 /// Extensions are the user's to add, but for Markdown (CON-126, TC-24).

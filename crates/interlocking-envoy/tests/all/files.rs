@@ -38,6 +38,7 @@ fn files_are_found_from_below_the_root() {
     assert_eq!(steps(&Library::discover(&below).resolve(&named("everything")).unwrap()), ["1: Do it"]);
     // A repository within is a project of its own, whatever is above it.
     std::fs::create_dir_all(below.join(".git")).unwrap();
+    std::fs::write(below.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     assert_eq!(project_root(&below), below);
     assert!(Library::discover(&below).resolve(&named("everything")).is_err());
 }
