@@ -21,12 +21,13 @@ async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
     assert_eq!((&on.session, on.text.as_deref()), (&parent.session, Some("one, two")));
     assert_eq!(on.usage.input_tokens, 100, "of this call alone");
 
-    // Two: on a machine that has no room for more the program forgets now and then what it was told to go on from.
-    let forks = [place.gemini(), place.gemini()];
+    // Two at once: on a machine that has no room for more the program forgets now and then what it was told to go on from.
+    let forks = [place.gemini(), place.gemini(), place.gemini(), place.gemini()];
     let fork = |index: usize| run(&forks[index], place.fork(&parent.session, &format!("fork {index}")));
     let (a, b) = tokio::join!(fork(0), fork(1));
+    let (c, d) = tokio::join!(fork(2), fork(3));
     let mut sessions = vec![parent.session.clone()];
-    for (index, (outcome, _)) in [a, b].into_iter().enumerate() {
+    for (index, (outcome, _)) in [a, b, c, d].into_iter().enumerate() {
         let completion = outcome.unwrap();
         let asked = format!("fork {index}");
         let request = place.server.requests().into_iter().rfind(|request| request.prompt().contains(&asked)).unwrap();
