@@ -44,12 +44,13 @@ pub trait Payload: Sized {
 #[derive(Clone)]
 pub struct Frontier<'n, P> {
     net: &'n Net,
-    marked: Bits,
+    /// By node.
+    counts: Box<[Counts]>,
+    marking: Marking,
     /// By place, as is what follows. Neither has anything in it before a token waits: many runs never have one that does.
     waiting: Box<[Option<P>]>,
     /// Up to the last that is kept: the value of a latched slot, and of a kept slot while its join runs.
     remembered: Box<[Option<P>]>,
-    nodes: Box<[NodeState]>,
     due: VecDeque<NodeIndex>,
     running: u32,
     exit: Option<P>,
@@ -104,9 +105,16 @@ pub struct Completed {
     pub cancelled: Vec<Execution>,
 }
 
+/// Where the tokens are.
+#[derive(Clone, Debug)]
+struct Marking {
+    marked: Bits,
+    nodes: Box<[NodeState]>,
+}
+
+/// What is known of a node beyond its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeState {
-    counts: Counts,
     phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     again: bool,
@@ -133,23 +141,24 @@ impl<'n, P: Payload> Frontier<'n, P> {
     pub fn new(net: &'n Net, entry: P) -> Self {
         let mut frontier = Self::empty(net);
         let place = usize::from(entry.place());
-        frontier.marked.insert(place);
+        frontier.marking.marked.insert(place);
         frontier.arrive(place, entry, None);
         frontier
     }
 
     fn empty(net: &'n Net) -> Self {
-        Self::of(net, vec![NodeState::default(); net.nodes().len()].into())
+        Self::of(net, vec![Counts::default(); net.nodes().len()].into())
     }
 
-    /// A run whose nodes are these, without any token.
-    fn of(net: &'n Net, nodes: Box<[NodeState]>) -> Self {
+    /// A run whose nodes have these counts, without any token.
+    fn of(net: &'n Net, counts: Box<[Counts]>) -> Self {
+        let nodes = vec![NodeState::default(); net.nodes().len()].into();
         Self {
             net,
-            marked: Bits::new(net.places().len()),
+            counts,
+            marking: Marking { marked: Bits::new(net.places().len()), nodes },
             waiting: Box::default(),
             remembered: Box::default(),
-            nodes,
             due: VecDeque::new(),
             running: 0,
             exit: None,
@@ -171,22 +180,22 @@ impl<'n, P: Payload> Frontier<'n, P> {
     pub fn next_due(&mut self) -> Option<Due<P>> {
         let node = self.due.pop_front()?;
         let row = self.net.intake(node);
-        let state = &mut self.nodes[usize::from(node)];
+        let (state, counts) = (&mut self.marking.nodes[usize::from(node)], &mut self.counts[usize::from(node)]);
         let mut exhausted = None;
-        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
+        let (visits, attempt) = (counts.visits(), counts.attempt());
         if std::mem::take(&mut state.again) {
-            state.counts = Counts::new(visits, attempt.saturating_add(1));
-            if state.counts.attempt() > row.attempts {
+            *counts = Counts::new(visits, attempt.saturating_add(1));
+            if counts.attempt() > row.attempts {
                 exhausted = Some(Limit::Attempts(row.attempts));
             }
         } else {
-            state.counts = Counts::new(visits.saturating_add(1), 1);
-            if state.counts.visits() > row.visits {
+            *counts = Counts::new(visits.saturating_add(1), 1);
+            if counts.visits() > row.visits {
                 exhausted = Some(Limit::Visits(row.visits));
             }
         }
         state.phase = Phase::Running;
-        let execution = state.execution(node);
+        let execution = counts.execution(node);
         state.filled = 0;
         let input = if row.is_join {
             let mut slots = Vec::with_capacity(row.places().len());
@@ -205,16 +214,16 @@ impl<'n, P: Payload> Frontier<'n, P> {
     pub fn next_plain(&mut self) -> Option<(Execution, &mut Option<P>)> {
         let node = *self.due.front()?;
         let row = self.net.intake(node);
-        let state = &mut self.nodes[usize::from(node)];
-        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
-        state.counts = match state.again {
+        let (state, counts) = (&mut self.marking.nodes[usize::from(node)], &mut self.counts[usize::from(node)]);
+        let (visits, attempt) = (counts.visits(), counts.attempt());
+        *counts = match state.again {
             _ if row.is_join => return None,
             false if visits < row.visits => Counts::new(visits + 1, 1),
             true if attempt < row.attempts => Counts::new(visits, attempt + 1),
             _ => return None,
         };
         (state.again, state.phase) = (false, Phase::Running);
-        let execution = state.execution(node);
+        let execution = counts.execution(node);
         self.due.pop_front();
         self.running += 1;
         Some((execution, &mut self.waiting[usize::from(row.first_place)]))
@@ -257,10 +266,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Counts an entry of a node that takes no token of the run: an event node, an advisory node.
     pub fn enter_beside(&mut self, node: NodeIndex) -> (Execution, Option<Limit>) {
         let limit = self.net.intake(node).visits;
-        let state = &mut self.nodes[usize::from(node)];
-        state.counts = Counts::new(state.counts.visits().saturating_add(1), 1);
-        let exhausted = state.counts.visits() > limit;
-        (state.execution(node), exhausted.then_some(Limit::Visits(limit)))
+        let counts = &mut self.counts[usize::from(node)];
+        *counts = Counts::new(counts.visits().saturating_add(1), 1);
+        let exhausted = counts.visits() > limit;
+        (counts.execution(node), exhausted.then_some(Limit::Visits(limit)))
     }
 
     /// Absorbs what an event node says. A redirect from where no token is changes nothing, and gives `None`.
@@ -277,7 +286,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         };
         let alternative = net.alternative(alternative).filter(|found| found.source == node && found.allows(&step));
         let region = alternative.ok_or_else(not_in_table)?.cancels.as_ref().ok_or_else(not_in_table)?;
-        if self.ended || !self.marked.iter().any(|place| region.places.contains(place)) {
+        if self.ended || !self.marking.marked.iter().any(|place| region.places.contains(place)) {
             return Ok(None);
         }
         let cancelled = self.clear(&region.places, &region.nodes);
@@ -309,14 +318,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// The run as a [`Solo`] of `execution`; `None` if that does not run, or anything else runs or is due.
     pub fn solo(&mut self, execution: Execution) -> Option<Solo<'_>> {
         let alone = self.running == 1 && self.due.is_empty() && self.is_current(execution);
-        alone.then_some(Solo {
-            net: self.net,
-            shortcuts: self.net.shortcuts(),
-            nodes: &mut self.nodes,
-            marked: Some(&mut self.marked),
-            first: execution.node,
-            last: execution.node,
-        })
+        alone.then(|| Solo::new(self.net, &mut self.counts, Some(&mut self.marking), execution.node))
     }
 
     /// One step of a [`Solo`]: the same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or
@@ -337,11 +339,11 @@ impl<'n, P: Payload> Frontier<'n, P> {
         };
         Ok(Frontier {
             net: self.net,
-            marked: self.marked,
+            counts: self.counts,
+            marking: self.marking,
             waiting: all(self.waiting)?,
             remembered: all(self.remembered)?,
             exit: self.exit.map(change).transpose()?,
-            nodes: self.nodes,
             due: self.due,
             running: self.running,
             ended: self.ended,
@@ -351,22 +353,23 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Whether the outcome of `execution` still counts.
     #[inline]
     pub fn is_current(&self, execution: Execution) -> bool {
-        let Some(state) = self.nodes.get(usize::from(execution.node)) else { return false };
+        let node = usize::from(execution.node);
+        let (Some(state), Some(counts)) = (self.marking.nodes.get(node), self.counts.get(node)) else { return false };
         // An entry raises one of the counts, so an outcome that was reported before, or comes late, is of another.
-        state.phase == Phase::Running && state.execution(execution.node) == execution && !self.ended
+        state.phase == Phase::Running && counts.execution(execution.node) == execution && !self.ended
     }
 
     /// Ends the run without an exit value, and gives the executions to stop.
     pub fn abandon(&mut self) -> Vec<Execution> {
         let mut stopped = Vec::new();
         // A run that came to its exit has nothing left.
-        if self.ended && self.exit.is_none() && self.running == 0 && self.marked.is_empty() {
+        if self.ended && self.exit.is_none() && self.running == 0 && self.marking.marked.is_empty() {
             return stopped;
         }
-        for index in 0..self.nodes.len() {
+        for index in 0..self.marking.nodes.len() {
             stopped.extend(self.discard(index));
         }
-        self.marked.clear();
+        self.marking.marked.clear();
         self.due.clear();
         self.waiting.fill_with(|| None);
         self.ended = true;
@@ -390,8 +393,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// The executions that run, in table order.
     pub fn executions(&self) -> impl Iterator<Item = Execution> + '_ {
-        let running = self.nodes.iter().enumerate().filter(|(_, state)| state.phase == Phase::Running);
-        running.map(|(node, state)| state.execution(node as NodeIndex))
+        let states = self.marking.nodes.iter().zip(&self.counts).zip(0..);
+        let running = states.filter(|((state, _), _)| state.phase == Phase::Running);
+        running.map(|((_, counts), node)| counts.execution(node))
     }
 
     /// How many nodes are due.
@@ -406,17 +410,17 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// How often the node has been entered so far.
     pub fn visits(&self, node: NodeIndex) -> u32 {
-        self.nodes[usize::from(node)].counts.visits()
+        self.counts[usize::from(node)].visits()
     }
 
     /// The nodes that have been entered so far, in table order, each with how often.
     pub fn entries(&self) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
-        entries(&self.nodes)
+        entries(&self.counts)
     }
 
     /// The places that hold a token, by index.
     pub fn marking(&self) -> impl Iterator<Item = usize> + '_ {
-        self.marked.iter()
+        self.marking.marked.iter()
     }
 
     /// Why the run cannot go on, if nothing is due and nothing runs.
@@ -424,7 +428,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         if self.ended || self.running > 0 || self.has_due() {
             return None;
         }
-        let joins: Vec<_> = self.marked.iter().map(|place| self.net.places()[place].node).collect();
+        let joins: Vec<_> = self.marking.marked.iter().map(|place| self.net.places()[place].node).collect();
         let (mut filled, mut missing) = (Vec::new(), Vec::new());
         for (index, place) in self.net.places().iter().enumerate().filter(|(_, place)| joins.contains(&place.node)) {
             let list = if self.has_value(index) { &mut filled } else { &mut missing };
@@ -445,7 +449,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     #[inline(always)]
     fn put(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
         let place = token.place();
-        if !self.marked.insert(usize::from(place)) {
+        if !self.marking.marked.insert(usize::from(place)) {
             return Err(self.double_token(from, place));
         }
         self.arrive(usize::from(place), token, Some(from));
@@ -455,8 +459,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// Ends the run with the exit's token.
     #[inline(never)]
     fn leave(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
-        if !self.marked.is_empty() {
-            let live = self.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
+        if !self.marking.marked.is_empty() {
+            let live = self.marking.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
             return Err(Violation::LiveAtExit { from: self.net.name(from).to_owned(), live });
         }
         if self.ended {
@@ -483,16 +487,16 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let node = self.net.consumer(place).node;
         let row = self.net.intake(node);
         if row.is_join {
-            let mut filled = usize::from(self.nodes[usize::from(node)].filled);
+            let mut filled = usize::from(self.marking.nodes[usize::from(node)].filled);
             while filled < row.places().len() && self.has_value(row.places().start + filled) {
                 filled += 1;
             }
-            self.nodes[usize::from(node)].filled = filled as u16;
+            self.marking.nodes[usize::from(node)].filled = filled as u16;
             if filled < row.places().len() {
                 return;
             }
         }
-        let state = &mut self.nodes[usize::from(node)];
+        let state = &mut self.marking.nodes[usize::from(node)];
         // A join that is due already, thanks to a remembered value, takes the new one instead.
         if state.phase != Phase::Idle {
             return;
@@ -527,17 +531,17 @@ impl<'n, P: Payload> Frontier<'n, P> {
     #[inline]
     fn release(&mut self, node: NodeIndex) {
         let row = self.net.intake(node);
-        self.nodes[usize::from(node)].phase = Phase::Idle;
+        self.marking.nodes[usize::from(node)].phase = Phase::Idle;
         self.running -= 1;
         if !row.is_join {
             // Nothing else can have arrived while its place was marked, and nothing remembers what lay there.
-            self.marked.remove(usize::from(row.first_place));
+            self.marking.marked.remove(usize::from(row.first_place));
             return;
         }
         for place in row.places() {
             // What has arrived since the join fired belongs to its next round.
             if self.waiting[place].is_none() {
-                self.marked.remove(place);
+                self.marking.marked.remove(place);
             }
             let consumer = self.net.consumer(place);
             // Of a place that is not kept, nothing is remembered.
@@ -559,28 +563,28 @@ impl<'n, P: Payload> Frontier<'n, P> {
             }
             self.forget(place);
         }
-        self.marked.subtract(places);
+        self.marking.marked.subtract(places);
         let mut stopped = Vec::new();
         for index in nodes.iter() {
             stopped.extend(self.discard(index));
             // A join that loses one slot has the others still, even if it ran with them.
             for place in self.net.nodes()[index].places().filter(|&place| !self.net.places()[place].latched) {
-                if self.marked.contains(place) && !self.is_waiting(place) {
+                if self.marking.marked.contains(place) && !self.is_waiting(place) {
                     let remembered = self.forget(place);
                     self.waiting[place] = remembered;
                 }
             }
         }
-        self.due.retain(|&node| self.nodes[usize::from(node)].phase == Phase::Due);
+        self.due.retain(|&node| self.marking.nodes[usize::from(node)].phase == Phase::Due);
         stopped
     }
 
     /// Makes a node idle; gives its execution if one ran.
     fn discard(&mut self, index: usize) -> Option<Execution> {
-        let state = &mut self.nodes[index];
+        let state = &mut self.marking.nodes[index];
         (state.filled, state.again) = (0, false);
         let ran = state.phase == Phase::Running;
-        let execution = state.execution(index as NodeIndex);
+        let execution = self.counts[index].execution(index as NodeIndex);
         state.phase = Phase::Idle;
         self.running -= u32::from(ran);
         ran.then_some(execution)
@@ -588,8 +592,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
 }
 
 /// The nodes that have been entered, each with how often.
-fn entries(nodes: &[NodeState]) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
-    let visits = nodes.iter().zip(0..).map(|(state, node)| (node, state.counts.visits()));
+fn entries(counts: &[Counts]) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
+    let visits = counts.iter().zip(0..).map(|(counts, node)| (node, counts.visits()));
     visits.filter(|(_, visits)| *visits > 0)
 }
 
@@ -608,13 +612,11 @@ impl Counts {
     fn attempt(self) -> u32 {
         (self.0 >> 32) as u32
     }
-}
 
-impl NodeState {
-    /// The execution of this node, `node`, that is the latest.
+    /// The latest execution of `node`, whose counts these are.
     #[inline]
-    fn execution(&self, node: NodeIndex) -> Execution {
-        Execution { node, visit: self.counts.visits(), attempt: self.counts.attempt() }
+    fn execution(self, node: NodeIndex) -> Execution {
+        Execution { node, visit: self.visits(), attempt: self.attempt() }
     }
 }
 
@@ -622,10 +624,11 @@ impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
     /// The whole state of the run, without the net it moves on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Frontier")
-            .field("marked", &self.marked)
+            .field("counts", &self.counts)
+            .field("marked", &self.marking.marked)
             .field("waiting", &self.waiting)
             .field("remembered", &self.remembered)
-            .field("nodes", &self.nodes)
+            .field("nodes", &self.marking.nodes)
             .field("due", &self.due)
             .field("running", &self.running)
             .field("exit", &self.exit)

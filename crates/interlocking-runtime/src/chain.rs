@@ -18,7 +18,7 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Where a chain ends: with an execution whose outcome the frontier must look at.
@@ -29,9 +29,31 @@ pub(crate) struct Chained<G: Graph> {
     pub(crate) took: Elapsed,
 }
 
-/// What lets a chain go on. Little, because every run that waits in a chain holds one, and looks at it whenever it is woken.
+impl<G: Graph> Chained<G> {
+    /// What a chain came to that nobody listened to: nobody has asked for the time either.
+    pub(crate) fn of_plain(shared: &Shared<G>, plain: &Plain<'_>, result: Result<Done<G>, Interruption>) -> Self {
+        Self::new(shared, plain, result, Default::default())
+    }
+
+    fn new(
+        shared: &Shared<G>,
+        Plain(solo): &Plain<'_>,
+        result: Result<Done<G>, Interruption>,
+        (now, took): (Elapsed, Elapsed),
+    ) -> Self {
+        let execution = solo.execution();
+        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
+        Self { execution, result, now, took }
+    }
+}
+
+/// What lets a chain go on that nobody listens to and nothing can stop, and in which no node has a timeout. Little, because
+/// every run that waits in a chain holds one, and looks at it whenever it is woken.
+pub(crate) struct Plain<'c>(pub(crate) Solo<'c>);
+
+/// What lets any chain go on.
 struct Links<'c> {
-    solo: Solo<'c>,
+    plain: Plain<'c>,
     /// Absent where a node that waits waits alone: it has no timeout, and nothing stops it.
     whereabouts: Option<&'c Whereabouts>,
     /// What stops the run; absent where nothing can.
@@ -93,7 +115,7 @@ pub(crate) fn chain<'c, G: Graph>(
         whereabouts.come_to(execution.node);
     }
     let heard = backstage.settings.sink.as_deref().map(|sink| Box::new(Heard::new(backstage, sink, execution)));
-    let mut links = Links { solo, whereabouts, cancel: shared.cancel(), heard };
+    let mut links = Links { plain: Plain(solo), whereabouts, cancel: shared.cancel(), heard };
     async move {
         let result = 'result: {
             // Moved as a whole from here on: what is matched on further down would stay in the future.
@@ -101,15 +123,12 @@ pub(crate) fn chain<'c, G: Graph>(
                 Some(input) => input,
                 None => break 'result Err(Interruption::Cancelled),
             };
-            let (services, execution) = (&shared.services, links.solo.execution());
+            let (services, execution) = (&shared.services, links.plain.0.execution());
             let mut chain = pin!(services.graph.chain(input, Entered { services, execution }, &mut links));
             let mut waiting = None;
             poll_fn(move |context| {
-                // One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
-                match catch_unwind(AssertUnwindSafe(|| chain.as_mut().poll(context))) {
-                    Ok(Poll::Ready(done)) => return Poll::Ready(Ok(done)),
-                    Ok(Poll::Pending) => {}
-                    Err(panic) => return Poll::Ready(Err(Interruption::Panicked(panic))),
+                if let Poll::Ready(ended) = poll_guarded(chain.as_mut(), context) {
+                    return Poll::Ready(ended);
                 }
                 if let Some(node) = whereabouts.and_then(Whereabouts::see) {
                     waiting = interruptible(G::net().node(node).timeout, shared.cancel());
@@ -118,10 +137,20 @@ pub(crate) fn chain<'c, G: Graph>(
             })
             .await
         };
-        let execution = links.solo.execution();
-        let (now, took) = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();
-        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
-        Chained { execution, result, now, took }
+        let times = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();
+        Chained::new(shared, &links.plain, result, times)
+    }
+}
+
+/// Polls a chain. One guard for all that runs without waiting: a panic is that of the node where the chain then stands.
+#[inline]
+pub(crate) fn poll_guarded<D>(
+    chain: Pin<&mut impl Future<Output = D>>,
+    context: &mut Context<'_>,
+) -> Poll<Result<D, Interruption>> {
+    match catch_unwind(AssertUnwindSafe(|| chain.poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(Interruption::Panicked(panic))),
     }
 }
 
@@ -161,13 +190,24 @@ fn interruptible(
     }
 }
 
-impl Relay for Links<'_> {
+impl Relay for Plain<'_> {
+    #[inline]
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
-        if may_be_traced() || self.is_cancelled() {
+        if may_be_traced() {
             return false;
         }
-        let Some(next) = self.solo.relay(alternative, place) else { return false };
+        let Some(next) = self.0.relay(alternative, place) else { return false };
         *execution = next;
+        true
+    }
+}
+
+impl Relay for Links<'_> {
+    fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
+        if self.is_cancelled() || !self.plain.relay(alternative, place, execution) {
+            return false;
+        }
+        let next = *execution;
         if let Some(whereabouts) = self.whereabouts {
             whereabouts.come_to(next.node);
         }

@@ -13,7 +13,6 @@ use crate::services::Backstage;
 use crate::settings::Settings;
 use interlocking_core::graph::Graph;
 use interlocking_core::net::{Net, NodeIndex};
-use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -25,10 +24,10 @@ pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry
     if !Lone::<G>::may_be(&settings) {
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
-    match Lone::new(graph, settings, entry) {
-        Ok(lone) => Box::pin(lone.run()),
-        Err(error) => Box::pin(ready(Err(error))),
-    }
+    // The room first: what is moved there is then what it begins with, and not all that it will hold.
+    let room = Box::new_uninit();
+    let running = Box::write(room, Lone::new(graph, settings, entry).run());
+    Box::into_pin(running)
 }
 
 /// Goes on with a run that has begun otherwise.

@@ -18,10 +18,11 @@ use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::{Features, NodeIndex};
 use interlocking_core::route::Step;
 use interlocking_core::table::EXIT;
+use once_cell::race::OnceBox;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// One run under way.
 pub(crate) struct Driver<G: Graph> {
@@ -96,12 +97,12 @@ pub(crate) struct StandingReport {
 pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     /// Where tasks start from and land, once there are any.
-    airfield: OnceLock<Box<Airfield<G>>>,
+    airfield: OnceBox<Airfield<G>>,
 }
 
 impl<G: Graph> Shared<G> {
     pub(crate) fn new(services: RunServices<G>) -> Self {
-        Self { services, airfield: OnceLock::new() }
+        Self { services, airfield: OnceBox::new() }
     }
 
     /// What stops the run; absent where nothing can.

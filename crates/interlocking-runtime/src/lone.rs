@@ -4,7 +4,7 @@
 //! run needs no driver: it is a token, the counts of its nodes, and what its handlers reach. That it holds in one piece, in the
 //! future that whoever started it holds. Once it turns out to be more, a [`Driver`] goes on with it.
 
-use crate::chain::{Chained, Whereabouts, chain};
+use crate::chain::{Chained, Plain, Whereabouts, chain, poll_guarded};
 use crate::conduct::{go_on, report};
 use crate::driver::{Driver, Next, Shared};
 use crate::outcome::{Outcome, Report};
@@ -12,38 +12,39 @@ use crate::perform::is_watched;
 use crate::prepare::{asks_agents, unrecorded};
 use crate::run::StartError;
 use crate::settings::Settings;
+use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Single};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::Features;
 use interlocking_core::route::Step;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 
-/// A run that has done no more than a chain, and is recorded nowhere.
-pub(crate) struct Lone<G: Graph> {
+/// A run that has done no more than a chain, and is recorded nowhere; `None` only while it changes.
+pub(crate) struct Lone<G: Graph>(Option<Stage<G>>);
+
+/// How far a lone run has come. What it begins with lies where it does itself later on: every run that waits holds this.
+enum Stage<G: Graph> {
+    Fresh(Arc<G>, Settings, G::Entry),
+    Begun(Begun<G>),
+}
+
+/// A lone run that has begun.
+struct Begun<G: Graph> {
     shared: Shared<G>,
     single: Single<'static>,
-    whereabouts: Whereabouts,
-    /// What the entry takes, until it begins.
-    input: Option<G::Token>,
 }
 
 impl<G: Graph> Lone<G> {
-    /// Whether a run may be one: nothing is to be asked before it begins, or written, watched or listened for while its
-    /// nodes run.
+    /// Whether a run may be one: nothing is to be asked before it begins, or written or watched while its nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
         !settings.is_recorded() && !settings.is_timed() && !asks_agents(G::net())
     }
 
     /// A run before its entry.
-    ///
-    /// # Errors
-    ///
-    /// What the run lacks.
-    pub(crate) fn new(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Result<Self, StartError> {
-        let shared = Shared::new(unrecorded(graph, settings)?);
-        let (single, input) = (Single::entered(G::net()), Some(G::enter(entry)));
-        Ok(Self { shared, single, whereabouts: Whereabouts::nowhere(), input })
+    pub(crate) fn new(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Self {
+        Self(Some(Stage::Fresh(graph, settings, entry)))
     }
 
     /// Runs to the end.
@@ -53,60 +54,97 @@ impl<G: Graph> Lone<G> {
     )]
     pub(crate) fn run(mut self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         async move {
-            let Self { shared, single, whereabouts, input } = &mut self;
-            shared.services.backstage.begin();
+            let Some((begun, input)) = self.begin()? else { unreachable!("it is run once") };
+            let Begun { shared, single } = begun;
             let first = single.first();
             if !may_chain(shared, first) {
-                return Ok(Box::pin(self.drive(first, None)).await);
+                return Ok(Box::pin(self.drive(first, Err(input))).await);
             }
-            let chained = chain(shared, whereabouts, single.solo(first), input).await;
-            match self.end(chained) {
+            let chained = if is_plain(shared) {
+                let mut plain = Plain(single.solo(first));
+                let result = {
+                    let entered = Entered { services: &shared.services, execution: first };
+                    let mut chain = pin!(shared.services.graph.chain(input, entered, &mut plain));
+                    poll_fn(move |context| poll_guarded(chain.as_mut(), context)).await
+                };
+                Chained::of_plain(shared, &plain, result)
+            } else {
+                let (whereabouts, mut input) = (Whereabouts::nowhere(), Some(input));
+                Box::pin(chain(shared, &whereabouts, single.solo(first), &mut input)).await
+            };
+            match end(shared, single, chained) {
                 Ok(report) => Ok(report),
-                Err(chained) => Ok(Box::pin(self.drive(chained.execution, Some(chained))).await),
+                Err(chained) => Ok(Box::pin(self.drive(chained.execution, Ok(chained))).await),
             }
         }
     }
 
-    /// The end of a run that was a chain up to its exit, and that nobody else is to be asked about; else what its last
-    /// execution came to.
-    fn end(&mut self, chained: Chained<G>) -> Result<Report<G::Output>, Chained<G>> {
-        let Shared { services, .. } = &self.shared;
-        if G::net().features().reports || services.backstage.settings.has_company() {
-            return Err(chained);
-        }
-        let Chained { execution, now, took, ref result } = chained;
-        match result {
-            Ok(Done { route: Ok(step), effects }) if effects.is_empty() && self.single.ends(execution, step) => {
-                services.emit_finished(execution, step, now, took);
+    /// Begins, and gives the entry's token; `None` if it had begun.
+    ///
+    /// # Errors
+    ///
+    /// What the run lacks.
+    fn begin(&mut self) -> Result<Option<(&mut Begun<G>, G::Token)>, StartError> {
+        let Some(Stage::Fresh(graph, settings, entry)) = self.0.take() else { return Ok(None) };
+        let begun = Begun { shared: Shared::new(unrecorded(graph, settings)?), single: Single::entered(G::net()) };
+        match self.0.insert(Stage::Begun(begun)) {
+            Stage::Fresh(..) => Ok(None),
+            Stage::Begun(begun) => {
+                begun.shared.services.backstage.begin();
+                Ok(Some((begun, G::enter(entry))))
             }
-            _ => return Err(chained),
         }
-        let output = match chained.result {
-            Ok(Done { route: Ok(Step::One(_, token)), .. }) => G::leave(token),
-            _ => None,
-        };
-        let Some(output) = output else {
-            return Err(Chained { execution, result: Ok(Done::misplaced()), now, took });
-        };
-        let outcome = Outcome::Finished(output);
-        services.backstage.emit_ended(&outcome);
-        Ok(report(&services.backstage, self.single.entries(), outcome))
     }
 
-    /// Goes on with a run that is more than a chain: from its entry, or from what its last execution came to.
-    async fn drive(mut self, execution: Execution, chained: Option<Chained<G>>) -> Report<G::Output> {
-        let mut driver = Driver::new(self.shared, self.single.into_frontier(execution), None);
-        let next = match (chained, self.input.take()) {
-            (Some(chained), _) => driver.take_in(chained),
-            (None, Some(input)) => Ok(Next::Alone(execution, input)),
-            (None, None) => Ok(Next::Wait),
+    /// Goes on with a run that is more than a chain: from what its last execution came to, or from its entry's token.
+    async fn drive(self, execution: Execution, from: Result<Chained<G>, G::Token>) -> Report<G::Output> {
+        let Some(Stage::Begun(Begun { shared, single })) = self.0 else { unreachable!("it has begun") };
+        let mut driver = Driver::new(shared, single.into_frontier(execution), None);
+        let next = match from {
+            Ok(chained) => driver.take_in(chained),
+            Err(input) => Ok(Next::Alone(execution, input)),
         };
         go_on(driver, next).await
     }
+}
+
+/// The end of a run that was a chain up to its exit, and that nobody else is to be asked about; else what its last
+/// execution came to.
+fn end<G: Graph>(
+    shared: &Shared<G>,
+    single: &Single<'static>,
+    chained: Chained<G>,
+) -> Result<Report<G::Output>, Chained<G>> {
+    let Shared { services, .. } = shared;
+    if G::net().features().reports || services.backstage.settings.has_company() {
+        return Err(chained);
+    }
+    let Chained { execution, now, took, ref result } = chained;
+    match result {
+        Ok(Done { route: Ok(step), effects }) if effects.is_empty() && single.ends(execution, step) => {
+            services.emit_finished(execution, step, now, took);
+        }
+        _ => return Err(chained),
+    }
+    let output = match chained.result {
+        Ok(Done { route: Ok(Step::One(_, token)), .. }) => G::leave(token),
+        _ => None,
+    };
+    let Some(output) = output else {
+        return Err(Chained { execution, result: Ok(Done::misplaced()), now, took });
+    };
+    let outcome = Outcome::Finished(output);
+    services.backstage.emit_ended(&outcome);
+    Ok(report(&services.backstage, single.entries(), outcome))
 }
 
 /// Whether a chain may begin with the entry.
 fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
     let Features { observes, read_only, .. } = G::net().features();
     !observes && !read_only && !is_watched(&shared.services, first)
+}
+
+/// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.
+fn is_plain<G: Graph>(shared: &Shared<G>) -> bool {
+    shared.services.backstage.settings.sink.is_none() && shared.cancel().is_none() && !G::net().features().timeouts
 }

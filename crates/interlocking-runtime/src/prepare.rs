@@ -9,7 +9,7 @@ use crate::past::past;
 use crate::resume;
 use crate::run::StartError;
 use crate::scribe::Scribe;
-use crate::services::{Backstage, RunServices, memories, read};
+use crate::services::{Backstage, Kept, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::tree::Membership;
 use crate::workspaces::Workspaces;
@@ -176,9 +176,9 @@ async fn fresh<G: Graph>(
     };
     let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
-    let kept = Box::new(read(&encoded).map_err(unreadable)?);
+    let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
     let scribe = Arc::new(Scribe::new(journal, settings.run.clone(), 0));
-    let services = services(graph.clone(), *settings, Some(kept), Some(scribe.clone()));
+    let services = services(graph.clone(), *settings, Some(kept.into()), Some(scribe.clone()));
     let settings = &services.backstage.settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
     let table = Box::new(net.table().clone());
@@ -191,12 +191,10 @@ async fn fresh<G: Graph>(
 fn services<G: Graph>(
     graph: Arc<G>,
     settings: Settings,
-    entry: Option<Box<G::Entry>>,
+    kept: Option<Box<Kept<G>>>,
     scribe: Option<Arc<Scribe>>,
 ) -> RunServices<G> {
-    let inputs = scribe.is_some().then(|| Box::new(vec![None; G::net().places().len()].into()));
-    let backstage = Backstage::new::<G>(settings, scribe);
-    RunServices { graph, entry, inputs, memories: memories::<G>(), backstage }
+    RunServices { graph, kept, memories: memories::<G>(), backstage: Backstage::new::<G>(settings, scribe) }
 }
 
 /// Where a run stands before its first node.

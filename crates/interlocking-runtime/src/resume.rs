@@ -10,7 +10,7 @@ use crate::prepare::Executed;
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
 use crate::run::StartError;
 use crate::scribe::Scribe;
-use crate::services::{Backstage, MemoryStore, RunServices, memories, read};
+use crate::services::{Backstage, Kept, MemoryStore, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::table_change;
 use interlocking_agents::Ledger;
@@ -230,7 +230,7 @@ impl Reader<'_> {
         let (arrived, inputs) = (self.places::<G>(&replayed.arrived)?, self.places::<G>(&replayed.inputs)?);
         let entry = self.texts.of(&replayed.entry);
         let entry = read(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
-        let entry = Some(Box::new(entry));
+        let kept = Some(Box::new(Kept { entry, inputs: inputs.into() }));
         let in_flight = replayed.in_flight.values();
         let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
         let in_flight = in_flight.collect::<Result<_, StartError>>()?;
@@ -271,10 +271,7 @@ impl Reader<'_> {
             doomed,
             is_taken_up,
         };
-        Ok((
-            standing,
-            RunServices { graph: graph.clone(), backstage, entry, inputs: Some(Box::new(inputs.into())), memories },
-        ))
+        Ok((standing, RunServices { graph: graph.clone(), backstage, kept, memories }))
     }
 
     /// What single executions had done, those that are taken up again counted once more.

@@ -18,9 +18,10 @@ use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Node, Token};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
+use once_cell::race::OnceBox;
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// A run's services, for handlers of graph `G`.
@@ -28,10 +29,15 @@ pub(crate) struct RunServices<G: Graph> {
     pub(crate) graph: Arc<G>,
     pub(crate) backstage: Backstage,
     /// `None` where the run has no journal.
-    pub(crate) entry: Option<Box<G::Entry>>,
-    /// The last input of each place, as its node took it; `None` where the run has no journal.
-    pub(crate) inputs: Option<Box<Mutex<Vec<Option<Encoded>>>>>,
+    pub(crate) kept: Option<Box<Kept<G>>>,
     pub(crate) memories: Box<[Box<dyn MemoryStore>]>,
+}
+
+/// What handlers may ask for again.
+pub(crate) struct Kept<G: Graph> {
+    pub(crate) entry: G::Entry,
+    /// The last input of each place, as its node took it.
+    pub(crate) inputs: Mutex<Vec<Option<Encoded>>>,
 }
 
 /// The part of a run's services that depends on no graph type: what node kinds of this crate use.
@@ -41,7 +47,7 @@ pub(crate) struct Backstage {
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) scribe: Option<Arc<Scribe>>,
-    notes: OnceLock<Box<Notes>>,
+    notes: OnceBox<Notes>,
 }
 
 /// What is noted of a run that talks to agents or people, has effects, or was taken up: made when the first of it comes.
@@ -120,15 +126,15 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn entry(&self) -> Result<&G::Entry, ContextError> {
-        self.entry.as_deref().ok_or(ContextError::NoEntry)
+        Ok(&self.kept.as_ref().ok_or(ContextError::NoEntry)?.entry)
     }
 
     fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError> {
         let net = self.backstage.net;
         let name = || net.name(node).to_owned();
-        let inputs = self.inputs.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
+        let kept = self.kept.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
         let row = net.node(node);
-        let payloads = lock(inputs)[row.places()].to_vec();
+        let payloads = lock(&kept.inputs)[row.places()].to_vec();
         let mut tokens = Vec::with_capacity(payloads.len());
         for (payload, place) in payloads.into_iter().zip(row.first_place..) {
             let payload = payload.ok_or_else(|| ContextError::NeverEntered { node: name() })?;
@@ -173,9 +179,9 @@ impl<G: Graph> RunServices<G> {
 
     /// Keeps the payloads that a node takes as its last input.
     pub(crate) fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
-        if let Some(inputs) = &self.inputs {
+        if let Some(kept) = &self.kept {
             let places = self.backstage.net.node(node).places();
-            lock(inputs)[places.clone()].clone_from_slice(&arrived[places]);
+            lock(&kept.inputs)[places.clone()].clone_from_slice(&arrived[places]);
         }
     }
 
@@ -219,7 +225,7 @@ impl Backstage {
     pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
         let net = G::net();
         let started = settings.clock().now();
-        Self { net, settings, started, scribe, notes: OnceLock::new() }
+        Self { net, settings, started, scribe, notes: OnceBox::new() }
     }
 
     /// The run's name.

@@ -16,6 +16,7 @@ use interlocking_agents::{LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
+use once_cell::race::OnceBox;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(crate) struct Settings {
     /// What stops the run; absent where nothing can.
     pub(crate) cancel: Option<Cancel>,
     options: Option<Arc<Options>>,
-    family: OnceLock<Box<Family>>,
+    family: OnceBox<Family>,
 }
 
 /// What few runs set.
@@ -98,7 +99,7 @@ impl Settings {
             sink: self.sink.clone(),
             cancel: self.cancel.clone(),
             options: self.options.clone(),
-            family: Box::new(family).into(),
+            family: OnceBox::with_value(Box::new(family)),
         }
     }
 
@@ -158,7 +159,7 @@ impl Settings {
     }
 
     pub(crate) fn set_allowance(&mut self, allowance: Allowance) {
-        self.family = Box::new(Family { allowance: allowance.into(), ..Family::default() }).into();
+        self.family = OnceBox::with_value(Box::new(Family { allowance: allowance.into(), ..Family::default() }));
     }
 
     /// What ended the runs that share the allowance, if something has.

@@ -1,6 +1,6 @@
 //! A run whose one token has never waited.
 
-use super::{Counts, Execution, Frontier, NodeState, Payload, Phase, Solo, entries};
+use super::{Counts, Execution, Frontier, Payload, Phase, Solo, entries};
 use crate::net::{Net, NodeIndex};
 use crate::route::Step;
 use std::ops::{Deref, DerefMut};
@@ -10,47 +10,47 @@ use std::ops::{Deref, DerefMut};
 #[derive(Clone, Debug)]
 pub struct Single<'n> {
     net: &'n Net,
-    nodes: Nodes,
+    counts: AllCounts,
 }
 
-/// What is known of each node. That of a small net needs no memory of its own.
+/// Those of all nodes. Those of a small net need no memory of their own.
 #[derive(Clone, Debug)]
-enum Nodes {
-    Few([NodeState; Self::FEW]),
-    Many(Box<[NodeState]>),
+enum AllCounts {
+    Few([Counts; Self::FEW]),
+    Many(Box<[Counts]>),
 }
 
-impl Nodes {
+impl AllCounts {
     const FEW: usize = 6;
 
     #[inline]
-    fn new(count: usize) -> Self {
-        if count > Self::FEW {
-            Self::Many(vec![NodeState::default(); count].into())
+    fn new(nodes: usize) -> Self {
+        if nodes > Self::FEW {
+            Self::Many(vec![Counts::default(); nodes].into())
         } else {
             Self::Few(Default::default())
         }
     }
 }
 
-impl Deref for Nodes {
-    type Target = [NodeState];
+impl Deref for AllCounts {
+    type Target = [Counts];
 
     #[inline]
-    fn deref(&self) -> &[NodeState] {
+    fn deref(&self) -> &[Counts] {
         match self {
-            Self::Few(nodes) => nodes,
-            Self::Many(nodes) => nodes,
+            Self::Few(counts) => counts,
+            Self::Many(counts) => counts,
         }
     }
 }
 
-impl DerefMut for Nodes {
+impl DerefMut for AllCounts {
     #[inline]
-    fn deref_mut(&mut self) -> &mut [NodeState] {
+    fn deref_mut(&mut self) -> &mut [Counts] {
         match self {
-            Self::Few(nodes) => nodes,
-            Self::Many(nodes) => nodes,
+            Self::Few(counts) => counts,
+            Self::Many(counts) => counts,
         }
     }
 }
@@ -59,27 +59,20 @@ impl<'n> Single<'n> {
     /// A run whose entry runs: a [`Frontier`] after [`new`](Frontier::new) and [`next_due`](Frontier::next_due), which
     /// gives the entry's token back at once.
     pub fn entered(net: &'n Net) -> Self {
-        let mut nodes = Nodes::new(net.nodes().len());
-        nodes[usize::from(net.place(net.entry()).node)].counts = Counts::new(1, 1);
-        Self { net, nodes }
+        let mut counts = AllCounts::new(net.nodes().len());
+        counts[usize::from(net.place(net.entry()).node)] = Counts::new(1, 1);
+        Self { net, counts }
     }
 
     /// The execution of the entry, which is the only one until a [`Solo`] goes on.
     pub fn first(&self) -> Execution {
         let node = self.net.place(self.net.entry()).node;
-        self.nodes[usize::from(node)].execution(node)
+        self.counts[usize::from(node)].execution(node)
     }
 
     /// The same run as a [`Solo`] of `execution`, which is the one that runs.
     pub fn solo(&mut self, execution: Execution) -> Solo<'_> {
-        Solo {
-            net: self.net,
-            shortcuts: self.net.shortcuts(),
-            nodes: &mut self.nodes,
-            marked: None,
-            first: execution.node,
-            last: execution.node,
-        }
+        Solo::new(self.net, &mut self.counts, None, execution.node)
     }
 
     /// Whether the step of `execution`, which is the one that runs, ends the run: [`Frontier::complete`] would find its
@@ -92,14 +85,14 @@ impl<'n> Single<'n> {
 
     /// The nodes that have been entered so far, in table order, each with how often.
     pub fn entries(&self) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
-        entries(&self.nodes)
+        entries(&self.counts)
     }
 
     /// The same run, in which `execution` runs.
     pub fn into_frontier<P: Payload>(self, execution: Execution) -> Frontier<'n, P> {
-        let mut frontier = Frontier::of(self.net, self.nodes[..self.net.nodes().len()].into());
-        frontier.marked.insert(usize::from(self.net.node(execution.node).first_place));
-        frontier.nodes[usize::from(execution.node)].phase = Phase::Running;
+        let mut frontier = Frontier::of(self.net, self.counts[..self.net.nodes().len()].into());
+        frontier.marking.marked.insert(usize::from(self.net.node(execution.node).first_place));
+        frontier.marking.nodes[usize::from(execution.node)].phase = Phase::Running;
         frontier.running = 1;
         frontier
     }

@@ -1,7 +1,6 @@
 //! The quick way on from node to node.
 
-use super::{Counts, Execution, NodeState, Phase};
-use crate::bits::Bits;
+use super::{Counts, Execution, Marking, Phase};
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
 
 /// A run while one execution runs and nothing is due: the quick way on from node to node.
@@ -10,21 +9,32 @@ use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
 /// this is dropped.
 #[derive(Debug)]
 pub struct Solo<'f> {
-    pub(super) net: &'f Net,
-    pub(super) shortcuts: &'f [Shortcut],
-    pub(super) nodes: &'f mut [NodeState],
+    net: &'f Net,
+    shortcuts: &'f [Shortcut],
+    counts: &'f mut [Counts],
     /// None where there is none yet.
-    pub(super) marked: Option<&'f mut Bits>,
+    marking: Option<&'f mut Marking>,
     /// The node that the marking still shows.
-    pub(super) first: NodeIndex,
+    first: NodeIndex,
     /// The node that runs.
-    pub(super) last: NodeIndex,
+    last: NodeIndex,
 }
 
-impl Solo<'_> {
+impl<'f> Solo<'f> {
+    /// The run in which `node` runs, and nothing else.
+    #[inline]
+    pub(super) fn new(
+        net: &'f Net,
+        counts: &'f mut [Counts],
+        marking: Option<&'f mut Marking>,
+        node: NodeIndex,
+    ) -> Self {
+        Self { net, shortcuts: net.shortcuts(), counts, marking, first: node, last: node }
+    }
+
     /// The execution that runs.
     pub fn execution(&self) -> Execution {
-        self.nodes[usize::from(self.last)].execution(self.last)
+        self.counts[usize::from(self.last)].execution(self.last)
     }
 
     /// If `alternative` leads plainly to `place` and its node may be entered, gives that node's execution, which runs now;
@@ -39,9 +49,9 @@ impl Solo<'_> {
             return None;
         }
         // No token can lie in the target's only place: the target would be due or run.
-        let state = self.nodes.get_mut(shortcut.target as usize)?;
-        let (visits, attempt) = (state.counts.visits(), state.counts.attempt());
-        state.counts = if visits < shortcut.visits {
+        let counts = self.counts.get_mut(shortcut.target as usize)?;
+        let (visits, attempt) = (counts.visits(), counts.attempt());
+        *counts = if visits < shortcut.visits {
             Counts::new(visits + 1, 1)
         } else if attempt < shortcut.attempts {
             std::hint::cold_path();
@@ -50,19 +60,19 @@ impl Solo<'_> {
             return None;
         };
         self.last = shortcut.target as NodeIndex;
-        Some(state.execution(self.last))
+        Some(counts.execution(self.last))
     }
 }
 
 impl Drop for Solo<'_> {
     fn drop(&mut self) {
-        if let Some(marked) = self.marked.as_deref_mut()
+        if let Some(Marking { marked, nodes }) = self.marking.as_deref_mut()
             && self.first != self.last
         {
             marked.remove(usize::from(self.net.node(self.first).first_place));
             marked.insert(usize::from(self.net.node(self.last).first_place));
-            self.nodes[usize::from(self.first)].phase = Phase::Idle;
-            self.nodes[usize::from(self.last)].phase = Phase::Running;
+            nodes[usize::from(self.first)].phase = Phase::Idle;
+            nodes[usize::from(self.last)].phase = Phase::Running;
         }
     }
 }
