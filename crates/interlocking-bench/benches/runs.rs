@@ -1,5 +1,5 @@
 //! Ten thousand runs of five nodes of a millisecond each beside as many bare tasks: `cargo bench -p interlocking-bench
-//! --bench runs`.
+//! --bench runs`, or `--bench runs_mimalloc` for the same with another allocator.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 const RUNS: u32 = 10_000;
 const WAIT: Duration = Duration::from_millis(1);
 
-fn main() {
+pub(crate) fn main() {
     let graph = five(WAIT);
     for (name, runtime) in [
         ("two threads", Builder::new_multi_thread().worker_threads(2).enable_time().build()),

@@ -36,6 +36,9 @@ struct Begun<G: Graph> {
     single: Single<'static>,
 }
 
+/// A lone run that begins, and its entry's token.
+type Beginning<'l, G> = (&'l mut Begun<G>, <G as Graph>::Token);
+
 impl<G: Graph> Lone<G> {
     /// Whether a run may be one: nothing is to be asked before it begins, or written or watched while its nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
@@ -84,7 +87,7 @@ impl<G: Graph> Lone<G> {
     /// # Errors
     ///
     /// What the run lacks.
-    fn begin(&mut self) -> Result<Option<(&mut Begun<G>, G::Token)>, StartError> {
+    fn begin(&mut self) -> Result<Option<Beginning<'_, G>>, StartError> {
         let Some(Stage::Fresh(graph, settings, entry)) = self.0.take() else { return Ok(None) };
         let begun = Begun { shared: Shared::new(unrecorded(graph, settings)?), single: Single::entered(G::net()) };
         match self.0.insert(Stage::Begun(begun)) {
