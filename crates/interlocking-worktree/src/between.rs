@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use gix::{
     ObjectId,
     bstr::{BString, ByteSlice as _},
-    diff::tree_with_rewrites::Change,
+    diff::tree::{Recorder, recorder::Change},
     index::entry::{Flags, Mode, Stage, Stat},
+    objs::TreeRefIter,
 };
 
 use crate::git_error::{Doing as _, GitError};
@@ -28,26 +29,31 @@ pub(crate) fn between(
     new_tree: ObjectId,
 ) -> Result<Between, GitError> {
     let doing = || format!("comparing the trees {old_tree} and {new_tree}");
+    // Not `diff_tree_to_tree`, which makes ready for comparing files too.
     let trees = (git.find_tree(old_tree).doing(doing)?, git.find_tree(new_tree).doing(doing)?);
-    let options = gix::diff::Options::default().with_rewrites(None);
+    let (old_entries, new_entries) = (
+        TreeRefIter::from_bytes(&trees.0.data, git.object_hash()),
+        TreeRefIter::from_bytes(&trees.1.data, git.object_hash()),
+    );
+    let mut recorder = Recorder::default();
+    gix::diff::tree(old_entries, new_entries, gix::diff::tree::State::default(), &git.objects, &mut recorder)
+        .map_err(|error| GitError::new(doing(), error.to_string()))?;
     let mut gone = HashSet::new();
     let mut added = Vec::new();
-    for change in git.diff_tree_to_tree(&trees.0, &trees.1, options).doing(doing)? {
-        let (location, before, after) = match change {
-            Change::Addition { location, entry_mode, id, .. } => (location, None, Some((entry_mode, id))),
-            Change::Deletion { location, entry_mode, .. } => (location, Some(entry_mode), None),
-            Change::Modification { location, previous_entry_mode, entry_mode, id, .. } => {
-                (location, Some(previous_entry_mode), Some((entry_mode, id)))
+    for change in recorder.records {
+        let (path, before, after) = match change {
+            Change::Addition { path, entry_mode, oid, .. } => (path, None, Some((entry_mode, oid))),
+            Change::Deletion { path, entry_mode, .. } => (path, Some(entry_mode), None),
+            Change::Modification { path, previous_entry_mode, entry_mode, oid, .. } => {
+                (path, Some(previous_entry_mode), Some((entry_mode, oid)))
             }
-            // Not looked for.
-            Change::Rewrite { .. } => return Err(GitError::new(doing(), "a rename was reported")),
         };
-        if before.is_some_and(|mode| mode.is_no_tree()) {
-            gone.insert(location.clone());
-        }
         // Directories are reported beside their files.
         if let Some((mode, id)) = after.filter(|(mode, _)| mode.is_no_tree()) {
-            added.push((location, Mode::from(mode.kind()), id));
+            added.push((path.clone(), Mode::from(mode.kind()), id));
+        }
+        if before.is_some_and(|mode| mode.is_no_tree()) {
+            gone.insert(path);
         }
     }
     let mut index = old.clone();

@@ -146,6 +146,15 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
+        // Once the files are in their place, nothing is left but what is made here.
+        if !self.files().exists() {
+            for name in ["form", "index", "lock"] {
+                let _ = std::fs::remove_file(self.directory.join(name));
+            }
+            if std::fs::remove_dir(&self.directory).is_ok() {
+                return;
+            }
+        }
         let _ = delete_tree(&self.directory);
     }
 }

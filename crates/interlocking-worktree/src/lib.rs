@@ -125,6 +125,7 @@ mod signature;
 mod step;
 mod registration;
 mod note;
+mod objects;
 mod lock_file;
 mod trash;
 mod mend;
@@ -157,6 +158,8 @@ mod change;
 mod index;
 mod survey;
 mod untouched;
+#[cfg(unix)]
+mod entries;
 mod examine;
 mod snapshot;
 mod commit;

@@ -7,7 +7,7 @@
 use std::{collections::HashSet, io::ErrorKind, path::Path, sync::atomic::AtomicBool};
 
 use gix::{
-    bstr::ByteSlice as _,
+    bstr::{BString, ByteSlice as _},
     index::entry::{Mode, Stat},
 };
 
@@ -130,20 +130,23 @@ impl Repository {
             // Where the configuration depends on the worktree, that is asked.
             if is_shared(&git) { Ok(git) } else { open_private(&git, &git_directory) }
         };
-        let made = moved.and_then(|()| configured()).and_then(|configured| {
+        let made = moved.and_then(|()| configured()).and_then(|mut configured| {
             step::reached("a directory is in its place");
+            let form = if matches!(filling, Filling::Fresh) { None } else { pristine::form(&configured)? };
             match &filling {
                 Filling::Fresh | Filling::Noted => write_all_files(&configured, place, &mut index)?,
-                Filling::Retired(claim) => rewrite_files(&configured, place, claim, &mut index)?,
+                Filling::Retired(claim) => {
+                    self.recent_objects().attach(&mut configured);
+                    rewrite_files(&configured, place, claim, form.as_ref(), &mut index)?;
+                }
             }
             step::reached("new files are written");
             let path = git_directory.join("index");
-            std::fs::write(&path, index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)?;
-            if !matches!(filling, Filling::Fresh)
-                && let Some(form) = pristine::form(&configured)?
-            {
+            let bytes = index::to_bytes(&index, Some(tree)).doing(doing)?;
+            std::fs::write(&path, &bytes).doing(doing)?;
+            if let Some(form) = form {
                 let noted = pristine::directory_of(self.common_directory(), &name);
-                pristine::save(&noted, &path, tree, form.as_bstr())?;
+                pristine::save(&noted, &bytes, tree, form.as_bstr())?;
             }
             Ok(())
         });
@@ -206,13 +209,13 @@ fn rewrite_files(
     git: &gix::Repository,
     place: &Path,
     claim: &Claim,
+    form: Option<&BString>,
     index: &mut gix::index::File,
 ) -> Result<(), GitError> {
     let doing = || format!("using files again in {}", place.display());
     let noted = &claim.noted.index;
     // What an attribute changes is not told by a version's id.
-    let is_same_form = pristine::form(git)?.as_ref() == Some(&claim.noted.form)
-        && pristine::attributes(noted) == pristine::attributes(index);
+    let is_same_form = form == Some(&claim.noted.form) && pristine::attributes(noted) == pristine::attributes(index);
     let mut keep = vec![false; noted.entries().len()];
     let mut pairs = Vec::with_capacity(noted.entries().len());
     let mut next = 0;

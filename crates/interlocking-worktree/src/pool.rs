@@ -118,7 +118,8 @@ impl Pool {
     }
 
     fn create(&self, place: &Path, head: &NewHead, from: CommitId) -> Result<Worktree, CreateError> {
-        let git = self.repository.git();
+        let mut git = self.repository.git();
+        self.repository.recent_objects().attach(&mut git);
         if git.find_commit(from.git()).is_err() {
             return Err(CreateError::NoSuchCommit { commit: from });
         }

@@ -26,12 +26,12 @@ pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
     private_directory(common_directory).join("pristine").join(name)
 }
 
-/// Notes what has just been written: a copy of the index, which nobody has touched yet.
-pub(crate) fn save(directory: &Path, index: &Path, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
+/// Notes what has just been written: the index once more, where nobody touches it.
+pub(crate) fn save(directory: &Path, index: &[u8], tree: ObjectId, form: &BStr) -> Result<(), GitError> {
     let doing = || format!("writing {}", directory.display());
     std::fs::create_dir_all(directory).doing(doing)?;
     save_form(directory, tree, form).doing(doing)?;
-    std::fs::copy(index, directory.join("index")).map(drop).doing(doing)
+    std::fs::write(directory.join("index"), index).doing(doing)
 }
 
 pub(crate) fn save_form(directory: &Path, tree: ObjectId, form: &BStr) -> std::io::Result<()> {

@@ -15,6 +15,7 @@ use crate::{
     id::CommitId,
     mend::mend_locks,
     name::BranchName,
+    objects::RecentObjects,
     registration::{Registration, RegistrationGuard},
     worktree::Worktree,
 };
@@ -35,6 +36,7 @@ struct Inner {
     /// Canonical: what all worktrees share, `.git` as a rule.
     common_directory: PathBuf,
     registration: Registration,
+    recent: RecentObjects,
     configuration: Configuration,
     /// Of a clone, what counts instead of its own configuration.
     settings: Option<CloneSettings>,
@@ -216,6 +218,7 @@ impl Repository {
                 main: main.into_sync(),
                 current: Mutex::default(),
                 registration: Registration::of(&common_directory),
+                recent: RecentObjects::default(),
                 common_directory,
                 configuration,
                 settings,
@@ -226,6 +229,11 @@ impl Repository {
     /// For objects and references. Its view of the index may be old: worktrees open their own.
     pub(crate) fn git(&self) -> gix::Repository {
         self.inner.main.to_thread_local()
+    }
+
+    /// What making worktrees from retired ones has read.
+    pub(crate) fn recent_objects(&self) -> &RecentObjects {
+        &self.inner.recent
     }
 
     /// As [`Repository::git`], with the configuration as it is now.

@@ -24,20 +24,13 @@ pub(crate) fn strip(
     model: &Path,
     spare_link: bool,
 ) -> std::io::Result<Vec<bool>> {
-    use rustix::fs::{CWD, Mode, fstat, openat};
-    let model = openat(CWD, model, walk::DIRECTORY, Mode::empty())?;
-    let mut walk = walk::Walk {
-        noted,
-        keep,
-        kept: vec![false; keep.len()],
-        model: walk::Look::at(&model)?,
-        device: 0,
-        spare_link,
-    };
-    let root_directory = openat(CWD, root, walk::DIRECTORY, Mode::empty())?;
-    walk.device = fstat(&root_directory)?.st_dev;
-    walk.directory(&root_directory, root, 0, 0..keep.len())?;
-    walk.check(&root_directory, root)?;
+    use rustix::fs::{CWD, Mode, openat};
+    let model = walk::Look::at(&openat(CWD, model, walk::DIRECTORY, Mode::empty())?)?;
+    let directory = openat(CWD, root, walk::DIRECTORY, Mode::empty())?;
+    let look = walk::Look::at(&directory)?;
+    let mut walk = walk::Walk { noted, keep, kept: vec![false; keep.len()], model, device: look.device, spare_link };
+    walk.directory(&directory, root, 0, 0..keep.len())?;
+    walk.check(&look, root)?;
     Ok(walk.kept)
 }
 
@@ -50,9 +43,9 @@ pub(crate) fn strip(_: &Path, _: &gix::index::State, _: &[bool], _: &Path, _: bo
 #[cfg(unix)]
 mod walk {
     use super::*;
-    use crate::{trash::delete_entry, untouched::stat};
-    use rustix::fs::{AtFlags, Dev, Dir, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
-    use std::{collections::HashMap, ops::Range, os::fd::AsFd};
+    use crate::{entries::for_each_entry, trash::delete_entry, untouched::stat};
+    use rustix::fs::{AtFlags, Dev, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
+    use std::{ffi::CStr, ops::Range, os::fd::AsFd};
 
     pub(super) const DIRECTORY: OFlags =
         OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -67,8 +60,8 @@ mod walk {
     }
 
     /// What a directory passes on to what is made in it, or shows to whoever looks.
-    #[derive(PartialEq, Eq)]
     pub(super) struct Look {
+        pub(super) device: Dev,
         mode: u32,
         owner: (u32, u32),
         attributes: Vec<u8>,
@@ -83,7 +76,11 @@ mod walk {
                 attributes = vec![0; length];
                 rustix::fs::flistxattr(directory, &mut attributes[..])?;
             }
-            Ok(Self { mode: found.st_mode, owner: (found.st_uid, found.st_gid), attributes })
+            Ok(Self { device: found.st_dev, mode: found.st_mode, owner: (found.st_uid, found.st_gid), attributes })
+        }
+
+        fn is_like(&self, other: &Self) -> bool {
+            (self.mode, self.owner, &self.attributes) == (other.mode, other.owner, &other.attributes)
         }
     }
 
@@ -93,7 +90,7 @@ mod walk {
         Directory(Range<usize>),
     }
 
-    impl Walk<'_> {
+    impl<'a> Walk<'a> {
         /// `range` is of the entries below this directory, whose paths begin with `prefix` bytes of it.
         pub(super) fn directory(
             &mut self,
@@ -103,76 +100,77 @@ mod walk {
             range: Range<usize>,
         ) -> std::io::Result<()> {
             let children = self.children(prefix, range);
-            for entry in Dir::read_from(directory)? {
-                let entry = entry?;
-                let name = entry.file_name();
-                if name == c"." || name == c".." || prefix == 0 && self.spare_link && name == c".git" {
-                    continue;
+            for_each_entry(directory, |name, kind| {
+                if prefix == 0 && self.spare_link && name == c".git" {
+                    return Ok(());
                 }
-                match children.get(name.to_bytes()) {
+                let child = children.binary_search_by_key(&name.to_bytes(), |(child, _)| child);
+                match child.ok().map(|number| &children[number].1) {
                     Some(Child::File(number)) if self.keep[*number] => {
                         let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
                         if stat(&found) == self.noted.entry(*number).stat && found.st_nlink == 1 {
                             self.kept[*number] = true;
-                            continue;
+                            return Ok(());
                         }
-                        delete_entry(directory, name, self.device, path)?;
+                        delete_entry(directory, name, kind, self.device, path)
                     }
-                    Some(Child::Directory(range)) if self.is_directory(directory, name, entry.file_type())? => {
+                    Some(Child::Directory(range)) if is_directory(directory, name, kind)? => {
                         let inside = openat(directory, name, DIRECTORY, Mode::empty())?;
                         let path = path.join(std::ffi::OsStr::new(&*name.to_string_lossy()));
-                        if fstat(&inside)?.st_dev != self.device {
+                        let look = Look::at(&inside)?;
+                        if look.device != self.device {
                             return Err(std::io::Error::other(format!("{} is mounted there", path.display())));
                         }
                         self.directory(&inside, &path, prefix + name.to_bytes().len() + 1, range.clone())?;
-                        if !self.kept[range.clone()].contains(&true) {
-                            unlinkat(directory, name, AtFlags::REMOVEDIR)?;
+                        if self.kept[range.clone()].contains(&true) {
+                            self.check(&look, &path)
                         } else {
-                            self.check(&inside, &path)?;
+                            Ok(unlinkat(directory, name, AtFlags::REMOVEDIR)?)
                         }
                     }
-                    _ => delete_entry(directory, name, self.device, path)?,
+                    _ => delete_entry(directory, name, kind, self.device, path),
                 }
-            }
-            Ok(())
+            })
         }
 
-        pub(super) fn check(&self, directory: &impl AsFd, path: &Path) -> std::io::Result<()> {
-            if Look::at(directory)? == self.model {
+        pub(super) fn check(&self, look: &Look, path: &Path) -> std::io::Result<()> {
+            if look.is_like(&self.model) {
                 return Ok(());
             }
             Err(std::io::Error::other(format!("{} is not as a new directory is", path.display())))
         }
 
-        fn is_directory(&self, directory: &impl AsFd, name: &std::ffi::CStr, known: FileType) -> std::io::Result<bool> {
-            Ok(match known {
-                FileType::Unknown => {
-                    let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
-                    FileType::from_raw_mode(found.st_mode) == FileType::Directory
-                }
-                known => known == FileType::Directory,
-            })
-        }
-
-        fn children(&self, prefix: usize, range: Range<usize>) -> HashMap<Vec<u8>, Child> {
-            let mut children: HashMap<Vec<u8>, Child> = HashMap::new();
+        /// What is noted in a directory, by name.
+        fn children(&self, prefix: usize, range: Range<usize>) -> Vec<(&'a [u8], Child)> {
+            let mut children = Vec::new();
             let mut number = range.start;
             while number < range.end {
-                let path: &BStr = self.noted.entry(number).path(self.noted);
+                let path: &'a BStr = self.noted.entry(number).path(self.noted);
                 let rest = &path[prefix..];
                 let Some(end) = rest.find_byte(b'/') else {
-                    children.insert(rest.to_vec(), Child::File(number));
+                    children.push((rest.as_bytes(), Child::File(number)));
                     number += 1;
                     continue;
                 };
                 let below = &path[..=prefix + end];
-                let others = (number..range.end)
-                    .take_while(|other| self.noted.entry(*other).path(self.noted).starts_with(below))
-                    .count();
-                children.insert(rest[..end].to_vec(), Child::Directory(number..number + others));
-                number += others;
+                let others = &self.noted.entries()[number..range.end];
+                let count = others.partition_point(|other| other.path(self.noted).starts_with(below));
+                children.push((rest[..end].as_bytes(), Child::Directory(number..number + count)));
+                number += count;
             }
+            // An index has `a.b` before `a/b`.
+            children.sort_unstable_by_key(|(name, _)| *name);
             children
         }
+    }
+
+    fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -> std::io::Result<bool> {
+        Ok(match kind {
+            FileType::Unknown => {
+                let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                FileType::from_raw_mode(found.st_mode) == FileType::Directory
+            }
+            known => known == FileType::Directory,
+        })
     }
 }

@@ -5,6 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use crate::entries::for_each_entry;
+
 /// Deletes a directory with all that is in it. None there is fine.
 #[cfg(unix)]
 pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
@@ -38,36 +41,32 @@ pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
 /// Deletes everything in an open directory. `path` is for messages.
 #[cfg(unix)]
 pub(crate) fn empty(directory: &impl std::os::fd::AsFd, device: rustix::fs::Dev, path: &Path) -> std::io::Result<()> {
-    use rustix::fs::Dir;
-    for entry in Dir::read_from(directory)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name != c"." && name != c".." {
-            delete_entry(directory, name, device, path)?;
-        }
-    }
-    Ok(())
+    for_each_entry(directory, |name, kind| delete_entry(directory, name, kind, device, path))
 }
 
-/// Deletes one entry of an open directory, whatever it is.
+/// Deletes one entry of an open directory, whatever it is. `kind` is what the directory says of it.
 #[cfg(unix)]
 pub(crate) fn delete_entry(
     directory: &impl std::os::fd::AsFd,
     name: &std::ffi::CStr,
+    kind: rustix::fs::FileType,
     device: rustix::fs::Dev,
     path: &Path,
 ) -> std::io::Result<()> {
     use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat, unlinkat};
+    let delete_file = || match unlinkat(directory, name, AtFlags::empty()) {
+        Err(rustix::io::Errno::ACCESS) => {
+            make_accessible(directory, c".")?;
+            Ok(unlinkat(directory, name, AtFlags::empty())?)
+        }
+        result => Ok(result?),
+    };
+    if ![FileType::Directory, FileType::Unknown].contains(&kind) {
+        return delete_file();
+    }
     let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
-        match unlinkat(directory, name, AtFlags::empty()) {
-            Err(rustix::io::Errno::ACCESS) => {
-                make_accessible(directory, c".")?;
-                unlinkat(directory, name, AtFlags::empty())?;
-            }
-            result => result?,
-        }
-        return Ok(());
+        return delete_file();
     }
     let path = path.join(std::ffi::OsStr::new(&*name.to_string_lossy()));
     if found.st_dev != device {

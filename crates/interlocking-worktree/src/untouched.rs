@@ -37,12 +37,13 @@ pub(crate) use walk::{look, stat};
 #[cfg(unix)]
 mod walk {
     use super::*;
+    use crate::entries::for_each_entry;
     use gix::{
         bstr::{BStr, ByteSlice as _},
         index::entry::{Flags, Mode, Stage, Stat},
     };
     use rustix::{
-        fs::{AtFlags, CWD, Dir, FileType, Mode as OpenMode, OFlags, openat, statat},
+        fs::{AtFlags, CWD, FileType, Mode as OpenMode, OFlags, openat, statat},
         io::Errno,
     };
     use std::os::fd::OwnedFd;
@@ -135,17 +136,16 @@ mod walk {
         }
 
         /// Notes what is in a directory and not tracked.
-        fn list(&mut self, opened: &OwnedFd, prefix: &BStr, tracked: &[&[u8]]) -> rustix::io::Result<()> {
-            for found in Dir::read_from(opened)? {
-                let found = found?;
-                let name = found.file_name().to_bytes();
-                if name == b"." || name == b".." || tracked.binary_search(&name).is_ok() {
-                    continue;
+        fn list(&mut self, opened: &OwnedFd, prefix: &BStr, tracked: &[&[u8]]) -> std::io::Result<()> {
+            for_each_entry(opened, |name, _| {
+                let name = name.to_bytes();
+                if tracked.binary_search(&name).is_ok() {
+                    return Ok(());
                 }
                 if name.eq_ignore_ascii_case(b".git") {
                     // A repository in a tracked directory.
                     self.seen.is_odd |= !prefix.is_empty();
-                    continue;
+                    return Ok(());
                 }
                 let path = BString::from([prefix.as_bytes(), name].concat());
                 // It may be tracked in a part of the index that somebody else looks at.
@@ -155,8 +155,8 @@ mod walk {
                 if !is_tracked {
                     self.seen.unknown.push(path);
                 }
-            }
-            Ok(())
+                Ok(())
+            })
         }
     }
 
