@@ -148,15 +148,24 @@ impl Bench {
         self.report("create", &comparison, 1.8);
     }
 
-    /// A worktree made from a retired one, whose user had changed some files, added one and built something, and at
-    /// another commit, in which as many others differ: ten, or one in twenty if that is less.
+    /// From a retired worktree, with two commits in turn, and with a commit each time of which nothing was read before.
     fn recycle(&self, rounds: usize) {
-        let pool = Pool::open(&self.repository, self.directory.path().join("pool"), 1).unwrap();
-        let other = self.side_commits(1, self.some())[1];
-        let at = |round: usize| if round.is_multiple_of(2) { self.base } else { other };
+        // One to begin with, and one that does not count.
+        let commits = self.side_commits(rounds + 2, self.some());
+        self.recycle_at("create from a retired one", rounds, &commits[..2]);
+        self.recycle_at("the same, at new commits", rounds, &commits[1..]);
+    }
+
+    /// A worktree made from a retired one, whose user had changed some files, added one and built something, and at
+    /// another commit, in which as many others differ: ten, or one in twenty if that is less. The commits are taken in turn.
+    fn recycle_at(&self, what: &str, rounds: usize, commits: &[CommitId]) {
+        // Opened for this: what has been read does not count from one line to the next.
+        let repository = Repository::open_with(self.project(), Configuration::RepositoryOnly).unwrap();
+        let pool = Pool::open(&repository, self.directory.path().join("pool"), 1).unwrap();
         let make = |round: usize| {
             let name = self.name("pooled");
-            pool.create_worktree(self.place(&name), BranchName::new(&name).unwrap(), at(round)).unwrap()
+            let commit = commits[round % commits.len()];
+            pool.create_worktree(self.place(&name), BranchName::new(&name).unwrap(), commit).unwrap()
         };
         let retire = |worktree: &Worktree| {
             for file in 0..self.some() {
@@ -187,7 +196,7 @@ impl Bench {
                 time
             },
         );
-        self.report("create from a retired one", &comparison, 10.0);
+        self.report(what, &comparison, 10.0);
     }
 
     fn remove(&self, rounds: usize) {

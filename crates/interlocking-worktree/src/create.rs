@@ -286,13 +286,12 @@ impl Repository {
     }
 
     fn check_outside_of(&self, place: &Path, worktrees: impl Iterator<Item = PathBuf>) -> Result<(), CreateError> {
-        let mut belongings = vec![self.common_directory().to_owned()];
-        belongings.extend(self.working_tree().map(Path::to_owned));
+        let mut belongings: Vec<PathBuf> = self.working_tree().map(Path::to_owned).into_iter().collect();
         belongings.extend(worktrees);
         // Clones are in no list.
         belongings.extend(place.ancestors().skip(1).find(|above| is_clone(above)).map(Path::to_owned));
-        for inside in belongings {
-            let inside = std::fs::canonicalize(&inside).unwrap_or(inside);
+        let resolved = belongings.into_iter().map(|inside| std::fs::canonicalize(&inside).unwrap_or(inside));
+        for inside in std::iter::once(self.common_directory().to_owned()).chain(resolved) {
             if place.starts_with(&inside) {
                 return Err(CreateError::PlaceInside { place: place.to_owned(), inside });
             }

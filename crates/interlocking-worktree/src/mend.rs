@@ -27,17 +27,21 @@ use crate::{
 
 /// Releases the locks of processes that are dead, and mends the worktrees they were changing.
 pub(crate) fn mend_locks(git: &gix::Repository) -> Result<(), GitError> {
+    mend_locks_in(git, &canonical_common_directory(git)?)
+}
+
+/// [`mend_locks`], where it is known what `git` shares with other worktrees.
+pub(crate) fn mend_locks_in(git: &gix::Repository, common_directory: &Path) -> Result<(), GitError> {
     let is_wanted =
         |intent: &Intent| matches!(intent, Intent::Lock { .. } | Intent::Files { .. } | Intent::Moving { .. });
-    let common_directory = canonical_common_directory(git)?;
-    for note in left_behind(&common_directory, is_wanted)? {
+    for note in left_behind(common_directory, is_wanted)? {
         // A note can be forged by whoever can write to the repository; it is believed only about that repository.
         let is_sound = |intent: &Intent| match intent {
             Intent::Lock { lock, .. } => {
-                lock.starts_with(&common_directory) && is_plain(lock) && lock.extension() == Some("lock".as_ref())
+                lock.starts_with(common_directory) && is_plain(lock) && lock.extension() == Some("lock".as_ref())
             }
             Intent::Files { git_directory, .. } | Intent::Moving { git_directory, .. } => {
-                is_private_directory(&common_directory, git_directory)
+                is_private_directory(common_directory, git_directory)
             }
             Intent::Create { .. } | Intent::Remove { .. } => true,
         };

@@ -12,7 +12,7 @@ use std::{
 use gix::{
     ObjectId,
     bstr::ByteSlice as _,
-    refs::{TargetRef, store::WriteReflog},
+    refs::{Target, store::WriteReflog},
 };
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     lock_file::{LockError, LockFile},
     mend::mend_locks,
     note::{Note, canonical_common_directory},
-    references::full_name,
+    references::find,
     step,
 };
 
@@ -46,8 +46,12 @@ impl<'git> ReferenceFile<'git> {
     pub(crate) fn lock(git: &'git gix::Repository, name: &str) -> Result<Self, GitError> {
         let common_directory = canonical_common_directory(git)?;
         let mut note = Note::write(&common_directory, &[])?;
-        let leaf = follow(git, name)?;
-        let git_directory = std::fs::canonicalize(git.git_dir()).doing(|| format!("locking {name}"))?;
+        let (leaf, _) = follow(git, name)?;
+        let git_directory = if git.git_dir() == git.common_dir() {
+            common_directory.clone()
+        } else {
+            std::fs::canonicalize(git.git_dir()).doing(|| format!("locking {name}"))?
+        };
         let base = if leaf == "HEAD" { &git_directory } else { &common_directory };
         let lock = take(git, &mut note, &base.join(&leaf))?;
         let head = match name == "HEAD" && leaf != "HEAD" {
@@ -55,18 +59,17 @@ impl<'git> ReferenceFile<'git> {
             false => None,
         };
         // Under the lock of HEAD nobody makes it lead elsewhere.
-        let now = follow(git, name)?;
+        let (now, value) = follow(git, name)?;
         if now != leaf {
             return Err(GitError::new(format!("locking {name}"), format!("it led to {leaf} and leads to {now} now")));
         }
-        let value = read_value(git, &leaf)?;
         Ok(Self { git, common_directory, name: leaf, lock, head, value, note })
     }
 
     /// Gives the reference a new value.
     pub(crate) fn set(mut self, to: ObjectId, by: &gix::actor::Signature, reason: &str) -> Result<(), GitError> {
         let doing = || format!("moving {}", self.name);
-        writeln!(self.lock, "{to}").doing(doing)?;
+        self.lock.write_all(format!("{to}\n").as_bytes()).doing(doing)?;
         step::reached("a reference is staged");
         if self.value != Some(to) {
             let log = Log { git: self.git, value: self.value, to, by, reason };
@@ -126,23 +129,18 @@ impl<'git> ReferenceFile<'git> {
     }
 }
 
-/// The name at the end of symbolic references.
-fn follow(git: &gix::Repository, name: &str) -> Result<String, GitError> {
+/// The name at the end of symbolic references, and its value.
+fn follow(git: &gix::Repository, name: &str) -> Result<(String, Option<ObjectId>), GitError> {
     let doing = || format!("reading {name}");
     let mut leaf = name.to_owned();
     for _ in 0..5 {
-        let found = git.refs.try_find(full_name(&leaf)?.as_ref()).doing(doing)?;
-        match found.as_ref().map(|found| found.target.to_ref()) {
-            Some(TargetRef::Symbolic(next)) => next.as_bstr().to_string().clone_into(&mut leaf),
-            _ => return Ok(leaf),
+        match find(git, &leaf)? {
+            Some(Target::Symbolic(next)) => leaf = next.as_bstr().to_string(),
+            Some(Target::Object(value)) => return Ok((leaf, Some(value))),
+            None => return Ok((leaf, None)),
         }
     }
     Err(GitError::new(doing(), "it leads from one to the next without end"))
-}
-
-fn read_value(git: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
-    let found = git.refs.try_find(full_name(name)?.as_ref()).doing(|| format!("reading {name}"))?;
-    Ok(found.and_then(|found| found.target.try_id().map(ToOwned::to_owned)))
 }
 
 fn take(git: &gix::Repository, note: &mut Note, file: &Path) -> Result<LockFile, GitError> {
@@ -150,13 +148,15 @@ fn take(git: &gix::Repository, note: &mut Note, file: &Path) -> Result<LockFile,
     let doing = || format!("locking {}", file.display());
     let mut attempt = 1;
     loop {
-        if let Some(parent) = file.parent() {
-            std::fs::create_dir_all(parent).doing(doing)?;
-        }
         match LockFile::acquire(note, file, PATIENCE, || drop(mend_locks(git))) {
             Ok(lock) => return Ok(lock),
             // Whoever deletes a reference takes the directories that it leaves empty.
-            Err(LockError::Failed(error)) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
+            Err(LockError::Failed(error)) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
+                attempt += 1;
+                if let Some(parent) = file.parent() {
+                    std::fs::create_dir_all(parent).doing(doing)?;
+                }
+            }
             Err(LockError::Failed(error)) => return Err(error).doing(doing),
             Err(LockError::Busy) => {
                 let cause = format!("another git process has had it locked for {} s", PATIENCE.as_secs());
@@ -184,13 +184,18 @@ impl Log<'_> {
             WriteReflog::Always => true,
         };
         let file = base.join("logs").join(name);
-        if is_begun && let Some(parent) = file.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        if file.is_dir() {
-            let _ = gix::tempfile::remove_dir::empty_depth_first(file.clone());
-        }
-        let opened = std::fs::File::options().append(true).create(is_begun).open(&file);
+        let open = || std::fs::File::options().append(true).create(is_begun).open(&file);
+        let opened = match open() {
+            Err(error) if is_begun && error.kind() == ErrorKind::NotFound => {
+                file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+                open()
+            }
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+                let _ = gix::tempfile::remove_dir::empty_depth_first(file.clone());
+                open()
+            }
+            opened => opened,
+        };
         let mut opened = match opened {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             opened => opened?,

@@ -1,8 +1,14 @@
 //! Moving references, always against an expected old value.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::ErrorKind,
+    time::{Duration, Instant},
+};
 
-use gix::{ObjectId, refs::FullName};
+use gix::{
+    ObjectId,
+    refs::{FullName, Target},
+};
 
 use crate::{
     git_error::{Doing as _, GitError},
@@ -94,9 +100,40 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, 
     }
 }
 
+/// What a reference holds, if it exists. `name` is in full.
+///
+/// gix looks for a name in four more directories if there is no such reference, as for one that is not in full. What is not
+/// a branch or not plainly readable is left to it all the same.
+pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, GitError> {
+    let doing = || format!("reading {name}");
+    let full = full_name(name)?;
+    let is_plain = cfg!(unix) && git.refs.namespace.is_none() && !git.refs.precompose_unicode;
+    if is_plain && name.starts_with("refs/heads/") {
+        match std::fs::read(git.common_dir().join(name)) {
+            // Packed references after the loose one: it goes when it has been packed.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let packed = git.refs.cached_packed_buffer().doing(doing)?;
+                let found = packed.as_ref().map(|packed| packed.try_find(full.as_ref())).transpose().doing(doing)?;
+                return Ok(found.flatten().map(|found| Target::Object(found.target())));
+            }
+            Ok(text) => {
+                let id = text.strip_suffix(b"\n").and_then(|id| ObjectId::from_hex(id).ok());
+                if let Some(id) = id {
+                    return Ok(Some(Target::Object(id)));
+                }
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
+}
+
 /// The commit a reference is at, if it exists.
 pub(crate) fn read(git: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
     let doing = || format!("reading {name}");
+    if find(git, name)?.is_none() {
+        return Ok(None);
+    }
     match git.try_find_reference(name).doing(doing)? {
         None => Ok(None),
         Some(mut reference) => Ok(Some(reference.peel_to_id().doing(doing)?.detach())),

@@ -6,6 +6,7 @@
 use std::{
     collections::HashMap,
     fs::{File, TryLockError},
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -45,10 +46,15 @@ impl Registration {
         let doing = || format!("locking {}", self.lock_file.display());
         // The mutex guards no data that a panic could leave half-changed.
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(directory) = self.lock_file.parent() {
-            std::fs::create_dir_all(directory).doing(doing)?;
-        }
-        let file = File::options().create(true).truncate(false).write(true).open(&self.lock_file).doing(doing)?;
+        let open = || File::options().create(true).truncate(false).write(true).open(&self.lock_file);
+        let file = match (open(), self.lock_file.parent()) {
+            (Err(error), Some(directory)) if error.kind() == ErrorKind::NotFound => {
+                std::fs::create_dir_all(directory).doing(doing)?;
+                open()
+            }
+            (opened, _) => opened,
+        };
+        let file = file.doing(doing)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
             match file.try_lock() {

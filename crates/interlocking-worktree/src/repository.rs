@@ -13,7 +13,7 @@ use crate::{
     current::Current,
     git_error::{Doing as _, GitError},
     id::CommitId,
-    mend::mend_locks,
+    mend::mend_locks_in,
     name::BranchName,
     objects::RecentObjects,
     registration::{Registration, RegistrationGuard},
@@ -263,7 +263,7 @@ impl Repository {
 
     /// What killed processes have left locked. Usually this is a look at one directory.
     pub(crate) fn mend_locks(&self) -> Result<(), GitError> {
-        mend_locks(&self.git())
+        mend_locks_in(&self.git(), self.common_directory())
     }
 
     /// Mends what killed processes have left: half-made and half-removed worktrees, locks, files that were being
