@@ -1,20 +1,28 @@
 //! The configuration as it is now, without reading it each time.
 //!
 //! A worktree's files look as the configuration of this moment says, which may be another than when the repository was
-//! opened. Reading it takes as long as making a small worktree, so it is read again only if one of its files has changed.
+//! opened. Reading it takes as long as making a small worktree, so it is read again only if one of its files has changed: in
+//! what it holds, for the git program writes the repository's file anew, with nothing changed, whenever it deletes a branch.
 
 use std::{
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
-/// What tells whether a file is still the same.
+/// What tells whether a file is plainly the same.
 type Stamp = Option<(SystemTime, u64)>;
 
 /// An opened repository and the files that its configuration came from, or would have come from.
 pub(crate) struct Current {
     pub(crate) git: gix::ThreadSafeRepository,
-    files: Vec<(PathBuf, Stamp)>,
+    files: Vec<ConfigurationFile>,
+}
+
+struct ConfigurationFile {
+    path: PathBuf,
+    stamp: Stamp,
+    /// None if it cannot be read, for it is not there as a rule.
+    contents: Option<Vec<u8>>,
 }
 
 impl Current {
@@ -34,13 +42,29 @@ impl Current {
         files.extend(std::env::var_os("XDG_CONFIG_HOME").map(|home| Path::new(&home).join("git/config")));
         files.sort();
         files.dedup();
-        let files = files.into_iter().map(|file| (stamp(&file), file)).map(|(stamp, file)| (file, stamp)).collect();
-        Self { git: git.clone().into_sync(), files }
+        Self { git: git.clone().into_sync(), files: files.into_iter().map(ConfigurationFile::read).collect() }
     }
 
     /// Whether none of the files has changed, and none has appeared or gone.
-    pub(crate) fn is_current(&self) -> bool {
-        self.files.iter().all(|(file, noted)| stamp(file) == *noted)
+    pub(crate) fn is_current(&mut self) -> bool {
+        self.files.iter_mut().all(ConfigurationFile::is_current)
+    }
+}
+
+impl ConfigurationFile {
+    fn read(path: PathBuf) -> Self {
+        // The time first: what is written between the two is read again.
+        Self { stamp: stamp(&path), contents: std::fs::read(&path).ok(), path }
+    }
+
+    fn is_current(&mut self) -> bool {
+        if stamp(&self.path) == self.stamp {
+            return true;
+        }
+        let now = Self::read(std::mem::take(&mut self.path));
+        let is_same = now.contents == self.contents;
+        *self = now;
+        is_same
     }
 }
 
@@ -52,4 +76,32 @@ pub(crate) fn is_shared(git: &gix::Repository) -> bool {
 fn stamp(file: &Path) -> Stamp {
     let found = std::fs::metadata(file).ok()?;
     Some((found.modified().ok()?, found.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_holds_counts_and_not_when_it_was_written() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("config");
+        let write = |text: &str, seconds: u64| {
+            std::fs::write(&path, text).unwrap();
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        };
+        let mut file = ConfigurationFile::read(path.clone());
+        assert!(file.is_current(), "it is not there, as before");
+        write("one", 1);
+        assert!(!file.is_current(), "it has appeared");
+        let mut file = ConfigurationFile::read(path.clone());
+        write("one", 2);
+        assert!(file.is_current(), "it was written anew");
+        write("two", 3);
+        assert!(!file.is_current(), "it has changed");
+        let mut file = ConfigurationFile::read(path.clone());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!file.is_current(), "it is gone");
+    }
 }

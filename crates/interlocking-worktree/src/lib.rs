@@ -132,6 +132,7 @@ mod mend;
 mod mend_entries;
 mod current;
 mod repository;
+mod verbatim;
 mod worktree;
 
 mod new_branch;

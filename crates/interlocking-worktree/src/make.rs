@@ -32,6 +32,7 @@ use crate::{
     signature::Signature,
     step,
     strip::strip,
+    verbatim::Verbatim,
     worktree::Worktree,
 };
 
@@ -224,23 +225,36 @@ fn rewrite_files(
         while noted.entries().get(next).is_some_and(|other| other.path(noted) < path) {
             next += 1;
         }
-        let same = noted.entries().get(next).is_some_and(|other| {
+        let before = noted.entries().get(next).filter(|other| other.path(noted) == path);
+        let same = before.is_some_and(|other| {
             let is_version = other.id == entry.id && other.mode == entry.mode && entry.mode != Mode::COMMIT;
-            other.path(noted) == path && is_version && other.stat != Stat::default()
+            is_version && other.stat != Stat::default()
         });
         let number = (same && is_same_form).then_some(next);
         if let Some(number) = number {
             keep[number] = true;
         }
-        pairs.push((position, number));
+        pairs.push((position, number, before.is_some()));
     }
     let kept = strip(place, noted, &keep, claim.model(), true).doing(doing)?;
     step::reached("files that are to go are gone");
+    let is_kept = |number: &usize| kept[*number];
+    let count = pairs.iter().filter(|(_, number, _)| !number.as_ref().is_some_and(is_kept)).count();
+    let mut verbatim = if count <= FEW_FILES_TO_WRITE { Verbatim::of(git, index)? } else { None };
     let mut write = HashSet::new();
-    for (position, number) in pairs {
-        match number.filter(|number| kept[*number]) {
-            Some(number) => index.entries_mut()[position].stat = noted.entry(number).stat,
-            None => drop(write.insert(index.entry(position).path(index).to_owned())),
+    for (position, number, was_there) in pairs {
+        let entry = index.entry(position);
+        let stat = match number.filter(is_kept) {
+            Some(number) => Some(noted.entry(number).stat),
+            // A path that was there before is a sound one, and what is left above it is directories.
+            None => verbatim
+                .as_mut()
+                .filter(|_| was_there)
+                .and_then(|verbatim| verbatim.write(place, entry.path(index), (entry.id, entry.mode))),
+        };
+        match stat {
+            Some(stat) => index.entries_mut()[position].stat = stat,
+            None => drop(write.insert(entry.path(index).to_owned())),
         }
     }
     write_files(git, place, index, &write)

@@ -239,9 +239,13 @@ impl Repository {
     /// As [`Repository::git`], with the configuration as it is now.
     pub(crate) fn git_as_configured(&self) -> Result<gix::Repository, GitError> {
         let mut current = self.inner.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(current) = current.as_ref().filter(|current| current.is_current()) {
+        if let Some(current) = current.as_mut()
+            && current.is_current()
+        {
             return Ok(current.git.to_thread_local());
         }
+        // Whatever comes of the next line, it is current no more.
+        *current = None;
         let git = self.git_of_main_worktree()?;
         *current = Some(Current::of(&git));
         Ok(git)
