@@ -72,7 +72,7 @@ impl Draft {
         let doing = || format!("cleaning {}", files.display());
         let keep = vec![true; noted.index.entries().len()];
         // A file that was written in the same moment as what was noted of it may have been written once more in it.
-        let when = std::fs::metadata(noted_at.join("index")).and_then(|note| note.modified()).doing(doing)?;
+        let when = std::fs::metadata(noted_at.join(pristine::NOTE)).and_then(|note| note.modified()).doing(doing)?;
         let since = when.checked_sub(TICK).unwrap_or(SystemTime::UNIX_EPOCH);
         let mut kept = strip(files, &noted.index, &keep, &self.directory, false).doing(doing)?;
         step::reached("retired files are cleaned");
@@ -95,10 +95,7 @@ impl Draft {
                 entry.stat = Stat::default();
             }
         }
-        noted.index.remove_tree();
-        noted.index.set_path(self.directory.join("index"));
-        noted.index.write(gix::index::write::Options::default()).doing(doing)?;
-        pristine::save_form(&self.directory, noted.tree, noted.form.as_bstr()).doing(doing)?;
+        pristine::save(&self.directory, &noted.index, noted.tree, noted.form.as_bstr())?;
         std::fs::rename(files, self.directory.join("files")).doing(doing)?;
         step::reached("retired files are in the pool");
         std::fs::rename(&self.directory, self.directory.with_extension("ready")).doing(doing)?;
@@ -148,7 +145,7 @@ impl Drop for Claim {
     fn drop(&mut self) {
         // Once the files are in their place, nothing is left but what is made here.
         if !self.files().exists() {
-            for name in ["form", "index", "lock"] {
+            for name in [pristine::NOTE, "lock"] {
                 let _ = std::fs::remove_file(self.directory.join(name));
             }
             if std::fs::remove_dir(&self.directory).is_ok() {

@@ -141,6 +141,7 @@ mod create;
 mod make;
 mod strip;
 mod pristine;
+mod pristine_note;
 mod item;
 mod owned;
 mod pool;

@@ -143,11 +143,10 @@ impl Repository {
             }
             step::reached("new files are written");
             let path = git_directory.join("index");
-            let bytes = index::to_bytes(&index, Some(tree)).doing(doing)?;
-            std::fs::write(&path, &bytes).doing(doing)?;
+            std::fs::write(&path, index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)?;
             if let Some(form) = form {
                 let noted = pristine::directory_of(self.common_directory(), &name);
-                pristine::save(&noted, &bytes, tree, form.as_bstr())?;
+                pristine::save(&noted, &index, tree, form.as_bstr())?;
             }
             Ok(())
         });

@@ -10,16 +10,20 @@ use gix::{
 
 use crate::{
     git_error::{Doing as _, GitError},
+    pristine_note,
     registration::private_directory,
 };
 
 /// The files as they were written, with their times, and what decided how they look.
 pub(crate) struct Pristine {
-    pub(crate) index: gix::index::File,
+    pub(crate) index: gix::index::State,
     /// The tree that the index is of. A file that is not there any more, or not known to be untouched, has no times.
     pub(crate) tree: ObjectId,
     pub(crate) form: BString,
 }
+
+/// The name of the note's file.
+pub(crate) const NOTE: &str = "pristine";
 
 /// Where the note about a worktree is, by its name in git's list.
 pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
@@ -27,29 +31,17 @@ pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
 }
 
 /// Notes what has just been written: the index once more, where nobody touches it.
-pub(crate) fn save(directory: &Path, index: &[u8], tree: ObjectId, form: &BStr) -> Result<(), GitError> {
+pub(crate) fn save(directory: &Path, index: &gix::index::State, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
     let doing = || format!("writing {}", directory.display());
     std::fs::create_dir_all(directory).doing(doing)?;
-    save_form(directory, tree, form).doing(doing)?;
-    std::fs::write(directory.join("index"), index).doing(doing)
-}
-
-pub(crate) fn save_form(directory: &Path, tree: ObjectId, form: &BStr) -> std::io::Result<()> {
-    std::fs::write(directory.join("form"), [format!("{tree}\n").as_bytes(), form.as_bytes()].concat())
+    std::fs::write(directory.join(NOTE), pristine_note::encode(index, tree, form)).doing(doing)
 }
 
 impl Pristine {
     pub(crate) fn read(git: &gix::Repository, directory: &Path) -> Result<Self, GitError> {
         let doing = || format!("reading {}", directory.display());
-        let form = std::fs::read(directory.join("form")).doing(doing)?;
-        let (tree, form) = form.split_once_str("\n").ok_or_else(|| GitError::new(doing(), "it is not whole"))?;
-        let tree = ObjectId::from_hex(tree).map_err(std::io::Error::other).doing(doing)?;
-        let form = form.into();
-        let path = directory.join("index");
-        // On this thread: asking how many there are takes longer than reading.
-        let options = gix::index::decode::Options { thread_limit: Some(1), ..Default::default() };
-        let index = gix::index::File::at(path, git.object_hash(), true, options).doing(doing)?;
-        Ok(Self { index, tree, form })
+        let note = std::fs::read(directory.join(NOTE)).doing(doing)?;
+        pristine_note::decode(&note, git.object_hash()).ok_or_else(|| GitError::new(doing(), "it is not whole"))
     }
 }
 
