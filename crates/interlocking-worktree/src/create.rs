@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gix::worktree::add::Head;
+use gix::{ObjectId, worktree::add::Head};
 
 use crate::{
     clone::is_clone,
@@ -172,12 +172,10 @@ impl Repository {
 
     fn create(&self, place: &Path, head: NewHead, from: CommitId) -> Result<Worktree, CreateError> {
         let git = self.git();
-        if git.find_commit(from.git()).is_err() {
-            return Err(CreateError::NoSuchCommit { commit: from });
-        }
+        let tree = tree_at(&git, from)?;
         let place = resolve(place)?;
         let missing_parents = missing_parents(&place);
-        let created = self.create_at(&git, &place, &head, from);
+        let created = self.create_at(&git, &place, &head, (from, tree));
         if created.is_err() {
             for parent in missing_parents.iter().rev() {
                 // Only what is empty goes.
@@ -192,10 +190,10 @@ impl Repository {
         git: &gix::Repository,
         place: &Path,
         head: &NewHead,
-        from: CommitId,
+        (from, tree): (CommitId, ObjectId),
     ) -> Result<Worktree, CreateError> {
         if is_ordinary(git) {
-            return self.make(git, place, head, from, Filling::Fresh);
+            return self.make(git, place, head, (from, tree), Filling::Fresh);
         }
         let branch = head.branch();
         let doing = || format!("creating a worktree at {}", place.display());
@@ -341,6 +339,14 @@ fn register(
             result => return result,
         }
     }
+}
+
+/// The tree of the commit that a worktree is to begin at.
+pub(crate) fn tree_at(git: &gix::Repository, from: CommitId) -> Result<ObjectId, CreateError> {
+    let Ok(commit) = git.find_commit(from.git()) else {
+        return Err(CreateError::NoSuchCommit { commit: from });
+    };
+    Ok(commit.tree_id().doing(|| format!("reading the commit {from}"))?.detach())
 }
 
 /// An absolute path without symbolic links in the part that exists.

@@ -7,6 +7,7 @@
 use std::{collections::HashSet, io::ErrorKind, path::Path, sync::atomic::AtomicBool};
 
 use gix::{
+    ObjectId,
     bstr::{BString, ByteSlice as _},
     index::entry::{Mode, Stat},
 };
@@ -28,7 +29,6 @@ use crate::{
     register::{self, Entry},
     remove::take_away,
     repository::Repository,
-    reset::tree_of,
     signature::Signature,
     step,
     strip::strip,
@@ -47,18 +47,17 @@ pub(crate) enum Filling {
 }
 
 impl Repository {
-    /// Makes a worktree at a place that [`resolve`](crate::create::resolve) gave.
+    /// Makes a worktree at a place that [`resolve`](crate::create::resolve) gave, with the tree that the commit has.
     pub(crate) fn make(
         &self,
         git: &gix::Repository,
         place: &Path,
         head: &NewHead,
-        from: CommitId,
+        (from, tree): (CommitId, ObjectId),
         filling: Filling,
     ) -> Result<Worktree, CreateError> {
         let doing = || format!("creating a worktree at {}", place.display());
         let by = Signature::runtime();
-        let tree = tree_of(git, from)?;
         let mut index = match &filling {
             Filling::Fresh | Filling::Noted => git.index_from_tree(&tree).doing(doing)?,
             Filling::Retired(claim) => {

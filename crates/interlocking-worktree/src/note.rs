@@ -160,6 +160,15 @@ impl LeftNote {
     }
 }
 
+/// Whether there are notes at all, of whatever process.
+pub(crate) fn any(common_directory: &Path) -> Result<bool, GitError> {
+    let directory = directory_of(common_directory);
+    match std::fs::read_dir(&directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        entries => Ok(entries.doing(|| format!("reading the notes in {}", directory.display()))?.next().is_some()),
+    }
+}
+
 /// The notes of processes that are dead, of which `wanted` takes one intent at least. Usually there is none, and that
 /// is found out by looking at one directory.
 pub(crate) fn left_behind(

@@ -100,3 +100,61 @@ impl fmt::Debug for RecentObjects {
         formatter.debug_struct("RecentObjects").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lookup(directory: &Path) -> Lookup {
+        Lookup { recent: RecentObjects::default(), directory: directory.into() }
+    }
+
+    fn id(number: usize) -> ObjectId {
+        gix::objs::compute_hash(gix::hash::Kind::Sha1, Kind::Blob, number.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
+        let place = tempfile::tempdir().unwrap();
+        let mut lookup = lookup(place.path());
+        let data = vec![7; LARGEST];
+        let count = LIMIT / LARGEST + 1;
+        for number in 0..count {
+            lookup.put(id(number), Kind::Blob, &data);
+        }
+        let mut found = Vec::new();
+        assert_eq!(lookup.get(&id(0), &mut found), None);
+        assert_eq!(lookup.get(&id(count - 1), &mut found), Some(Kind::Blob));
+        assert_eq!(found, data);
+        lookup.put(id(count), Kind::Blob, &vec![7; LARGEST + 1]);
+        assert_eq!(lookup.get(&id(count), &mut found), None, "it is too large");
+        lookup.put(id(count), Kind::Commit, b"tree");
+        assert_eq!(lookup.get(&id(count), &mut found), None, "the repository is asked for commits");
+    }
+
+    #[test]
+    fn a_small_loose_object_is_what_gix_reads() {
+        let place = tempfile::tempdir().unwrap();
+        let git = gix::init(place.path()).unwrap();
+        let mut noise = 1_u64;
+        let mut byte = || {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (noise >> 56) as u8
+        };
+        let directory = git.objects.store_ref().path();
+        // The last does not fit in what is read at once.
+        for (length, is_read) in [(0, true), (1, true), (40, true), (60, true), (5_000, true), (20_000, false)] {
+            let data: Vec<u8> = (0..length).map(|_| byte()).collect();
+            let id = git.write_blob(&data).unwrap().detach();
+            let mut found = Vec::new();
+            assert_eq!(read_loose(directory, &id, &mut found), is_read.then_some(Kind::Blob), "{length} bytes");
+            assert!(!is_read || found == data, "{length} bytes");
+            let file = directory.join(&id.to_string()[..2]).join(&id.to_string()[2..]);
+            let whole = std::fs::read(&file).unwrap();
+            std::fs::remove_file(&file).unwrap();
+            std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+            assert_eq!(read_loose(directory, &id, &mut found), None, "half of {length} bytes");
+        }
+        assert_eq!(read_loose(directory, &id(1), &mut Vec::new()), None, "there is none");
+    }
+}

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    create::{CreateError, NewHead, missing_parents, resolve},
+    create::{CreateError, NewHead, missing_parents, resolve, tree_at},
     git_error::GitError,
     id::CommitId,
     item::{self, Claim},
@@ -120,9 +120,7 @@ impl Pool {
     fn create(&self, place: &Path, head: &NewHead, from: CommitId) -> Result<Worktree, CreateError> {
         let mut git = self.repository.git();
         self.repository.recent_objects().attach(&mut git);
-        if git.find_commit(from.git()).is_err() {
-            return Err(CreateError::NoSuchCommit { commit: from });
-        }
+        let from = (from, tree_at(&git, from)?);
         let place = resolve(place)?;
         if !is_ordinary(&git) {
             return self.repository.create_at(&git, &place, head, from);

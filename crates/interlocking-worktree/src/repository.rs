@@ -15,6 +15,7 @@ use crate::{
     id::CommitId,
     mend::mend_locks_in,
     name::BranchName,
+    note,
     objects::RecentObjects,
     registration::{Registration, RegistrationGuard},
     worktree::Worktree,
@@ -260,8 +261,11 @@ impl Repository {
 
     pub(crate) fn lock_registration(&self) -> Result<RegistrationGuard<'_>, GitError> {
         let guard = self.inner.registration.lock()?;
-        self.mend_locks()?;
-        self.mend_entries()?;
+        // Usually there is nothing: one look for both.
+        if note::any(self.common_directory())? {
+            self.mend_locks()?;
+            self.mend_entries()?;
+        }
         Ok(guard)
     }
 

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use interlocking_worktree::{CommitId, Force, Pool, PoolError, RemoveError, Worktree};
+use interlocking_worktree::{CommitId, CreateError, Force, Pool, PoolError, RemoveError, Worktree};
 use proptest::prelude::*;
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, run, text, write};
@@ -379,6 +379,63 @@ fn attributes_and_configuration_decide_whether_files_are_the_same() {
     let three = pool.create_worktree(place.path().join("run/three"), branch("three"), start).unwrap();
     assert_eq!(std::fs::read(three.path().join("README.md")).unwrap(), b"# Project\r\n");
     assert_like_new(&place, &three, start);
+}
+
+#[test]
+fn a_file_is_written_again_as_its_kind_and_its_attributes_say() {
+    let place = Place::with_files(&FILES);
+    let side = place.worktree("side");
+    let files = [
+        (".gitattributes", "win.txt text eol=crlf\nplain.txt diff=none\nmacro.bin binary\n"),
+        ("win.txt", "one\ntwo\n"),
+        ("plain.txt", "plain\n"),
+        ("macro.bin", "bin\n"),
+        ("alone/in/its/directory.txt", "alone\n"),
+    ];
+    for (file, contents) in files {
+        write(&side.path().join(file), contents);
+    }
+    std::fs::set_permissions(side.path().join("run.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    symlink("README.md", side.path().join("link")).unwrap();
+    let commit = commit_with_git(side.path(), &[], "Kinds");
+    let pool = pool(&place);
+    for round in 0..2 {
+        let name = format!("round-{round}");
+        let worktree = pool.create_worktree(place.path().join("run").join(&name), branch(&name), commit).unwrap();
+        assert_like_new(&place, &worktree, commit);
+        for (file, _) in &files[1..] {
+            write(&worktree.path().join(file), "changed\n");
+        }
+        std::fs::remove_dir_all(worktree.path().join("alone")).unwrap();
+        for file in ["run.sh", "link"] {
+            std::fs::remove_file(worktree.path().join(file)).unwrap();
+            write(&worktree.path().join(file), "changed\n");
+        }
+        symlink("/", worktree.path().join("alone")).unwrap();
+        assert!(pool.retire(&worktree, Force::DiscardChanges).unwrap().clean().unwrap());
+    }
+    let last = pool.create_worktree(place.path().join("run/last"), branch("last"), commit).unwrap();
+    assert_eq!(std::fs::read(last.path().join("win.txt")).unwrap(), b"one\r\ntwo\r\n");
+    assert_like_new(&place, &last, commit);
+}
+
+#[test]
+fn a_commit_that_is_gone_is_no_commit_though_its_files_were_read() {
+    let place = Place::with_files(&FILES);
+    let commit = commit_with_git(place.worktree("later").path(), &[("src/lib.rs", "three\n")], "Later");
+    let pool = pool(&place);
+    for name in ["one", "two", "three"] {
+        let worktree = pool.create_worktree(place.path().join("run").join(name), branch(name), commit).unwrap();
+        assert!(pool.retire(&worktree, Force::No).unwrap().clean().unwrap());
+        place.git(&["branch", "-D", name]);
+    }
+    place.git(&["worktree", "remove", "--force", place.path().join("run/later").to_str().unwrap()]);
+    place.git(&["branch", "-D", "later"]);
+    place.git(&["reflog", "expire", "--expire=now", "--all"]);
+    place.git(&["gc", "--quiet", "--prune=now"]);
+    let made = pool.create_worktree(place.path().join("run/four"), branch("four"), commit);
+    assert_eq!(made.unwrap_err(), CreateError::NoSuchCommit { commit });
+    assert_eq!(pool.ready().unwrap(), 1);
 }
 
 #[test]
