@@ -66,10 +66,7 @@ pub(crate) fn register(git: &gix::Repository, git_directory: &Path, entry: &Entr
             let link = [b"gitdir: ", bytes(git_directory).as_slice(), b"\n"].concat();
             std::fs::write(entry.files.join(".git"), link)?;
             step::reached("a link is written");
-            if let Some(list) = git_directory.parent() {
-                std::fs::create_dir_all(list)?;
-            }
-            move_without_replacing(&draft, git_directory)
+            move_into_list(&draft, git_directory)
         })
         .inspect_err(|_| drop(std::fs::remove_dir_all(&draft)))
         .doing(doing)?;
@@ -101,6 +98,21 @@ fn write_entry(git: &gix::Repository, draft: &Path, entry: &Entry<'_>) -> std::i
         std::fs::write(draft.join("logs/HEAD"), line)?;
     }
     Ok(())
+}
+
+/// The git program deletes the list when it takes the last entry out, and takes our lock for nothing.
+fn move_into_list(draft: &Path, git_directory: &Path) -> std::io::Result<()> {
+    const ATTEMPTS: u32 = 10;
+    let mut attempt = 1;
+    loop {
+        if let Some(list) = git_directory.parent() {
+            std::fs::create_dir_all(list)?;
+        }
+        match move_without_replacing(draft, git_directory) {
+            Err(error) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
+            moved => return moved,
+        }
+    }
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
