@@ -61,9 +61,11 @@ impl ConfigurationFile {
         if stamp(&self.path) == self.stamp {
             return true;
         }
-        let now = Self::read(std::mem::take(&mut self.path));
+        let now = Self::read(self.path.clone());
         let is_same = now.contents == self.contents;
-        *self = now;
+        if is_same {
+            *self = now;
+        }
         is_same
     }
 }
@@ -99,7 +101,7 @@ mod tests {
         write("one", 2);
         assert!(file.is_current(), "it was written anew");
         write("two", 3);
-        assert!(!file.is_current(), "it has changed");
+        assert!(!file.is_current() && !file.is_current(), "it has changed, and nobody has read it again");
         let mut file = ConfigurationFile::read(path.clone());
         std::fs::remove_file(&path).unwrap();
         assert!(!file.is_current(), "it is gone");
