@@ -233,7 +233,9 @@ impl Worktree {
         }
         let git_directory = proxy.git_dir().to_owned();
         let checked = check_link(&self.path, &git_directory);
-        Ok((proxy.into_repo().doing(doing)?, checked))
+        let mut git = proxy.into_repo().doing(doing)?;
+        self.repository.recent_objects().attach(&mut git);
+        Ok((git, checked))
     }
 }
 
