@@ -1,9 +1,10 @@
 //! Trees and file versions that were read a moment ago, for whoever reads them again.
 //!
-//! Worktrees of one pool begin at one commit, or at commits that differ in a few files: their trees, and the versions of the
-//! files that are written again and again, are the same. An object is named by what it holds, so what is kept here cannot be
-//! out of date. Commits are not kept: whether there is one is asked of the repository, which may have collected it as
-//! garbage.
+//! Worktrees of one repository begin at one commit, or at commits that differ in a few files: their trees, and the versions of
+//! the files that are written again and again, are the same; and a cherry-pick reads the same trees to compute what comes of
+//! it, and again to bring the files there. An object is named by what it holds, so what is kept here cannot be out of date.
+//! Commits are not kept: whether there is one is asked of the repository, which may have collected it as garbage. Nor is
+//! anything kept for a clone, which has objects of its own.
 
 use std::{
     fmt,

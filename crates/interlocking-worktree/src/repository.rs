@@ -232,7 +232,7 @@ impl Repository {
         self.inner.main.to_thread_local()
     }
 
-    /// What making worktrees from retired ones has read.
+    /// What linked worktrees have read, and what making them from retired ones has.
     pub(crate) fn recent_objects(&self) -> &RecentObjects {
         &self.inner.recent
     }
