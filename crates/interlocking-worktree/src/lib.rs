@@ -123,6 +123,7 @@ mod path;
 mod signature;
 
 mod step;
+mod with_directory;
 mod registration;
 mod note;
 mod objects;

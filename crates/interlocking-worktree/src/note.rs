@@ -21,6 +21,7 @@ use gix::{
 use crate::{
     git_error::{Doing as _, GitError},
     registration::private_directory,
+    with_directory::with_directory,
 };
 
 /// What is about to be done. A note holds one or more of these, the later ones being further on.
@@ -103,13 +104,8 @@ impl Note {
         loop {
             let name = unique_name();
             let draft = directory.join(format!("{name}.draft"));
-            let file = match File::options().create_new(true).read(true).append(true).open(&draft) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    std::fs::create_dir_all(&directory).doing(doing)?;
-                    continue;
-                }
-                file => file.doing(doing)?,
-            };
+            let open = || File::options().create_new(true).read(true).append(true).open(&draft);
+            let file = with_directory(&draft, open).doing(doing)?;
             // Locked before it has its name: nobody finds it unlocked.
             file.lock().doing(doing)?;
             (&file).write_all(&text).doing(doing)?;

@@ -22,6 +22,7 @@ use crate::{
     note::{Note, canonical_common_directory},
     references::find,
     step,
+    with_directory::with_directory,
 };
 
 /// Long enough for a burst of commits by other threads.
@@ -185,11 +186,7 @@ impl Log<'_> {
         };
         let file = base.join("logs").join(name);
         let open = || std::fs::File::options().append(true).create(is_begun).open(&file);
-        let opened = match open() {
-            Err(error) if is_begun && error.kind() == ErrorKind::NotFound => {
-                file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-                open()
-            }
+        let opened = match if is_begun { with_directory(&file, open) } else { open() } {
             Err(error) if error.kind() == ErrorKind::IsADirectory => {
                 let _ = gix::tempfile::remove_dir::empty_depth_first(file.clone());
                 open()

@@ -6,13 +6,13 @@
 use std::{
     collections::HashMap,
     fs::{File, TryLockError},
-    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use crate::git_error::{Doing as _, GitError};
+use crate::with_directory::with_directory;
 
 /// How long to wait for another process. Registering takes milliseconds, so this means that one hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,14 +47,7 @@ impl Registration {
         // The mutex guards no data that a panic could leave half-changed.
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let open = || File::options().create(true).truncate(false).write(true).open(&self.lock_file);
-        let file = match (open(), self.lock_file.parent()) {
-            (Err(error), Some(directory)) if error.kind() == ErrorKind::NotFound => {
-                std::fs::create_dir_all(directory).doing(doing)?;
-                open()
-            }
-            (opened, _) => opened,
-        };
-        let file = file.doing(doing)?;
+        let file = with_directory(&self.lock_file, open).doing(doing)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
             match file.try_lock() {

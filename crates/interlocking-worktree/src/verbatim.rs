@@ -5,7 +5,7 @@
 //! attribute which a checkout follows is given to it. Everything else is a checkout's business: links, executable files, line
 //! ends that are changed, and whatever fails here.
 
-use std::{fs::File, io::ErrorKind, io::Write as _, path::Path};
+use std::{fs::File, io::Write as _, path::Path};
 
 use gix::{
     ObjectId,
@@ -17,6 +17,7 @@ use gix::{
 use crate::{
     files::on_disk,
     git_error::{Doing as _, GitError},
+    with_directory::with_directory,
 };
 
 /// What decides how a version looks in a working tree: all that gix's filters ask for.
@@ -55,13 +56,7 @@ impl<'git> Verbatim<'git> {
         let version = self.git.find_blob(id).ok()?;
         let place = on_disk(root, path);
         let create = || File::options().write(true).create_new(true).open(&place);
-        let mut file = match create() {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                std::fs::create_dir_all(place.parent()?).ok()?;
-                create().ok()?
-            }
-            created => created.ok()?,
-        };
+        let mut file = with_directory(&place, create).ok()?;
         let written = file.write_all(&version.data).ok().and_then(|()| {
             let metadata = gix::index::fs::Metadata::from_file(&file).ok()?;
             Stat::from_fs(&metadata).ok()
