@@ -15,6 +15,7 @@ use crate::{
     reset::tree_of,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
+    untrusted::{git_directory, tree},
 };
 
 /// A branch could not be advanced. Neither it nor any file has changed.
@@ -142,6 +143,11 @@ impl Repository {
         if to == expected {
             return Ok(());
         }
+        // Whatever is between the two becomes part of the branch.
+        let before = tree_of(&git, expected)?;
+        for commit in self.commits(expected..to)? {
+            tree::check_successor(&git, before, tree_of(&git, commit.id)?)?;
+        }
         let by = Signature::runtime();
         let reason = format!("merge {to}: Fast-forward");
         let mut places = self.checked_out_in(branch)?;
@@ -224,6 +230,8 @@ impl Repository {
         name: impl Fn(&gix::refs::FullNameRef) -> Option<T>,
     ) -> Result<Vec<(T, CommitId)>, GitError> {
         let doing = || format!("listing {prefix}");
+        git_directory::look(self.common_directory(), self.limits())?;
+        git_directory::look_at_references(self.common_directory(), prefix)?;
         let git = self.git();
         let references = git.references().doing(doing)?;
         let mut named = Vec::new();
@@ -240,6 +248,7 @@ impl Repository {
     /// The working trees whose HEAD is on the branch. The caller holds the registration lock.
     pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
+        git_directory::look_at_list(self.common_directory())?;
         let main = self.git_of_main_worktree()?;
         let mut found = Vec::new();
         if let Some(place) = main.workdir().map(Path::to_owned)

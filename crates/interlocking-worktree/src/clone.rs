@@ -9,7 +9,6 @@ use std::{
 use gix::{ObjectId, objs::Kind};
 
 use crate::{
-    clone_guard,
     clone_making::Making,
     clone_settings::CloneSettings,
     create::{CreateError, missing_parents, resolve},
@@ -22,6 +21,11 @@ use crate::{
     registration::private_directory,
     repository::Repository,
     reset::tree_of,
+    untrusted::{
+        Limits,
+        file::{self, Kind as FileKind},
+        git_directory, program,
+    },
     worktree::{Worktree, WorktreeError},
 };
 
@@ -115,7 +119,7 @@ impl Repository {
             return Err(OpenCloneError::NotAClone { path: path.to_owned() });
         }
         let path = std::fs::canonicalize(path).doing(doing)?;
-        clone_guard::check(&path)?;
+        git_directory::look_at_clone(&path, self.limits())?;
         let repository = self.open_own(&path, CloneSettings::of(&self.git_of_main_worktree()?))?;
         let worktree = Worktree::clone_at(repository, path, branch.clone());
         worktree.open()?;
@@ -174,10 +178,8 @@ fn fill(
     }
     // Ignore rules and attributes that are not in the tree.
     for name in ["info/exclude", "info/attributes"] {
-        match std::fs::read(common_directory.join(name)) {
-            Ok(contents) => std::fs::write(own.join(name), contents).doing(doing)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).doing(doing),
+        if let Some(contents) = file::read(&common_directory.join(name), FileKind::Rules(Limits::of(git)))? {
+            std::fs::write(own.join(name), contents.bytes).doing(doing)?;
         }
     }
     std::fs::write(own.join("config"), settings.to_file()?).doing(doing)?;
@@ -239,6 +241,7 @@ pub(crate) fn objects_of_tree(
 /// Writes the files and the index.
 fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), GitError> {
     let doing = || format!("checking out {base} at {}", root.display());
+    program::check(git, root)?;
     let tree = tree_of(git, base)?;
     let mut index = git.index_from_tree(&tree).doing(doing)?;
     let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;

@@ -10,6 +10,7 @@ use std::{
 use crate::{
     git_error::{Doing as _, GitError},
     registration::private_directory,
+    untrusted::file::{Kind, open_with},
 };
 
 const PREFIX: &str = ".interlocking-making-";
@@ -73,7 +74,8 @@ fn sweep(parent: &Path) {
             continue;
         }
         // Without one it has only just been begun, by somebody alive.
-        let Ok(found) = File::options().write(true).open(lock_file(&entry.path())) else { continue };
+        let opened = open_with(&lock_file(&entry.path()), Kind::Link, File::options().write(true));
+        let Ok(Some(found)) = opened else { continue };
         match found.try_lock() {
             Ok(()) => drop(std::fs::remove_dir_all(entry.path())),
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}

@@ -15,7 +15,7 @@ use crate::{
     references::{Move, MoveError},
     signature::Signature,
     snapshot::Snapshot,
-    survey::Survey,
+    survey::{Survey, head_tree},
     worktree::{Worktree, WorktreeError},
 };
 
@@ -172,7 +172,7 @@ impl Worktree {
         let (tree, staged) = if matches!(onto, Onto::HeadUnchanged) {
             let index = index::read(&git, false)?;
             self.check_recordable(&git, index::conflicted(&index), Vec::new())?;
-            (git.head_tree_id_or_empty().doing(doing)?.detach(), Err(lock))
+            (head_tree(&git)?, Err(lock))
         } else {
             let survey = Survey::of(&git, !self.is_main())?;
             let nested = survey.nested.iter().map(|path| path.as_bstr()).filter(|path| selected(path));

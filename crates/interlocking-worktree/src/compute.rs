@@ -4,7 +4,7 @@
 //! writes them with [`write_objects`] when everything holds, and drops them when not. So a conflict leaves nothing behind,
 //! not even an unreachable object.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use gix::{ObjectId, merge::blob::builtin_driver::text::Labels};
 
@@ -18,6 +18,7 @@ use crate::{
     reset::tree_of,
     settle::settle,
     signature::Signature,
+    untrusted,
 };
 
 /// A commit that is in memory, with its tree.
@@ -65,6 +66,8 @@ pub(crate) fn merge(
     }
     let name = other.short();
     let labels = Labels { ancestor: None, current: Some("HEAD".into()), other: Some(name.as_str().into()) };
+    untrusted::index::look(git)?;
+    check_trees(git, [onto, other], bases.iter().map(|base| base.detach()).collect())?;
     let options = git.tree_merge_options().doing(doing)?;
     let mut outcome = git.merge_commits(onto.git(), other.git(), labels, options.into()).doing(doing)?.tree_merge;
     settle(git, &mut outcome)?;
@@ -102,6 +105,7 @@ pub(crate) fn replay(
     committer: &Signature,
     in_place: InPlace,
 ) -> Result<Vec<Computed>, CherryPickError> {
+    untrusted::index::look(git)?;
     let committer = committer.git();
     let mut tip = Computed { commit: onto, tree: tree_of(git, onto)? };
     let mut created = Vec::with_capacity(commits.len());
@@ -181,6 +185,25 @@ pub(crate) fn write_objects(git: &gix::Repository, database: &gix::Repository) -
     for (id, (kind, data)) in objects.iter() {
         let written = database.objects.write_buf(*kind, data);
         written.doing(|| format!("writing the object {id}"))?;
+    }
+    Ok(())
+}
+
+/// Checks the trees of all that a merge reads: where there are several bases, they are merged first, with bases of their own.
+fn check_trees(git: &gix::Repository, sides: [CommitId; 2], bases: Vec<ObjectId>) -> Result<(), GitError> {
+    for side in sides {
+        tree_of(git, side)?;
+    }
+    let (mut groups, mut seen) = (vec![bases], HashSet::new());
+    while let Some(bases) = groups.pop() {
+        for (position, base) in bases.iter().enumerate() {
+            tree_of(git, CommitId::from_git(*base))?;
+            for other in bases.iter().skip(position + 1).filter(|other| seen.insert((*base, **other))) {
+                let doing = || format!("comparing {base} with {other}");
+                let below = git.merge_bases_many(*base, &[*other]).doing(doing)?;
+                groups.push(below.iter().map(|base| base.detach()).collect());
+            }
+        }
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::{
     register::{is_ordinary, registered},
     remove::take_away,
     repository::{Repository, head_of},
+    reset::tree_of,
     worktree::Worktree,
 };
 
@@ -343,10 +344,10 @@ fn register(
 
 /// The tree of the commit that a worktree is to begin at.
 pub(crate) fn tree_at(git: &gix::Repository, from: CommitId) -> Result<ObjectId, CreateError> {
-    let Ok(commit) = git.find_commit(from.git()) else {
+    if git.find_commit(from.git()).is_err() {
         return Err(CreateError::NoSuchCommit { commit: from });
-    };
-    Ok(commit.tree_id().doing(|| format!("reading the commit {from}"))?.detach())
+    }
+    Ok(tree_of(git, from)?)
 }
 
 /// An absolute path without symbolic links in the part that exists.

@@ -9,6 +9,11 @@ use std::{
     time::SystemTime,
 };
 
+use crate::untrusted::{
+    Limits,
+    file::{self, Kind},
+};
+
 /// What tells whether a file is plainly the same.
 type Stamp = Option<(SystemTime, u64)>;
 
@@ -20,6 +25,7 @@ pub(crate) struct Current {
 
 struct ConfigurationFile {
     path: PathBuf,
+    limits: Limits,
     stamp: Stamp,
     /// None if it cannot be read, for it is not there as a rule.
     contents: Option<Vec<u8>>,
@@ -27,7 +33,7 @@ struct ConfigurationFile {
 
 impl Current {
     pub(crate) fn of(git: &gix::Repository) -> Self {
-        let configuration = git.config_snapshot();
+        let (configuration, limits) = (git.config_snapshot(), Limits::of(git));
         let sections = configuration.plumbing().sections();
         let mut files: Vec<PathBuf> = sections.filter_map(|section| section.meta().path.clone()).collect();
         files.push(git.common_dir().join("config"));
@@ -42,7 +48,10 @@ impl Current {
         files.extend(std::env::var_os("XDG_CONFIG_HOME").map(|home| Path::new(&home).join("git/config")));
         files.sort();
         files.dedup();
-        Self { git: git.clone().into_sync(), files: files.into_iter().map(ConfigurationFile::read).collect() }
+        Self {
+            git: git.clone().into_sync(),
+            files: files.into_iter().map(|path| ConfigurationFile::read(path, limits)).collect(),
+        }
     }
 
     /// Whether none of the files has changed, and none has appeared or gone.
@@ -52,16 +61,18 @@ impl Current {
 }
 
 impl ConfigurationFile {
-    fn read(path: PathBuf) -> Self {
+    fn read(path: PathBuf, limits: Limits) -> Self {
         // The time first: what is written between the two is read again.
-        Self { stamp: stamp(&path), contents: std::fs::read(&path).ok(), path }
+        let stamp = stamp(&path);
+        let contents = file::read(&path, Kind::Configuration(limits)).ok().flatten().map(|contents| contents.bytes);
+        Self { path, limits, stamp, contents }
     }
 
     fn is_current(&mut self) -> bool {
         if stamp(&self.path) == self.stamp {
             return true;
         }
-        let now = Self::read(self.path.clone());
+        let now = Self::read(self.path.clone(), self.limits);
         let is_same = now.contents == self.contents;
         if is_same {
             *self = now;
@@ -93,16 +104,16 @@ mod tests {
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
         };
-        let mut file = ConfigurationFile::read(path.clone());
+        let mut file = ConfigurationFile::read(path.clone(), Limits::default());
         assert!(file.is_current(), "it is not there, as before");
         write("one", 1);
         assert!(!file.is_current(), "it has appeared");
-        let mut file = ConfigurationFile::read(path.clone());
+        let mut file = ConfigurationFile::read(path.clone(), Limits::default());
         write("one", 2);
         assert!(file.is_current(), "it was written anew");
         write("two", 3);
         assert!(!file.is_current() && !file.is_current(), "it has changed, and nobody has read it again");
-        let mut file = ConfigurationFile::read(path.clone());
+        let mut file = ConfigurationFile::read(path.clone(), Limits::default());
         std::fs::remove_file(&path).unwrap();
         assert!(!file.is_current(), "it is gone");
     }

@@ -41,7 +41,7 @@ pub(crate) fn compare(
     let stat = git.stat_options()?;
     let look = |range| look(root, index, range, stat, untracked.is_some());
     let count = index.entries().len();
-    let is_staged_as_head = index::tree_of(index) == Some(head_tree);
+    let is_staged_as_head = index::tree_of(index)? == Some(head_tree);
     let (mut items, seen) = if count < MANY_FILES {
         let items = if is_staged_as_head { Vec::new() } else { staged(git, index, head_tree)? };
         (items, look(0..count))

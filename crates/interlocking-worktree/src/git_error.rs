@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::untrusted::Refused;
+
 /// A failure below this crate: the object database, the reference store or the file system.
 ///
 /// Its text says what was being done and the whole chain of causes.
@@ -10,17 +12,29 @@ use std::fmt;
 pub struct GitError {
     doing: String,
     cause: String,
+    refused: Option<Box<Refused>>,
 }
 
 impl GitError {
     pub(crate) fn new(doing: impl Into<String>, cause: impl Into<String>) -> Self {
-        Self { doing: doing.into(), cause: cause.into() }
+        Self { doing: doing.into(), cause: cause.into(), refused: None }
+    }
+
+    /// Something that an agent can write is not sound.
+    pub(crate) fn refused(doing: impl Into<String>, refused: Refused) -> Self {
+        Self { doing: doing.into(), cause: refused.to_string(), refused: Some(Box::new(refused)) }
     }
 
     /// What was being done, as in "reading the index of /work/tests-r1".
     #[must_use]
     pub fn doing(&self) -> &str {
         &self.doing
+    }
+
+    /// What an agent can write and is not sound, if that is the cause.
+    #[must_use]
+    pub fn reason(&self) -> Option<&Refused> {
+        self.refused.as_deref()
     }
 
     /// The causes, outermost first, joined by `: `.

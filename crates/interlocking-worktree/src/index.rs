@@ -2,7 +2,12 @@
 
 use std::{io::Write as _, path::PathBuf, time::Duration};
 
-use gix::{ObjectId, bstr::BStr};
+use gix::{
+    ObjectId,
+    bstr::BStr,
+    index::entry::{Flags, Stage},
+    objs::Kind,
+};
 
 use crate::{
     git_error::{Doing as _, GitError},
@@ -10,7 +15,7 @@ use crate::{
     mend::mend_locks,
     note::{Intent, Note, canonical_common_directory},
     path::RepositoryPath,
-    step,
+    step, untrusted,
     worktree::WorktreeError,
 };
 
@@ -58,11 +63,8 @@ pub(crate) fn lock(git: &gix::Repository) -> Result<IndexLock, WorktreeError> {
 /// agent's worktree hides a change from every later look at it.
 pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::File, GitError> {
     let path = git.index_path();
-    let mut index = if path.exists() {
-        git.open_index().doing(|| format!("reading {}", path.display()))?
-    } else {
-        gix::index::File::from_state(gix::index::State::new(git.object_hash()), path)
-    };
+    let index = untrusted::index::read(git, &path)?.unwrap_or_else(|| gix::index::State::new(git.object_hash()));
+    let mut index = gix::index::File::from_state(index, path);
     if reveal {
         let mut hiding = gix::index::entry::Flags::ASSUME_VALID;
         let is_sparse = git.config_snapshot().boolean("core.sparseCheckout") == Some(true);
@@ -103,7 +105,7 @@ pub(crate) fn replace(staged: IndexLock) -> Result<(), GitError> {
 /// The bytes of an index file.
 ///
 /// `tree`: the one that has exactly these entries, where it is known. It is said so as git says it (in the extension `TREE`,
-/// gitformat-index(5), of the root alone), and [`tree_of`] finds it again.
+/// gitformat-index(5), of the root alone), for git's sake: nobody here believes it, see [`tree_of`].
 pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix::Result<Vec<u8>> {
     let options = gix::index::write::Options {
         // What it was read with would tell git that changed directories have not changed.
@@ -125,12 +127,59 @@ pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix:
     Ok(bytes)
 }
 
-/// The tree that has exactly these entries, if the index says which, as git believes it: whoever changes an entry takes the
-/// word away.
-pub(crate) fn tree_of(index: &gix::index::State) -> Option<ObjectId> {
-    let root = index.tree()?;
-    let is_of_all = root.num_entries.is_some_and(|number| number as usize == index.entries().len());
-    (root.name.is_empty() && is_of_all && !index.is_sparse()).then_some(root.id)
+/// The tree that has exactly these entries. None where no tree has: something is not merged, or added without its contents.
+///
+/// It is computed from the entries. What the index says of it is whoever's word that wrote it.
+pub(crate) fn tree_of(index: &gix::index::State) -> gix::Result<Option<ObjectId>> {
+    let entries = index.entries();
+    if entries.iter().any(|entry| entry.stage() != Stage::Unconflicted || entry.flags.contains(Flags::INTENT_TO_ADD)) {
+        return Ok(None);
+    }
+    // Of each open directory: where its name ends in the path of the entry before, and what is in it as far as it is known.
+    let mut open: Vec<(usize, Vec<u8>)> = vec![(0, Vec::new())];
+    let mut before: &BStr = "".into();
+    let hash = index.object_hash();
+    for entry in entries {
+        let path = entry.path(index);
+        while let Some((end, _)) = open.last()
+            && *end > 0
+            && path.get(..=*end) != before.get(..=*end)
+        {
+            close(&mut open, before, hash)?;
+        }
+        let begin = open.last().map_or(0, |(end, _)| if *end == 0 { 0 } else { *end + 1 });
+        for (slash, _) in path.iter().enumerate().skip(begin).filter(|(_, byte)| **byte == b'/') {
+            open.push((slash, Vec::new()));
+        }
+        let begin = open.last().map_or(0, |(end, _)| if *end == 0 { 0 } else { *end + 1 });
+        if let Some((_, tree)) = open.last_mut() {
+            put(tree, entry.mode.bits(), &path[begin..], &entry.id);
+        }
+        before = path;
+    }
+    while open.len() > 1 {
+        close(&mut open, before, hash)?;
+    }
+    let tree = open.pop().map(|(_, tree)| tree).unwrap_or_default();
+    Ok(Some(gix::objs::compute_hash(hash, Kind::Tree, &tree)?))
+}
+
+/// Puts the last open directory into the one that it is in.
+fn close(open: &mut Vec<(usize, Vec<u8>)>, path: &BStr, hash: gix::hash::Kind) -> gix::Result<()> {
+    let Some((end, tree)) = open.pop() else { return Ok(()) };
+    let id = gix::objs::compute_hash(hash, Kind::Tree, &tree)?;
+    if let Some((above, parent)) = open.last_mut() {
+        let begin = if *above == 0 { 0 } else { *above + 1 };
+        put(parent, 0o40_000, &path[begin..end], &id);
+    }
+    Ok(())
+}
+
+fn put(tree: &mut Vec<u8>, mode: u32, name: &[u8], id: &gix::oid) {
+    tree.extend_from_slice(format!("{mode:o} ").as_bytes());
+    tree.extend_from_slice(name);
+    tree.push(0);
+    tree.extend_from_slice(id.as_bytes());
 }
 
 /// An index of these entries alone.

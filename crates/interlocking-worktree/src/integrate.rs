@@ -14,6 +14,7 @@ use crate::{
     reset::tree_of,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
+    untrusted,
     worktree::{Worktree, WorktreeError},
 };
 
@@ -130,6 +131,7 @@ impl Worktree {
         if git.find_commit(commit.git()).is_ok_and(|commit| commit.parent_ids().count() > 1) {
             return Err(CherryPickError::MergeCommit { commit });
         }
+        untrusted::index::look(&git)?;
         let (tree, conflicts) = compute::apply(&git, commit, tree_of(&git, head)?)?;
         self.take_over(&git, head, Computed { commit: head, tree }, &Signature::runtime(), String::new())?;
         Ok(conflicts)

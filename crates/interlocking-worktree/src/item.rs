@@ -27,6 +27,7 @@ use crate::{
     step,
     strip::strip,
     trash::delete_tree,
+    untrusted::file::{Kind as FileKind, open_with},
 };
 
 /// Clocks of file systems tick this slowly.
@@ -117,7 +118,7 @@ impl Claim {
     /// Takes one that is ready and that nobody else takes.
     pub(crate) fn any(git: &gix::Repository, pool: &Path) -> Result<Option<Self>, GitError> {
         for directory in ready(pool)? {
-            let Ok(file) = File::options().write(true).open(directory.join("lock")) else { continue };
+            let Ok(Some(file)) = open_lock(&directory) else { continue };
             if file.try_lock().is_err() || !directory.join("files").is_dir() {
                 continue;
             }
@@ -167,10 +168,10 @@ pub(crate) fn ready(pool: &Path) -> Result<Vec<PathBuf>, GitError> {
 pub(crate) fn sweep(pool: &Path) -> Result<(), GitError> {
     let _counting = lock(pool)?;
     for item in items(pool)? {
-        let is_abandoned = match File::options().write(true).open(item.join("lock")) {
+        let is_abandoned = match open_lock(&item) {
             // Killed before it was there; nobody begins one while we count.
-            Err(_) => true,
-            Ok(file) => file.try_lock().is_ok(),
+            Err(_) | Ok(None) => true,
+            Ok(Some(file)) => file.try_lock().is_ok(),
         };
         let is_whole = item.extension() == Some("ready".as_ref()) && item.join("files").is_dir();
         if is_abandoned && !is_whole {
@@ -178,6 +179,10 @@ pub(crate) fn sweep(pool: &Path) -> Result<(), GitError> {
         }
     }
     Ok(())
+}
+
+fn open_lock(item: &Path) -> Result<Option<File>, GitError> {
+    open_with(&item.join("lock"), FileKind::Link, File::options().write(true))
 }
 
 /// All of them, by names that only this crate gives.

@@ -117,6 +117,7 @@
 //! SHA-256.
 
 mod git_error;
+mod untrusted;
 mod id;
 mod name;
 mod path;
@@ -191,7 +192,6 @@ mod onto;
 
 mod pack;
 mod clone_settings;
-mod clone_guard;
 mod clone_making;
 mod clone;
 mod export;
@@ -239,6 +239,7 @@ pub use signature::{Signature, SignatureError};
 pub use switch::SwitchError;
 pub use take_in::TakeInError;
 pub use unlock::UnlockError;
+pub use untrusted::{Limits, Refused};
 pub use worktree::{Worktree, WorktreeError};
 pub use yard::{Keep, PlaceName, Yard, YardError, YardSettings};
 

@@ -32,6 +32,7 @@ use crate::{
     signature::Signature,
     step,
     strip::strip,
+    untrusted::program,
     verbatim::Verbatim,
     worktree::Worktree,
 };
@@ -132,6 +133,7 @@ impl Repository {
         };
         let made = moved.and_then(|()| configured()).and_then(|mut configured| {
             step::reached("a directory is in its place");
+            program::check(&configured, place)?;
             let form = if matches!(filling, Filling::Fresh) { None } else { pristine::form(&configured)? };
             match &filling {
                 Filling::Fresh | Filling::Noted => write_all_files(&configured, place, &mut index)?,

@@ -23,6 +23,7 @@ use crate::{
     note::{Intent, LeftNote, canonical_common_directory, left_behind},
     snapshot::{is_absent, is_below_symbolic_link},
     step,
+    untrusted::{self, Limits, file::Kind},
 };
 
 /// Releases the locks of processes that are dead, and mends the worktrees they were changing.
@@ -108,9 +109,9 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
         return Ok(false);
     }
     let resource = git_directory.join("index");
-    // It carries a checksum at its end.
-    let is_whole = gix::index::File::at(&lock, linked.object_hash(), false, gix::index::decode::Options::default());
-    if is_whole.is_ok_and(|index| index.verify_integrity().is_ok()) {
+    let limits = Limits::of(&linked);
+    let staged = untrusted::file::read(&lock, Kind::Index(limits))?;
+    if staged.is_some_and(|staged| untrusted::index::is_whole(&staged.bytes, linked.object_hash(), limits)) {
         std::fs::rename(&lock, &resource).doing(|| format!("replacing {}", resource.display()))?;
         step::reached("an index is mended");
     }
@@ -119,6 +120,7 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
 
 /// Opens a worktree by its private directory, with the configuration as it is now.
 pub(crate) fn open_private(git: &gix::Repository, git_directory: &Path) -> Result<gix::Repository, GitError> {
+    untrusted::git_directory::look(git_directory, Limits::of(git))?;
     gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
         .doing(|| format!("opening {}", git_directory.display()))
 }
@@ -135,6 +137,7 @@ fn is_same_directory(one: &Path, other: &Path) -> bool {
 fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(), GitError> {
     let doing = || format!("mending {}", root.display());
     let mut old = index::read(git, false)?;
+    untrusted::tree::check(git, new_tree)?;
     let new = git.index_from_tree(&new_tree).doing(doing)?;
     let (mut old_forms, mut new_forms) = (Forms::of_tree(git, &old)?, Forms::of_tree(git, &new)?);
     let (mut back, mut away) = (HashSet::new(), Vec::new());

@@ -15,6 +15,10 @@ use crate::{
     signature::Signature,
     step,
     trash::delete_tree,
+    untrusted::{
+        Refused,
+        file::{self, Kind},
+    },
     worktree::check_link,
 };
 
@@ -52,7 +56,7 @@ impl Repository {
     ) -> Result<(), GitError> {
         let is_listed = names_place(git_directory, place);
         let is_half_made =
-            std::fs::read(git_directory.join("locked")).is_ok_and(|reason| reason.trim() == b"initializing");
+            line_of(&git_directory.join("locked")).is_some_and(|reason| reason.trim() == b"initializing");
         if is_listed && !is_half_made {
             // It was made; what was left was to say so.
             return Ok(());
@@ -96,9 +100,12 @@ impl Repository {
     /// Whether nobody but us has moved the branch, as far as its log says.
     fn is_untouched(&self, branch: &str) -> Result<bool, GitError> {
         let log = self.common_directory().join("logs").join(branch);
-        let text = match std::fs::read(&log) {
-            Err(error) if crate::snapshot::is_absent(&error) => return Ok(true),
-            text => text.doing(|| format!("reading {}", log.display()))?,
+        let text = match file::read(&log, Kind::Link) {
+            Ok(None) => return Ok(true),
+            Ok(Some(text)) => text.bytes,
+            // Longer than what one line of ours makes it, so somebody else wrote there.
+            Err(error) if matches!(error.reason(), Some(Refused::Oversized { .. })) => return Ok(false),
+            Err(error) => return Err(error),
         };
         let mut by = Vec::new();
         let runtime = Signature::runtime();
@@ -108,15 +115,20 @@ impl Repository {
 }
 
 fn names_place(git_directory: &Path, place: &Path) -> bool {
-    let link = std::fs::read(git_directory.join("gitdir"));
-    link.is_ok_and(|link| link.trim_end() == place.join(".git").as_os_str().as_encoded_bytes())
+    let link = line_of(&git_directory.join("gitdir"));
+    link.is_some_and(|link| link.trim_end() == place.join(".git").as_os_str().as_encoded_bytes())
 }
 
 /// Whether a directory's `.git` file names the entry, which may be gone.
 fn is_linked_to(directory: &Path, git_directory: &Path) -> bool {
-    std::fs::read(directory.join(".git")).is_ok_and(|link| {
+    line_of(&directory.join(".git")).is_some_and(|link| {
         link.trim_end().strip_prefix(b"gitdir: ") == Some(git_directory.as_os_str().as_encoded_bytes())
     })
+}
+
+/// What a file of one line says, if it can be read.
+fn line_of(path: &Path) -> Option<Vec<u8>> {
+    file::read(path, Kind::Link).ok().flatten().map(|contents| contents.bytes)
 }
 
 /// Whether the place has nothing but the link to an entry that is not there.

@@ -21,6 +21,7 @@ use gix::{
 use crate::{
     git_error::{Doing as _, GitError},
     registration::private_directory,
+    untrusted::file::{Kind, open_with},
     with_directory::with_directory,
 };
 
@@ -185,11 +186,8 @@ pub(crate) fn left_behind(
         if !is_note && !is_draft {
             continue;
         }
-        let mut file = match File::options().read(true).write(true).open(&path) {
-            // Done in the meantime.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            file => file.doing(doing)?,
-        };
+        // None: done in the meantime.
+        let Some(mut file) = open_with(&path, Kind::Note, File::options().read(true).write(true))? else { continue };
         if file.try_lock().is_err() || !path.exists() {
             continue;
         }

@@ -10,6 +10,7 @@ use crate::{
     git_error::{Doing as _, GitError},
     list::WorktreeEntry,
     run::{close, mark_kept, take_away},
+    untrusted::file::{Kind, open_with},
     worktree::Worktree,
     yard::{PlaceName, RUN, Yard, YardError},
 };
@@ -42,11 +43,9 @@ impl Yard {
             let run = entry.file_name().to_str().and_then(|name| PlaceName::new(name).ok());
             let (Some(run), true) = (run, entry.file_type().doing(doing)?.is_dir()) else { continue };
             let directory = entry.path();
-            // A link there would be followed, and what it leads to be locked and written to.
-            if !std::fs::symlink_metadata(directory.join(RUN)).is_ok_and(|found| found.is_file()) {
-                continue;
-            }
-            let mut lock = File::options().read(true).append(true).open(directory.join(RUN)).doing(doing)?;
+            // A link there is not followed: what it leads to would be locked and written to.
+            let opened = open_with(&directory.join(RUN), Kind::Link, File::options().read(true).append(true));
+            let Ok(Some(mut lock)) = opened else { continue };
             if lock.try_lock().is_err() {
                 continue;
             }

@@ -6,7 +6,7 @@ use crate::{
     create::CreateError,
     git_error::{Doing as _, GitError},
     repository::Repository,
-    snapshot::is_absent,
+    untrusted::file::{self, Kind, open_with},
 };
 
 /// Makes `directory` the repository's own, or finds that it is. False if something else is in it, which is not touched.
@@ -15,10 +15,10 @@ pub(crate) fn own(repository: &Repository, directory: &Path, marker: &str) -> Re
     let (marker, owner) = (directory.join(marker), repository.common_directory().as_os_str().as_encoded_bytes());
     // One at a time, across processes too: a marker that is half written is nobody's.
     let _registration = repository.lock_registration()?;
-    match std::fs::read(&marker) {
+    match file::read(&marker, Kind::Link)? {
         // A worktree of its own may lie around it: it was outside when it was made.
-        Ok(found) => Ok(found == owner),
-        Err(error) if is_absent(&error) => {
+        Some(found) => Ok(found.bytes == owner),
+        None => {
             repository.check_outside(directory)?;
             std::fs::create_dir_all(directory).doing(doing)?;
             if std::fs::read_dir(directory).doing(doing)?.next().is_some() {
@@ -27,7 +27,6 @@ pub(crate) fn own(repository: &Repository, directory: &Path, marker: &str) -> Re
             std::fs::write(&marker, owner).doing(doing)?;
             Ok(true)
         }
-        Err(error) => Ok(Err(error).doing(doing)?),
     }
 }
 
@@ -35,7 +34,8 @@ pub(crate) fn own(repository: &Repository, directory: &Path, marker: &str) -> Re
 pub(crate) fn lock(directory: &Path, marker: &str) -> Result<File, GitError> {
     let path = directory.join(marker);
     let doing = || format!("locking {}", path.display());
-    let file = File::options().read(true).write(true).open(&path).doing(doing)?;
+    let file = open_with(&path, Kind::Link, File::options().read(true).write(true))?;
+    let file = file.ok_or_else(|| GitError::new(doing(), "it is gone"))?;
     file.lock().doing(doing)?;
     Ok(file)
 }

@@ -12,6 +12,10 @@ use crate::{
     git_error::{Doing as _, GitError},
     pristine_note,
     registration::private_directory,
+    untrusted::{
+        Limits,
+        file::{self, Kind},
+    },
 };
 
 /// The files as they were written, with their times, and what decided how they look.
@@ -34,13 +38,14 @@ pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
 pub(crate) fn save(directory: &Path, index: &gix::index::State, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
     let doing = || format!("writing {}", directory.display());
     std::fs::create_dir_all(directory).doing(doing)?;
-    std::fs::write(directory.join(NOTE), pristine_note::encode(index, tree, form)).doing(doing)
+    file::write_anew(&directory.join(NOTE), &pristine_note::encode(index, tree, form)).doing(doing)
 }
 
 impl Pristine {
     pub(crate) fn read(git: &gix::Repository, directory: &Path) -> Result<Self, GitError> {
         let doing = || format!("reading {}", directory.display());
-        let note = std::fs::read(directory.join(NOTE)).doing(doing)?;
+        let note = file::read(&directory.join(NOTE), Kind::Pristine(Limits::of(git)))?;
+        let note = note.map(|note| note.bytes).unwrap_or_default();
         pristine_note::decode(&note, git.object_hash()).ok_or_else(|| GitError::new(doing(), "it is not whole"))
     }
 }
@@ -74,7 +79,8 @@ pub(crate) fn form(git: &gix::Repository) -> Result<Option<BString>, GitError> {
         None => std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".config/git/attributes"),
     };
     for file in [git.common_dir().join("info/attributes"), attributes] {
-        add(&std::fs::read(&file).unwrap_or_default());
+        let contents = file::read(&file, Kind::Rules(Limits::of(git)))?;
+        add(&contents.map(|contents| contents.bytes).unwrap_or_default());
     }
     Ok(Some(form))
 }

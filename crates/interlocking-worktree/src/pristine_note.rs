@@ -19,7 +19,7 @@ use gix::{
     },
 };
 
-use crate::pristine::Pristine;
+use crate::{pristine::Pristine, untrusted};
 
 /// What [`decode`] reads.
 pub(crate) fn encode(index: &State, tree: ObjectId, form: &BStr) -> Vec<u8> {
@@ -36,7 +36,10 @@ pub(crate) fn encode(index: &State, tree: ObjectId, form: &BStr) -> Vec<u8> {
     note
 }
 
-/// None if it is not whole.
+/// What a tree gives to an index.
+const MODES: [Mode; 4] = [Mode::FILE, Mode::FILE_EXECUTABLE, Mode::SYMLINK, Mode::COMMIT];
+
+/// None if it is not whole, or not one of a sound tree.
 pub(crate) fn decode(mut note: &[u8], hash: gix::hash::Kind) -> Option<Pristine> {
     let note = &mut note;
     let tree = id(note, hash)?;
@@ -49,7 +52,13 @@ pub(crate) fn decode(mut note: &[u8], hash: gix::hash::Kind) -> Option<Pristine>
             *number = take_number(note)?;
         }
         let id = id(note, hash)?;
-        index.dangerously_push_entry(stat_of(stat), id, Flags::empty(), mode, take_text(note)?.as_bstr());
+        let path = take_text(note)?.as_bstr();
+        untrusted::path::check(path, mode == Mode::SYMLINK).ok()?;
+        let is_after = index.entries().last().is_none_or(|before| before.path(&index) < path);
+        if !is_after || !MODES.contains(&mode) {
+            return None;
+        }
+        index.dangerously_push_entry(stat_of(stat), id, Flags::empty(), mode, path);
     }
     note.is_empty().then_some(Pristine { index, tree, form })
 }

@@ -6,6 +6,10 @@ use crate::{
     git_error::{Doing as _, GitError},
     remove::trash_name,
     repository::Repository,
+    untrusted::{
+        file::{self, Kind},
+        git_directory,
+    },
 };
 
 /// A worktree that was registered and is so no more.
@@ -84,6 +88,7 @@ pub(crate) fn directories_in(directory: &Path) -> Result<Vec<PathBuf>, GitError>
 
 /// The `.git` file that a registration says its worktree has.
 pub(crate) fn registered_link(registration: &Path) -> Option<PathBuf> {
-    let link = gix::discover::path::from_plain_file_relative_to_file(&registration.join("gitdir"))?.ok()?;
+    let contents = file::read(&registration.join("gitdir"), Kind::Link).ok()??;
+    let link = registration.join(git_directory::path_in(&contents.bytes).ok()?);
     link.is_absolute().then_some(link)
 }

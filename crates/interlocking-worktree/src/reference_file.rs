@@ -22,6 +22,10 @@ use crate::{
     note::{Note, canonical_common_directory},
     references::find,
     step,
+    untrusted::{
+        Limits,
+        file::{self, Kind},
+    },
     with_directory::with_directory,
 };
 
@@ -97,13 +101,13 @@ impl<'git> ReferenceFile<'git> {
         // First where the value would reappear from.
         let packed = self.common_directory.join("packed-refs");
         let is_packed = |text: &[u8]| text.lines().any(|line| is_of(line, &self.name));
-        match std::fs::read(&packed) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error).doing(doing),
-            Ok(text) if !is_packed(&text) => {}
-            Ok(_) => {
+        let kind = Kind::PackedReferences(Limits::of(self.git));
+        match file::read(&packed, kind)? {
+            None => {}
+            Some(text) if !is_packed(&text.bytes) => {}
+            Some(_) => {
                 let mut lock = take(self.git, &mut self.note, &packed)?;
-                let text = std::fs::read(&packed).doing(doing)?;
+                let text = file::read(&packed, kind)?.map(|text| text.bytes).unwrap_or_default();
                 lock.write_all(&without(&text, &self.name)).doing(doing)?;
                 step::reached("packed references are staged");
                 lock.commit().doing(doing)?;
@@ -185,7 +189,7 @@ impl Log<'_> {
             WriteReflog::Always => true,
         };
         let file = base.join("logs").join(name);
-        let open = || std::fs::File::options().append(true).create(is_begun).open(&file);
+        let open = || file::open_to_append(&file, is_begun);
         let opened = match if is_begun { with_directory(&file, open) } else { open() } {
             Err(error) if error.kind() == ErrorKind::IsADirectory => {
                 let _ = gix::tempfile::remove_dir::empty_depth_first(file.clone());

@@ -1,9 +1,6 @@
 //! Moving references, always against an expected old value.
 
-use std::{
-    io::ErrorKind,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use gix::{
     ObjectId,
@@ -13,6 +10,7 @@ use gix::{
 use crate::{
     git_error::{Doing as _, GitError},
     reference_file::ReferenceFile,
+    untrusted::{self, file::Kind},
 };
 
 /// What took longer than this was waiting for a lock, and has been waited for long enough.
@@ -109,21 +107,27 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
     let full = full_name(name)?;
     let is_plain = cfg!(unix) && git.refs.namespace.is_none() && !git.refs.precompose_unicode;
     if is_plain && name.starts_with("refs/heads/") {
-        match std::fs::read(git.common_dir().join(name)) {
+        let loose = git.common_dir().join(name);
+        match untrusted::file::read(&loose, Kind::Reference) {
             // Packed references after the loose one: it goes when it has been packed.
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(None) if !loose.is_dir() => {
                 let packed = git.refs.cached_packed_buffer().doing(doing)?;
                 let found = packed.as_ref().map(|packed| packed.try_find(full.as_ref())).transpose().doing(doing)?;
                 return Ok(found.flatten().map(|found| Target::Object(found.target())));
             }
-            Ok(text) => {
-                let id = text.strip_suffix(b"\n").and_then(|id| ObjectId::from_hex(id).ok());
+            Ok(Some(text)) => {
+                let id = text.bytes.strip_suffix(b"\n").and_then(|id| ObjectId::from_hex(id).ok());
                 if let Some(id) = id {
                     return Ok(Some(Target::Object(id)));
                 }
             }
-            Err(_) => {}
+            _ => {}
         }
+    }
+    // Whoever makes a link of one has a reason; what is no file at its end has none.
+    let loose = if name == "HEAD" { git.git_dir() } else { git.common_dir() }.join(name);
+    if std::fs::metadata(&loose).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        untrusted::file::read(&loose, Kind::Reference)?;
     }
     Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
 }

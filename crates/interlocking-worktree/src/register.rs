@@ -16,6 +16,7 @@ use crate::{
     note::unique_name,
     registration::private_directory,
     step,
+    untrusted::file::{self, Kind},
 };
 
 /// What a new entry says.
@@ -155,8 +156,8 @@ pub(crate) fn registered(common_directory: &Path) -> Result<Vec<(PathBuf, PathBu
     for entry in entries {
         let git_directory = entry.doing(doing)?.path();
         // Git writes an entry in several steps, and takes our lock for none of them.
-        let Ok(link) = std::fs::read(git_directory.join("gitdir")) else { continue };
-        let Ok(link) = gix::path::from_byte_slice(link.trim_end()) else { continue };
+        let Some(link) = file::read(&git_directory.join("gitdir"), Kind::Link)? else { continue };
+        let Ok(link) = gix::path::from_byte_slice(link.bytes.trim_end()) else { continue };
         let link = if link.is_absolute() { link.to_owned() } else { git_directory.join(link) };
         if let Some(root) = link.parent() {
             found.push((git_directory, root.to_owned()));

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::git_error::{Doing as _, GitError};
-use crate::with_directory::with_directory;
+use crate::{untrusted::file::open_to_lock, with_directory::with_directory};
 
 /// How long to wait for another process. Registering takes milliseconds, so this means that one hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ impl Registration {
         let doing = || format!("locking {}", self.lock_file.display());
         // The mutex guards no data that a panic could leave half-changed.
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = || File::options().create(true).truncate(false).write(true).open(&self.lock_file);
+        let open = || open_to_lock(&self.lock_file);
         let file = with_directory(&self.lock_file, open).doing(doing)?;
         let deadline = Instant::now() + PATIENCE;
         loop {

@@ -9,6 +9,7 @@ use crate::{
     git_error::{Doing as _, GitError},
     prune::{directories_in, registered_link},
     repository::Repository,
+    untrusted::git_directory,
 };
 
 /// A worktree that was joined with its registration again.
@@ -138,7 +139,7 @@ impl Repository {
 
 /// The directory that a `.git` file names, there or not.
 fn named_by(link: &Path) -> Option<PathBuf> {
-    gix::discover::path::from_gitdir_file(link).ok()
+    git_directory::read_link(link).ok().flatten()
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

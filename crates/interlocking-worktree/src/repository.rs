@@ -18,6 +18,7 @@ use crate::{
     note,
     objects::RecentObjects,
     registration::{Registration, RegistrationGuard},
+    untrusted::{Limits, git_directory, git_directory::IS_CLONE},
     worktree::Worktree,
 };
 
@@ -39,6 +40,7 @@ struct Inner {
     registration: Registration,
     recent: RecentObjects,
     configuration: Configuration,
+    limits: Limits,
     /// Of a clone, what counts instead of its own configuration.
     settings: Option<CloneSettings>,
 }
@@ -95,7 +97,10 @@ pub enum InitError {
 /// has many writers; a new repository's branch is `main`; and who likes to hide untracked files from their `git status` does
 /// not mean to hide them from us. An index is read without looking at its checksum, as git reads it, and on one thread:
 /// asking how many there are takes longer.
-const OVERRIDES: [&str; 8] = [
+///
+/// What an agent can write beside the objects does not change what they say: replacements, a commit graph and an index of
+/// several packs are not believed.
+const OVERRIDES: [&str; 11] = [
     "gitoxide.committer.nameFallback=interlocking",
     "gitoxide.committer.emailFallback=interlocking@localhost",
     "core.filesRefLockTimeout=10000",
@@ -104,6 +109,9 @@ const OVERRIDES: [&str; 8] = [
     "status.showUntrackedFiles=all",
     "index.skipHash=true",
     "index.threads=1",
+    "core.useReplaceRefs=false",
+    "core.commitGraph=false",
+    "core.multiPackIndex=false",
 ];
 
 impl Repository {
@@ -119,17 +127,30 @@ impl Repository {
 
     /// [`Repository::open`] with a choice of configuration files.
     pub fn open_with(path: impl AsRef<Path>, configuration: Configuration) -> Result<Self, OpenError> {
+        Self::open_with_limits(path, configuration, Limits::default())
+    }
+
+    /// [`Repository::open_with`] for a project that is larger than the default [`Limits`] let it be, or for agents that are
+    /// to have less.
+    pub fn open_with_limits(
+        path: impl AsRef<Path>,
+        configuration: Configuration,
+        limits: Limits,
+    ) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let doing = || format!("opening the repository at {}", path.display());
-        let opened = match gix::ThreadSafeRepository::open_opts(path, options(configuration)) {
+        git_directory::look_at(path, limits)?;
+        let opened = match gix::ThreadSafeRepository::open_opts(path, options(configuration, limits)) {
             Ok(opened) => opened,
             Err(_) if !is_repository(path) => {
                 return Err(OpenError::NotARepository { path: path.to_owned() });
             }
             Err(error) => return Err(Err::<(), _>(error).doing(doing).expect_err("it is an error").into()),
         };
-        let main = opened.to_thread_local().main_repo().doing(doing)?;
-        Ok(Self::around(main, configuration, None)?)
+        let main = opened.to_thread_local();
+        git_directory::look(main.common_dir(), limits)?;
+        let main = main.main_repo().doing(doing)?;
+        Ok(Self::around(main, configuration, limits, None)?)
     }
 
     /// Opens the repository that `path` lies in, searching the directories above it.
@@ -161,11 +182,11 @@ impl Repository {
             path,
             gix::create::Kind::WithWorktree,
             gix::create::Options::default(),
-            options(configuration),
+            options(configuration, Limits::default()),
         )
         .doing(doing)?;
         let main = created.to_thread_local().main_repo().doing(doing)?;
-        Ok(Self::around(main, configuration, None)?)
+        Ok(Self::around(main, configuration, Limits::default(), None)?)
     }
 
     /// The root of the main working tree; none if the repository is bare.
@@ -200,15 +221,16 @@ impl Repository {
     /// itself.
     pub(crate) fn open_own(&self, root: &Path, settings: CloneSettings) -> Result<Self, GitError> {
         let doing = || format!("opening the clone at {}", root.display());
-        let configuration = self.inner.configuration;
-        let options = options_for(configuration, Some(&settings)).open_path_as_is(true);
+        let (configuration, limits) = (self.inner.configuration, self.inner.limits);
+        let options = options_for(configuration, limits, Some(&settings)).open_path_as_is(true);
         let main = gix::open_opts(root.join(".git"), options).doing(doing)?;
-        Self::around(main, configuration, Some(settings))
+        Self::around(main, configuration, limits, Some(settings))
     }
 
     fn around(
         main: gix::Repository,
         configuration: Configuration,
+        limits: Limits,
         settings: Option<CloneSettings>,
     ) -> Result<Self, GitError> {
         let common_directory = main.common_dir();
@@ -222,6 +244,7 @@ impl Repository {
                 recent: RecentObjects::default(),
                 common_directory,
                 configuration,
+                limits,
                 settings,
             }),
         })
@@ -254,9 +277,17 @@ impl Repository {
 
     /// The main worktree, read afresh.
     pub(crate) fn git_of_main_worktree(&self) -> Result<gix::Repository, GitError> {
-        let options = options_for(self.inner.configuration, self.inner.settings.as_ref()).open_path_as_is(true);
-        gix::open_opts(self.inner.main.git_dir(), options)
-            .doing(|| format!("opening {}", self.inner.main.git_dir().display()))
+        let (directory, limits) = (self.inner.main.git_dir(), self.inner.limits);
+        git_directory::look(directory, limits)?;
+        let options = options_for(self.inner.configuration, limits, self.inner.settings.as_ref()).open_path_as_is(true);
+        let git = gix::open_opts(directory, options).doing(|| format!("opening {}", directory.display()))?;
+        git_directory::look_at_named_files(&git)?;
+        Ok(git)
+    }
+
+    /// How much is read of what an agent can write.
+    pub(crate) fn limits(&self) -> Limits {
+        self.inner.limits
     }
 
     pub(crate) fn lock_registration(&self) -> Result<RegistrationGuard<'_>, GitError> {
@@ -309,19 +340,24 @@ pub(crate) fn head_of(git: &gix::Repository) -> Result<Head, GitError> {
     Ok(Head { branch: head.referent_name().and_then(BranchName::from_git), commit: head.id().map(CommitId::from_git) })
 }
 
-fn options_for(configuration: Configuration, settings: Option<&CloneSettings>) -> gix::open::Options {
-    let options = options(configuration);
+fn options_for(configuration: Configuration, limits: Limits, settings: Option<&CloneSettings>) -> gix::open::Options {
+    let options = options(configuration, limits);
     let Some(settings) = settings else { return options };
-    let overrides = OVERRIDES.into_iter().map(BString::from).chain(settings.overrides());
+    let is_clone = BString::from(format!("{IS_CLONE}=true"));
+    let overrides = overrides(limits).chain(settings.overrides()).chain([is_clone]);
     options.config_overrides(overrides).filter_config_section(is_not_its_own)
 }
 
-fn options(configuration: Configuration) -> gix::open::Options {
+fn overrides(limits: Limits) -> impl Iterator<Item = BString> {
+    OVERRIDES.into_iter().map(BString::from).chain(limits.overrides())
+}
+
+fn options(configuration: Configuration, limits: Limits) -> gix::open::Options {
     let options = match configuration {
         Configuration::All => gix::open::Options::default().permissions(permissions()),
         Configuration::RepositoryOnly => gix::open::Options::isolated(),
     };
-    options.config_overrides(OVERRIDES)
+    options.config_overrides(overrides(limits))
 }
 
 /// Variables by which git tells its hooks which repository they are called for. A runtime that is started by a hook

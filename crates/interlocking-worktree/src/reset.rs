@@ -5,6 +5,7 @@ use crate::{
     id::CommitId,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
+    untrusted::tree,
     worktree::Worktree,
 };
 
@@ -77,7 +78,10 @@ fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
     }
 }
 
+/// The tree of a commit, which is [a sound one](crate::untrusted::tree).
 pub(crate) fn tree_of(git: &gix::Repository, commit: CommitId) -> Result<gix::ObjectId, GitError> {
     let doing = || format!("reading the commit {commit}");
-    Ok(git.find_commit(commit.git()).doing(doing)?.tree_id().doing(doing)?.detach())
+    let tree = git.find_commit(commit.git()).doing(doing)?.tree_id().doing(doing)?.detach();
+    tree::check(git, tree)?;
+    Ok(tree)
 }

@@ -7,11 +7,14 @@ use gix::{
     bstr::{BStr, BString, ByteSlice as _},
     index::entry::{Flags, Mode, Stage, Stat},
     objs::tree::EntryKind,
+    worktree::stack::state::attributes::Source,
 };
 
 use crate::{
+    files::on_disk,
     git_error::{Doing as _, GitError},
-    survey::Survey,
+    survey::{Survey, head_tree},
+    untrusted::{self, Limits, Refused, tree},
 };
 
 /// A tree in the object database, and the index as it is once that tree is committed.
@@ -44,9 +47,11 @@ impl Snapshot {
 
         let touched: BTreeSet<BString> =
             staged.keys().chain(unstaged.keys()).filter(|path| selected(path.as_bstr())).cloned().collect();
-        let head_tree = git.head_tree_id_or_empty().doing(doing)?.detach();
-        let mut editor = git.edit_tree(head_tree).doing(doing)?;
-        let (mut pipeline, pipeline_index) = git.filter_pipeline(None).doing(doing)?;
+        let mut editor = git.edit_tree(head_tree(git)?).doing(doing)?;
+        let pipeline_index = index.clone();
+        let attributes = git.attributes_only(&pipeline_index, Source::WorktreeThenIdMapping).doing(doing)?.detach();
+        let mut pipeline = gix::filter::Pipeline::new(git, attributes).doing(doing)?;
+        let limits = Limits::of(git);
         let trusts_executable_bit = git.config_snapshot().boolean("core.fileMode") != Some(false);
 
         // Removals first: a file that became a directory must make room for what is in it.
@@ -56,7 +61,9 @@ impl Snapshot {
                 // The working tree agrees with the index.
                 match index.entry_by_path(path.as_bstr()) {
                     Some(entry) => {
-                        recorded.push((path, Recorded { id: entry.id, kind: entry_kind(entry.mode), stat: entry.stat }))
+                        let kind = entry_kind(entry.mode);
+                        check_staged(git, path.as_bstr(), kind, entry.id)?;
+                        recorded.push((path, Recorded { id: entry.id, kind, stat: entry.stat }))
                     }
                     None => {
                         editor.remove(path).doing(doing)?;
@@ -68,6 +75,7 @@ impl Snapshot {
                 editor.remove(path).doing(doing)?;
                 continue;
             }
+            check_fit(&root, path.as_bstr(), limits)?;
             // Before the contents are read: a later write then has a later time, and is not mistaken for them.
             let stat = stat_of(&root, path.as_bstr()).doing(doing)?;
             let object = pipeline.worktree_file_to_object(path.as_bstr(), &pipeline_index).doing(doing)?;
@@ -91,6 +99,7 @@ impl Snapshot {
             editor.upsert(*path, entry.kind, entry.id).doing(doing)?;
         }
         let tree = editor.write().doing(doing)?.detach();
+        tree::check(git, tree)?;
 
         index.remove_entries(|_, path, entry| entry.stage() == Stage::Unconflicted && touched.contains(path));
         for (path, entry) in recorded {
@@ -100,6 +109,38 @@ impl Snapshot {
         let is_intended = |entry: &gix::index::Entry| entry.flags.contains(Flags::INTENT_TO_ADD);
         let is_all = staged.keys().all(|path| touched.contains(path)) && !index.entries().iter().any(is_intended);
         Ok(Self { tree, index, is_all })
+    }
+}
+
+/// What is on disk is fit for a commit: by its name, and by its size.
+fn check_fit(root: &Path, path: &BStr, limits: Limits) -> Result<(), GitError> {
+    let doing = || format!("recording the files of {}", root.display());
+    let file = on_disk(root, path);
+    let found = match std::fs::symlink_metadata(&file) {
+        Err(error) if is_absent(&error) => return Ok(()),
+        found => found.doing(doing)?,
+    };
+    let refused = |refused| GitError::refused(doing(), refused);
+    untrusted::path::check(path, found.is_symlink())
+        .map_err(|problem| refused(Refused::Name { path: path.to_str_lossy().into_owned(), problem }))?;
+    if found.is_file() && found.len() > limits.object {
+        let (bytes, most, limit) = (found.len(), limits.object, "object");
+        return Err(refused(Refused::TooLarge { path: file, bytes, most, limit }));
+    }
+    Ok(())
+}
+
+/// What the index alone says of a file is there, and what it should be.
+fn check_staged(git: &gix::Repository, path: &BStr, kind: EntryKind, id: ObjectId) -> Result<(), GitError> {
+    if kind == EntryKind::Commit {
+        return Ok(());
+    }
+    let doing = || format!("recording {path}, which is staged as {id}");
+    let header = git.try_find_header(id).doing(doing)?;
+    match header {
+        Some(header) if header.kind() == gix::objs::Kind::Blob => Ok(()),
+        Some(header) => Err(GitError::new(doing(), format!("that is a {}", header.kind()))),
+        None => Err(GitError::new(doing(), "there is no such object: stage it again, or run `git reset`")),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     git_error::{Doing as _, GitError},
     index,
     path::RepositoryPath,
+    untrusted,
 };
 
 /// What was found, by path.
@@ -45,7 +46,7 @@ impl Survey {
             format!("comparing {} with its index", root.display())
         };
         let mut index = index::read(git, reveal)?;
-        let head_tree = git.head_tree_id_or_empty().doing(doing)?.detach();
+        let head_tree = head_tree(git)?;
         let items = compare(git, &index, head_tree, walk);
 
         let mut staged = BTreeMap::new();
@@ -117,6 +118,15 @@ impl Survey {
             .map(|(path, _)| RepositoryPath::from_git(path.as_bstr()))
             .collect()
     }
+}
+
+/// The tree that HEAD is at; the empty one if there is no commit yet.
+pub(crate) fn head_tree(git: &gix::Repository) -> Result<gix::ObjectId, GitError> {
+    let tree = git.head_tree_id_or_empty().doing(|| format!("reading HEAD of {}", git.git_dir().display()))?.detach();
+    if tree != gix::ObjectId::empty_tree(git.object_hash()) {
+        untrusted::tree::check(git, tree)?;
+    }
+    Ok(tree)
 }
 
 /// How to look for untracked files: each of them, whatever a user has chosen for their own `git status`.

@@ -27,7 +27,7 @@ use crate::{
     references::{Move, MoveError},
     snapshot::is_absent,
     step,
-    survey::Survey,
+    survey::{Survey, head_tree},
     worktree::WorktreeError,
 };
 
@@ -123,7 +123,7 @@ impl<'git> Switch<'git> {
         }
         if uncommitted == Uncommitted::Refuse {
             // What git tracks is as HEAD has it, so nothing needs to be read but what differs from that.
-            let old_tree = git.head_tree_id_or_empty().doing(|| "reading HEAD".to_owned())?.detach();
+            let old_tree = head_tree(git)?;
             let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
             let old = &survey.index;
             // A submodule's files are its own business; only its place is made.

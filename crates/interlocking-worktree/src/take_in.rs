@@ -22,6 +22,7 @@ use crate::{
     repository::Repository,
     reset::tree_of,
     signature::Signature,
+    untrusted,
 };
 
 /// Commits of a clone could not be taken in. No reference has changed.
@@ -121,6 +122,7 @@ impl Repository {
     ) -> Result<CommitId, TakeInError> {
         let git = self.git();
         self.check(&git, commits)?;
+        self.check_trees(commits)?;
         let on_disk = self.git();
         for (id, (kind, data)) in commits.objects.iter() {
             on_disk.objects.write_buf(*kind, data).doing(|| format!("writing the object {id}"))?;
@@ -151,6 +153,17 @@ impl Repository {
             MoveError::Git(error) => error.into(),
         })?;
         Ok(commits.tip)
+    }
+
+    /// What all of it comes to: depth and number of files.
+    fn check_trees(&self, commits: &ClonedCommits) -> Result<(), GitError> {
+        let git = self.git().with_object_memory();
+        let is_wanted = |kind: &Kind| matches!(kind, Kind::Tree | Kind::Commit);
+        for (id, (kind, data)) in commits.objects.iter().filter(|(_, (kind, _))| is_wanted(kind)) {
+            git.objects.write_buf(*kind, data).doing(|| format!("looking at the object {id}"))?;
+        }
+        let new = commits.objects.iter().filter(|(_, (kind, _))| *kind == Kind::Commit);
+        new.map(|(id, _)| *id).try_for_each(|id| tree_of(&git, CommitId::from_git(id)).map(drop))
     }
 
     fn check(&self, git: &gix::Repository, commits: &ClonedCommits) -> Result<(), TakeInError> {
@@ -239,14 +252,7 @@ fn check_tree(data: &[u8]) -> Result<(), String> {
     let tree = TreeRef::from_bytes(data, gix::hash::Kind::Sha1).map_err(|error| error.to_string())?;
     let mut names = HashSet::new();
     for entry in &tree.entries {
-        let mode = entry.mode.is_link().then_some(gix::validate::path::component::Mode::Symlink);
-        let rules = gix::validate::path::component::Options {
-            // Git refuses names that only Windows does not take neither.
-            protect_windows: false,
-            protect_hfs: true,
-            protect_ntfs: true,
-        };
-        gix::validate::path::component(entry.filename, mode, rules)
+        untrusted::path::check_name(entry.filename, entry.mode.is_link())
             .map_err(|error| format!("{}: {error}", entry.filename.to_str_lossy()))?;
         if !MODES.contains(&entry.mode.value()) {
             return Err(format!("{} has the mode {:o}", entry.filename.to_str_lossy(), entry.mode.value()));

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     change::Change,
-    clone_guard,
     git_error::{Doing as _, GitError},
     id::CommitId,
     name::BranchName,
     repository::{Head, Repository, head_of},
     survey::Survey,
+    untrusted::{git_directory, program},
 };
 
 /// A worktree on a branch (or detached), as it was when it was created or opened.
@@ -180,7 +180,7 @@ impl Worktree {
 
     /// Without believing what the clone says of itself: whom it was made for may write there.
     fn open_clone(&self) -> Result<gix::Repository, WorktreeError> {
-        clone_guard::check(&self.path)?;
+        git_directory::look_at_clone(&self.path, self.repository.limits())?;
         // Only now: what it holds is looked at.
         self.repository.mend_locks()?;
         let git = self.repository.git_of_main_worktree()?;
@@ -188,6 +188,7 @@ impl Worktree {
             let found = git.workdir().map_or_else(|| "no files".to_owned(), |found| found.display().to_string());
             return Err(WorktreeError::Diverted { path: self.path.clone(), found });
         }
+        program::check(&git, &self.path)?;
         Ok(git)
     }
 
@@ -226,6 +227,7 @@ impl Worktree {
         let doing = || format!("opening the worktree at {}", self.path.display());
         let gone = || WorktreeError::Gone { path: self.path.clone() };
         let main = self.repository.git();
+        git_directory::look(&main.common_dir().join("worktrees").join(name), self.repository.limits())?;
         let proxy = main.worktree_proxy_by_id(name.as_bytes()).doing(doing)?.ok_or_else(gone)?;
         let base = proxy.base().doing(doing)?;
         if base != self.path || !self.path.is_dir() {
@@ -234,6 +236,8 @@ impl Worktree {
         let git_directory = proxy.git_dir().to_owned();
         let checked = check_link(&self.path, &git_directory);
         let mut git = proxy.into_repo().doing(doing)?;
+        git_directory::look_at_named_files(&git)?;
+        program::check(&git, &self.path)?;
         self.repository.recent_objects().attach(&mut git);
         Ok((git, checked))
     }
@@ -252,8 +256,7 @@ pub(crate) struct Found {
 pub(crate) fn check_link(root: &Path, git_directory: &Path) -> Result<(), WorktreeError> {
     let link = root.join(".git");
     let canonical = |path: &Path| std::fs::canonicalize(path).ok();
-    let is_file = std::fs::symlink_metadata(&link).is_ok_and(|metadata| metadata.is_file());
-    let target = is_file.then(|| gix::discover::path::from_gitdir_file(&link).ok()).flatten();
+    let target = git_directory::read_link(&link).ok().flatten();
     match &target {
         Some(target) if canonical(target).is_some() && canonical(target) == canonical(git_directory) => Ok(()),
         _ => Err(WorktreeError::Diverted {

@@ -1,0 +1,229 @@
+//! Reading one file that an agent can write: never a pipe, a device or a directory, and never more than its kind has.
+
+use std::{
+    fs::File,
+    io::{ErrorKind, Read as _},
+    path::Path,
+    time::SystemTime,
+};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    untrusted::{Limits, Refused},
+};
+
+/// What is read, by kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The `.git` file of a worktree; `gitdir`, `commondir`, `locked` and HEAD: one line that names a path or a reference.
+    Link,
+    /// A loose reference.
+    Reference,
+    PackedReferences(Limits),
+    Configuration(Limits),
+    /// Ignore rules and attributes.
+    Rules(Limits),
+    Index(Limits),
+    /// A [note](crate::note) of what is under way.
+    Note,
+    /// A [note](crate::pristine) of what was written into a worktree.
+    Pristine(Limits),
+    /// The commits at which a history ends.
+    Shallow(Limits),
+}
+
+/// A file's contents, and when they were written last.
+pub(crate) struct Contents {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) modified: SystemTime,
+}
+
+impl Kind {
+    /// The most bytes, and the field of [`Limits`] that says so.
+    fn most(self) -> (u64, Option<&'static str>) {
+        match self {
+            Self::Link | Self::Reference => (64 << 10, None),
+            Self::Note => (1 << 20, None),
+            Self::PackedReferences(limits) => (limits.references, Some("references")),
+            Self::Shallow(limits) => (limits.references, Some("references")),
+            Self::Configuration(limits) => (limits.configuration, Some("configuration")),
+            Self::Rules(limits) => (limits.rules, Some("rules")),
+            Self::Index(limits) | Self::Pristine(limits) => (limits.index, Some("index")),
+        }
+    }
+
+    /// Git itself makes no links of these. Of the others a user may have made one, and it is what it leads to that counts.
+    fn follows_links(self) -> bool {
+        matches!(self, Self::PackedReferences(_) | Self::Configuration(_) | Self::Rules(_) | Self::Shallow(_))
+    }
+}
+
+/// Reads a file; none if nothing is there.
+pub(crate) fn read(path: &Path, kind: Kind) -> Result<Option<Contents>, GitError> {
+    let doing = || format!("reading {}", path.display());
+    let Some(file) = open(path, kind)? else { return Ok(None) };
+    let metadata = file.metadata().doing(doing)?;
+    let (most, _) = kind.most();
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
+    // It may grow while it is read.
+    (&file).take(most + 1).read_to_end(&mut bytes).doing(doing)?;
+    hold(path, kind, bytes.len() as u64).map_err(|refused| GitError::refused(doing(), refused))?;
+    Ok(Some(Contents { bytes, modified: metadata.modified().doing(doing)? }))
+}
+
+/// Opens a regular file that is not too large, without waiting for whoever is at its other end.
+pub(crate) fn open(path: &Path, kind: Kind) -> Result<Option<File>, GitError> {
+    let mut options = File::options();
+    options.read(true);
+    open_with(path, kind, &mut options)
+}
+
+/// [`open`] with options of the caller's, such as to write.
+pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOptions) -> Result<Option<File>, GitError> {
+    let doing = || format!("reading {}", path.display());
+    let refused = |refused| GitError::refused(doing(), refused);
+    let file = match without_waiting(options, kind.follows_links()).open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => {
+            // A socket cannot be opened, and a link that is not followed neither.
+            return match std::fs::symlink_metadata(path) {
+                Ok(found) if !found.is_file() => Err(refused(not_a_file(path, found.file_type()))),
+                _ => Err(error).doing(doing),
+            };
+        }
+    };
+    let metadata = file.metadata().doing(doing)?;
+    if !metadata.is_file() {
+        return Err(refused(not_a_file(path, metadata.file_type())));
+    }
+    hold(path, kind, metadata.len()).map_err(refused)?;
+    Ok(Some(file))
+}
+
+/// Opens a log or the like to write at its end. A link is not followed, and nobody is waited for.
+pub(crate) fn open_to_append(path: &Path, creates: bool) -> std::io::Result<File> {
+    let file = without_waiting(File::options().append(true).create(creates), false).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
+}
+
+/// Opens a file to lock it, and makes it if it is not there. A link is not followed, and nobody is waited for.
+pub(crate) fn open_to_lock(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    let file = without_waiting(options.create(true).truncate(false).write(true), false).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
+}
+
+/// Writes a file anew, whatever is there: what that leads to, or is known by other names too, is not written to.
+pub(crate) fn write_anew(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    use std::io::Write as _;
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::options().write(true).create_new(true).open(path)?.write_all(contents)
+}
+
+#[cfg(unix)]
+fn without_waiting(options: &mut std::fs::OpenOptions, follows_links: bool) -> &mut std::fs::OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let follow = if follows_links { OFlags::empty() } else { OFlags::NOFOLLOW };
+    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY | follow).bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn without_waiting(options: &mut std::fs::OpenOptions, _: bool) -> &mut std::fs::OpenOptions {
+    options
+}
+
+/// Looks at a file that somebody else will open by its path. Nothing may be there.
+pub(crate) fn look(path: &Path, kind: Kind) -> Result<(), GitError> {
+    let found = if kind.follows_links() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
+    let refused = match found {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
+        Err(error) => return Err(error).doing(|| format!("looking at {}", path.display())),
+        Ok(found) if !found.is_file() => Err(not_a_file(path, found.file_type())),
+        Ok(found) => hold(path, kind, found.len()),
+    };
+    refused.map_err(|refused| GitError::refused(format!("looking at {}", path.display()), refused))
+}
+
+fn hold(path: &Path, kind: Kind, bytes: u64) -> Result<(), Refused> {
+    let (most, limit) = kind.most();
+    match limit {
+        _ if bytes <= most => Ok(()),
+        Some(limit) => Err(Refused::TooLarge { path: path.to_owned(), bytes, most, limit }),
+        None => Err(Refused::Oversized { path: path.to_owned(), bytes, most }),
+    }
+}
+
+pub(crate) fn not_a_file(path: &Path, kind: std::fs::FileType) -> Refused {
+    Refused::NotAFile { path: path.to_owned(), found: describe(kind) }
+}
+
+#[cfg(unix)]
+fn describe(kind: std::fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    match kind {
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_symlink() => "a symbolic link",
+        kind if kind.is_fifo() => "a named pipe",
+        kind if kind.is_socket() => "a socket",
+        kind if kind.is_block_device() || kind.is_char_device() => "a device",
+        _ => "something else",
+    }
+}
+
+#[cfg(not(unix))]
+fn describe(kind: std::fs::FileType) -> &'static str {
+    if kind.is_dir() { "a directory" } else { "a link" }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_is_read_and_only_as_much_as_its_kind_has() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        std::fs::write(at("file"), "contents").unwrap();
+        assert_eq!(read(&at("file"), Kind::Link).unwrap().unwrap().bytes, b"contents");
+        assert!(read(&at("absent"), Kind::Link).unwrap().is_none());
+        assert!(read(&at("file/below"), Kind::Link).unwrap().is_none());
+
+        std::fs::create_dir(at("directory")).unwrap();
+        std::os::unix::fs::symlink("file", at("link")).unwrap();
+        drop(std::os::unix::net::UnixListener::bind(at("socket")).unwrap());
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for (name, found) in [
+            ("directory", "a directory"),
+            ("link", "a symbolic link"),
+            ("socket", "a socket"),
+            ("pipe", "a named pipe"),
+        ] {
+            let refused = read(&at(name), Kind::Link).err().unwrap();
+            assert_eq!(refused.reason(), Some(&Refused::NotAFile { path: at(name), found }));
+            assert_eq!(look(&at(name), Kind::Link).unwrap_err().reason(), refused.reason());
+        }
+        // A user's own link counts as what it leads to.
+        assert!(read(&at("link"), Kind::Configuration(Limits::default())).unwrap().is_some());
+
+        let sparse = File::create(at("sparse")).unwrap();
+        sparse.set_len(1 << 40).unwrap();
+        for kind in [Kind::Link, Kind::Index(Limits::default())] {
+            assert!(read(&at("sparse"), kind).is_err());
+            assert!(look(&at("sparse"), kind).is_err());
+        }
+        let error = read(&at("sparse"), Kind::Index(Limits::default())).err().unwrap();
+        let path = at("sparse");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "reading {0}: {0} has 1099511627776 bytes, and more than 268435456 are not read: if that is meant, raise `Limits::index`",
+                path.display()
+            )
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! Looking at a git directory before gix opens what is in it.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    git_error::{Doing as _, GitError},
+    untrusted::{
+        Limits, Refused,
+        file::{self, Kind},
+    },
+    worktree::WorktreeError,
+};
+
+/// Files by which a clone's git directory leads to another one, or to objects elsewhere.
+const LEADING_ELSEWHERE: [&str; 4] =
+    ["commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates"];
+
+/// The setting, of ours alone, that says a repository is a clone that was made here.
+pub(crate) const IS_CLONE: &str = "interlocking.clone";
+
+/// Whether `git` was opened as a clone that was made here, which its agent writes to.
+pub(crate) fn is_of_clone(git: &gix::Repository) -> bool {
+    git.config_snapshot().boolean(IS_CLONE) == Some(true)
+}
+
+/// What gix is about to open of the repository or the worktree at `path`: its root, or its git directory.
+pub(crate) fn look_at(path: &Path, limits: Limits) -> Result<(), GitError> {
+    let dot_git = path.join(".git");
+    let directory = match std::fs::symlink_metadata(&dot_git) {
+        Ok(found) if found.is_dir() || found.is_symlink() => dot_git,
+        Ok(_) => read_link(&dot_git)?.unwrap_or_else(|| path.to_owned()),
+        Err(_) => path.to_owned(),
+    };
+    look(&directory, limits)
+}
+
+/// What gix opens of a git directory, of a worktree's own or of a whole repository's.
+pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
+    for name in ["HEAD", "gitdir", "commondir", "locked"] {
+        look_at_link(&directory.join(name))?;
+    }
+    let common = match file::read(&directory.join("commondir"), Kind::Link)? {
+        Some(contents) => directory.join(path_in(&contents.bytes)?),
+        None => directory.to_owned(),
+    };
+    look_at_link(&common.join("HEAD"))?;
+    for (name, kind) in [
+        ("packed-refs", Kind::PackedReferences(limits)),
+        ("shallow", Kind::Shallow(limits)),
+        ("info/exclude", Kind::Rules(limits)),
+        ("info/attributes", Kind::Rules(limits)),
+        ("objects/info/alternates", Kind::Rules(limits)),
+    ] {
+        file::look(&common.join(name), kind)?;
+    }
+    for own in [common.join("config"), directory.join("config.worktree")] {
+        look_at_configuration(&own, limits, 0)?;
+    }
+    Ok(())
+}
+
+/// Early versions of git made HEAD a link to the branch.
+fn look_at_link(path: &Path) -> Result<(), GitError> {
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link && path.ends_with("HEAD") {
+        let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        return if resolved == path { Ok(()) } else { file::look(&resolved, Kind::Link) };
+    }
+    file::look(path, Kind::Link)
+}
+
+/// A configuration file, and those that it includes, whatever their conditions.
+fn look_at_configuration(path: &Path, limits: Limits, depth: usize) -> Result<(), GitError> {
+    /// As deep as git follows them.
+    const DEEPEST: usize = 10;
+    let Some(contents) = file::read(path, Kind::Configuration(limits))? else { return Ok(()) };
+    let text = contents.bytes;
+    let is_including = text.to_ascii_lowercase().windows(8).any(|part| part == b"[include");
+    if !is_including || depth >= DEEPEST {
+        return Ok(());
+    }
+    let doing = || format!("reading {}", path.display());
+    let configuration = gix::config::File::from_bytes_no_includes(
+        &text,
+        gix::config::file::Metadata::default(),
+        gix::config::file::init::Options::default(),
+    )
+    .doing(doing)?;
+    let sections = configuration.sections().filter(|section| {
+        let name = section.header().name();
+        name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf")
+    });
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    for included in sections.flat_map(|section| section.values("path")) {
+        let Ok(included) = gix::path::from_byte_slice(&included) else { continue };
+        let included = match (included.strip_prefix("~"), &home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path.with_file_name("").join(included),
+        };
+        look_at_configuration(&included, limits, depth + 1)?;
+    }
+    Ok(())
+}
+
+/// Files that the configuration names, for ignore rules and attributes.
+pub(crate) fn look_at_named_files(git: &gix::Repository) -> Result<(), GitError> {
+    let limits = Limits::of(git);
+    let configuration = git.config_snapshot();
+    for name in ["core.excludesFile", "core.attributesFile"] {
+        let Some(Ok(path)) = configuration.trusted_path(name).transpose() else { continue };
+        file::look(&path, Kind::Rules(limits))?;
+    }
+    Ok(())
+}
+
+/// Refuses a clone's git directory that is a link or leads elsewhere, or in which something is that is neither a file nor a
+/// directory.
+///
+/// Whom a clone was made for may write to its `.git`. What is done there from outside must not lead anywhere else: a
+/// symbolic link in the place of `objects`, `refs` or a log would make us write to somebody else's, and a pipe would
+/// make us wait.
+pub(crate) fn look_at_clone(root: &Path, limits: Limits) -> Result<(), WorktreeError> {
+    let directory = root.join(".git");
+    let diverted = |what: String| WorktreeError::Diverted { path: root.to_owned(), found: what };
+    match std::fs::symlink_metadata(&directory) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return Err(diverted("it is not a directory any more".to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(WorktreeError::Gone { path: root.to_owned() });
+        }
+        Err(error) => return Err(error).doing(|| format!("looking at {}", directory.display()))?,
+    }
+    for name in LEADING_ELSEWHERE {
+        if std::fs::symlink_metadata(directory.join(name)).is_ok() {
+            return Err(diverted(format!("there is a `{name}` in it")));
+        }
+    }
+    if let Some(found) = first_special(&directory)? {
+        return Err(diverted(format!("{} is neither a file nor a directory", found.display())));
+    }
+    let configuration = file::read(&directory.join("config"), Kind::Configuration(limits))?;
+    let text = configuration.map(|contents| contents.bytes).unwrap_or_default();
+    // Also `includeIf`; git has no blank space before the name.
+    if String::from_utf8_lossy(&text).to_ascii_lowercase().contains("[include") {
+        return Err(diverted("its configuration includes other files".to_owned()));
+    }
+    Ok(look(&directory, limits)?)
+}
+
+fn first_special(directory: &Path) -> Result<Option<PathBuf>, GitError> {
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let doing = || format!("looking through {}", directory.display());
+        for entry in std::fs::read_dir(&directory).doing(doing)? {
+            let entry = entry.doing(doing)?;
+            let kind = entry.file_type().doing(doing)?;
+            if kind.is_dir() {
+                waiting.push(entry.path());
+            } else if !kind.is_file() {
+                return Ok(Some(entry.path()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The directory that a `.git` file names, there or not. None if it is no file that names one.
+pub(crate) fn read_link(link: &Path) -> Result<Option<PathBuf>, GitError> {
+    let Some(contents) = file::read(link, Kind::Link)? else { return Ok(None) };
+    let Some(named) = contents.bytes.strip_prefix(b"gitdir: ") else { return Ok(None) };
+    let named = path_in(named)?;
+    if named.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(link.with_file_name("").join(named)))
+}
+
+/// A line that is a path.
+pub(crate) fn path_in(line: &[u8]) -> Result<PathBuf, GitError> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let path = gix::path::from_byte_slice(line).map_err(std::io::Error::other);
+    Ok(path.doing(|| "reading a path".to_owned())?.to_owned())
+}
+
+/// Looks at what gix opens of every registered worktree, and at every loose reference: nothing but files may be there.
+pub(crate) fn look_at_list(common: &Path) -> Result<(), GitError> {
+    let list = common.join("worktrees");
+    let doing = || format!("reading {}", list.display());
+    let entries = match std::fs::read_dir(&list) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.doing(doing)?,
+    };
+    for entry in entries {
+        let directory = entry.doing(doing)?.path();
+        for name in ["HEAD", "gitdir", "commondir", "locked"] {
+            look_at_link(&directory.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Loose references that gix is about to go through, which reads them all.
+pub(crate) fn look_at_references(common: &Path, prefix: &str) -> Result<(), GitError> {
+    let root = common.join(prefix);
+    let mut waiting = vec![root];
+    while let Some(directory) = waiting.pop() {
+        let doing = || format!("looking through {}", directory.display());
+        let entries = match std::fs::read_dir(&directory) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            entries => entries.doing(doing)?,
+        };
+        for entry in entries {
+            let entry = entry.doing(doing)?;
+            let kind = entry.file_type().doing(doing)?;
+            if kind.is_dir() {
+                waiting.push(entry.path());
+            } else if kind.is_file() {
+                file::look(&entry.path(), Kind::Reference)?;
+            } else if !std::fs::metadata(entry.path()).is_ok_and(|found| found.is_file() || found.is_dir()) {
+                let refused: Refused = file::not_a_file(&entry.path(), kind);
+                return Err(GitError::refused(doing(), refused));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! What is not read, or not made, because it is not sound.
+
+use std::path::PathBuf;
+
+/// Something that an agent can write is not what it should be, and nothing was done with it.
+///
+/// [`GitError::reason`](crate::GitError::reason) gives it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Something else is in the place of a file: reading it could take for ever.
+    #[error("{} is {found}, not a file: delete it", path.display())]
+    NotAFile {
+        /// Where.
+        path: PathBuf,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A file is larger than what is read of its kind.
+    #[error("{} has {bytes} bytes, and more than {most} are not read: if that is meant, raise `Limits::{limit}`", path.display())]
+    TooLarge {
+        /// Where.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The most that is read.
+        most: u64,
+        /// The field of [`Limits`](crate::Limits) that says so.
+        limit: &'static str,
+    },
+    /// A small file of git's, or of ours, is larger than any such file is.
+    #[error("{} has {bytes} bytes, where {most} are plenty: delete it, or mend it by hand", path.display())]
+    Oversized {
+        /// Where.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The most that such a file has.
+        most: u64,
+    },
+    /// An index is not one that git writes.
+    #[error("{} is not sound: {problem}; delete it and run `git reset`", path.display())]
+    Index {
+        /// The index.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A directory of a commit is not one that git makes: `git fsck` reports it, and no `git clone` takes it.
+    #[error("the tree {tree} is not one that git makes: {problem}")]
+    Tree {
+        /// Its id.
+        tree: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file has a name that git takes into no commit.
+    #[error("{path:?} cannot be committed: {problem}; rename it, or ignore it")]
+    Name {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A program is named relative to a directory that an agent writes to: it would be the agent's program that runs.
+    #[error(
+        "{setting} runs {word:?} from the directory of the files, which an agent can write: name it by an absolute path (it says {command:?})"
+    )]
+    Program {
+        /// The setting of git's.
+        setting: String,
+        /// The whole command.
+        command: String,
+        /// The part that names the program or its script.
+        word: String,
+    },
+}
