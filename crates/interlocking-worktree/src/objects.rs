@@ -8,7 +8,6 @@
 
 use std::{
     fmt,
-    fs::File,
     io::Read as _,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
@@ -20,6 +19,8 @@ use gix::{
     odb::pack::cache::{Object, object::MemoryCappedHashmap},
     zlib::{Inflate, Status},
 };
+
+use crate::untrusted::file::open_without_waiting;
 
 /// How many bytes of objects are kept; the least recently used go first.
 const LIMIT: usize = 16 * 1024 * 1024;
@@ -66,18 +67,30 @@ impl Object for Lookup {
         let kept = self.recent.0.lock().unwrap_or_else(PoisonError::into_inner).get(id, out);
         kept.or_else(|| {
             let kind = read_loose(&self.directory, id, out)?;
+            // Only trees and versions of files are.
             self.put(*id, kind, out);
             Some(kind)
         })
     }
 }
 
+/// What a pipe or a directory in the place of a loose object is given out as: gix would wait for what is written into it. Nothing
+/// takes a tag for what it asked for, and an empty one is none.
+const NOBODYS: Kind = Kind::Tag;
+
 /// Reads a small loose object. gix maps the file into memory, for which it asks the system twice as often. None for
 /// whatever is not plainly one: gix looks then.
 fn read_loose(directory: &Path, id: &ObjectId, out: &mut Vec<u8>) -> Option<Kind> {
     let name = id.to_hex().to_string();
     let mut compressed = [0; SMALL_FILE];
-    let length = File::open(directory.join(&name[..2]).join(&name[2..])).ok()?.read(&mut compressed).ok()?;
+    let mut file = open_without_waiting(&directory.join(&name[..2]).join(&name[2..])).ok()?;
+    let length = match file.read(&mut compressed) {
+        Ok(0) | Err(_) => {
+            out.clear();
+            return Some(NOBODYS);
+        }
+        Ok(length) => length,
+    };
     let compressed = compressed.get(..length).filter(|_| length < SMALL_FILE)?;
     // The kind and the length come first.
     let mut begin = [0; 64];
@@ -157,5 +170,8 @@ mod tests {
             assert_eq!(read_loose(directory, &id, &mut found), None, "half of {length} bytes");
         }
         assert_eq!(read_loose(directory, &id(1), &mut Vec::new()), None, "there is none");
+        let name = id(1).to_string();
+        std::fs::create_dir_all(directory.join(&name[..2]).join(&name[2..])).unwrap();
+        assert_eq!(read_loose(directory, &id(1), &mut Vec::new()), Some(NOBODYS), "it is a directory");
     }
 }

@@ -89,6 +89,7 @@ pub(crate) fn directories_in(directory: &Path) -> Result<Vec<PathBuf>, GitError>
 /// The `.git` file that a registration says its worktree has.
 pub(crate) fn registered_link(registration: &Path) -> Option<PathBuf> {
     let contents = file::read(&registration.join("gitdir"), Kind::Link).ok()??;
-    let link = registration.join(git_directory::path_in(&contents.bytes).ok()?);
+    let link = git_directory::path_in(&contents.bytes).ok().filter(|link| !link.as_os_str().is_empty())?;
+    let link = registration.join(link);
     link.is_absolute().then_some(link)
 }

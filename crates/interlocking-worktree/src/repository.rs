@@ -252,7 +252,16 @@ impl Repository {
 
     /// For objects and references. Its view of the index may be old: worktrees open their own.
     pub(crate) fn git(&self) -> gix::Repository {
-        self.inner.main.to_thread_local()
+        let mut git = self.inner.main.to_thread_local();
+        self.attach_recent(&mut git);
+        git
+    }
+
+    /// A clone's objects are its agent's to exchange: nothing is kept of them.
+    fn attach_recent(&self, git: &mut gix::Repository) {
+        if self.inner.settings.is_none() {
+            self.inner.recent.attach(git);
+        }
     }
 
     /// What linked worktrees have read, and what making them from retired ones has.
@@ -280,8 +289,9 @@ impl Repository {
         let (directory, limits) = (self.inner.main.git_dir(), self.inner.limits);
         git_directory::look(directory, limits)?;
         let options = options_for(self.inner.configuration, limits, self.inner.settings.as_ref()).open_path_as_is(true);
-        let git = gix::open_opts(directory, options).doing(|| format!("opening {}", directory.display()))?;
+        let mut git = gix::open_opts(directory, options).doing(|| format!("opening {}", directory.display()))?;
         git_directory::look_at_named_files(&git)?;
+        self.attach_recent(&mut git);
         Ok(git)
     }
 

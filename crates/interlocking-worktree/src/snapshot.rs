@@ -136,10 +136,9 @@ fn check_staged(git: &gix::Repository, path: &BStr, kind: EntryKind, id: ObjectI
         return Ok(());
     }
     let doing = || format!("recording {path}, which is staged as {id}");
-    let header = git.try_find_header(id).doing(doing)?;
-    match header {
-        Some(header) if header.kind() == gix::objs::Kind::Blob => Ok(()),
-        Some(header) => Err(GitError::new(doing(), format!("that is a {}", header.kind()))),
+    match git.try_find_object(id).doing(doing)? {
+        Some(found) if found.kind == gix::objs::Kind::Blob => Ok(()),
+        Some(found) => Err(GitError::new(doing(), format!("that is a {}", found.kind))),
         None => Err(GitError::new(doing(), "there is no such object: stage it again, or run `git reset`")),
     }
 }

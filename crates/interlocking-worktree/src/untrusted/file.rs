@@ -101,6 +101,11 @@ pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOpti
     Ok(Some(file))
 }
 
+/// Opens whatever is there, to read: of a pipe that nobody writes to nothing is read then.
+pub(crate) fn open_without_waiting(path: &Path) -> std::io::Result<File> {
+    without_waiting(File::options().read(true), true).open(path)
+}
+
 /// Opens a log or the like to write at its end. A link is not followed, and nobody is waited for.
 pub(crate) fn open_to_append(path: &Path, creates: bool) -> std::io::Result<File> {
     let file = without_waiting(File::options().append(true).create(creates), false).open(path)?;

@@ -4,6 +4,9 @@
 
 mod judge;
 
+#[path = "../forgeries/index_file.rs"]
+mod index_file;
+
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 
@@ -23,6 +26,8 @@ mod history;
 mod hooks;
 mod hostile;
 mod hostile_clones;
+mod hostile_indexes;
+mod hostile_repositories;
 mod housekeeping;
 mod in_the_database;
 mod kills;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use interlocking_worktree::{BranchName, CommitId, Configuration, Pool, Repository, Signature, Worktree};
+use interlocking_worktree::{BranchName, CommitId, Configuration, Limits, Pool, Repository, Signature, Worktree};
 use tempfile::TempDir;
 
 use crate::tree::{Tree, delete};
@@ -97,7 +97,11 @@ impl Arena {
 }
 
 pub(crate) fn open_repository(project: &Path) -> Result<Repository, Box<dyn std::error::Error>> {
-    Ok(Repository::open_with(project, Configuration::RepositoryOnly)?)
+    // As the defaults, but for what a case may take.
+    let mut limits = Limits::default();
+    (limits.object, limits.index, limits.references) = (16 << 20, 16 << 20, 8 << 20);
+    limits.configuration = 256 << 10;
+    Ok(Repository::open_with_limits(project, Configuration::RepositoryOnly, limits)?)
 }
 
 pub(crate) fn open_pool(repository: &Repository, root: &Path) -> Result<Pool, Box<dyn std::error::Error>> {

@@ -14,6 +14,15 @@ pub(crate) fn any_file(arena: &Arena, target: Target, noise: &mut Noise) {
     garble(&file, &other, noise);
 }
 
+/// A pack or its index, which hold nearly all that a clone has.
+pub(crate) fn pack(arena: &Arena, _: Target, noise: &mut Noise) {
+    let files = arena.files(Target::Clone);
+    let packs: Vec<_> = files.iter().filter(|file| file.to_string_lossy().contains("/objects/pack/")).collect();
+    let file = *noise.pick(&packs);
+    let other = noise.pick(&files).clone();
+    garble(file, &other, noise);
+}
+
 /// The index.
 pub(crate) fn index(arena: &Arena, target: Target, noise: &mut Noise) {
     let file = arena.git_directory(target).join("index");

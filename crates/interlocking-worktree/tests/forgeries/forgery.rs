@@ -2,8 +2,9 @@
 
 use crate::{
     arena::{Arena, Target},
-    bytes, index,
+    bytes, configuration, index,
     noise::Noise,
+    objects, references, special,
 };
 
 /// One kind: what an agent does to its place.
@@ -15,9 +16,14 @@ pub(crate) struct Forgery {
 }
 
 pub(crate) const ALL: &[Forgery] = &[
-    Forgery { name: "any_file", cases: 400, forge: bytes::any_file },
-    Forgery { name: "index_bytes", cases: 400, forge: bytes::index },
-    Forgery { name: "index_entries", cases: 400, forge: index::entries },
+    Forgery { name: "any_file", cases: 1_500, forge: bytes::any_file },
+    Forgery { name: "index_bytes", cases: 1_000, forge: bytes::index },
+    Forgery { name: "index_entries", cases: 1_500, forge: index::entries },
+    Forgery { name: "packs", cases: 500, forge: bytes::pack },
+    Forgery { name: "special_files", cases: 1_000, forge: special::files },
+    Forgery { name: "references", cases: 500, forge: references::any },
+    Forgery { name: "configuration", cases: 500, forge: configuration::any },
+    Forgery { name: "objects", cases: 500, forge: objects::any },
 ];
 
 impl Forgery {

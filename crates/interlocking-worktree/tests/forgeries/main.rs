@@ -17,10 +17,15 @@
 
 mod arena;
 mod bytes;
+mod configuration;
 mod forgery;
 mod index;
+mod index_file;
 mod noise;
+mod objects;
 mod operations;
+mod references;
+mod special;
 mod tree;
 mod worker;
 

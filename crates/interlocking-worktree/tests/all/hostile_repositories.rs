@@ -1,0 +1,245 @@
+//! What an agent can write into a repository's own directory, and what it can have the user's programs be.
+
+use std::{fs::File, path::Path};
+
+use interlocking_worktree::{CommitId, Configuration, GitError, Limits, Refused, Repository, WorktreeError};
+
+use crate::judge::{Place, author, branch, git_in, write};
+
+fn reason(error: WorktreeError) -> Refused {
+    match error {
+        WorktreeError::Git(error) => error.reason().unwrap_or_else(|| panic!("{error}")).clone(),
+        error => panic!("{error}"),
+    }
+}
+
+fn sparse(path: &Path, bytes: u64) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    File::options().create(true).truncate(false).write(true).open(path).unwrap().set_len(bytes).unwrap();
+}
+
+/// Files that take no room on disk, and would take gigabytes of memory to read.
+#[test]
+fn enormous_files_are_refused_by_name_with_the_limit() {
+    let place = Place::new();
+    let linked = place.worktree("linked");
+    let clone = place.repository.create_clone(place.path().join("run/clone"), &branch("clone"), place.main()).unwrap();
+    for (worktree, git) in [(&linked, place.project().join(".git")), (&clone, clone.path().join(".git"))] {
+        let own = if worktree.is_clone() { git.clone() } else { git.join("worktrees/linked") };
+        for (path, limit) in [
+            (git.join("packed-refs"), Some("references")),
+            (git.join("config"), Some("configuration")),
+            (git.join("info/exclude"), Some("rules")),
+            (git.join("info/attributes"), Some("rules")),
+            (git.join("shallow"), Some("references")),
+            (own.join("index"), Some("index")),
+            (own.join("HEAD"), None),
+        ] {
+            let before = std::fs::read(&path).ok();
+            sparse(&path, 3 << 30);
+            let found = reason(worktree.status().unwrap_err());
+            match (&found, limit) {
+                (Refused::TooLarge { path: found, bytes, limit, .. }, Some(expected)) => {
+                    assert_eq!((found, *bytes, *limit), (&path, 3 << 30, expected));
+                }
+                (Refused::Oversized { path: found, .. }, None) => assert_eq!(found, &path),
+                _ => panic!("{}: {found}", path.display()),
+            }
+            match before {
+                Some(before) => write(&path, before),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+        }
+        assert!(worktree.is_clean().unwrap());
+        // A file of the working tree, which a commit would hold in memory.
+        sparse(&worktree.path().join("sparse"), 3 << 30);
+        let error = worktree.commit_all(&author(), "x").unwrap_err().to_string();
+        assert!(error.contains("sparse has 3221225472 bytes") && error.contains("`Limits::object`"), "{error}");
+    }
+}
+
+#[test]
+fn limits_are_the_callers_to_set() {
+    let place = Place::new();
+    write(&place.project().join("large.bin"), vec![0; 3 << 20]);
+    let large = place.user().commit_all(&author(), "large").unwrap().unwrap();
+    let mut limits = Limits::default();
+    limits.object = 1 << 20;
+    let limited = Repository::open_with_limits(place.project(), Configuration::RepositoryOnly, limits).unwrap();
+    // Three kilobytes on disk.
+    let error = limited.read_file(large, &crate::judge::path("large.bin")).unwrap_err();
+    assert!(error.to_string().contains("allocation limit"), "{error}");
+    assert_eq!(limited.read_file(large, &crate::judge::path("README.md")).unwrap().unwrap(), b"# Project\n");
+    assert_eq!(place.repository.read_file(large, &crate::judge::path("large.bin")).unwrap().unwrap().len(), 3 << 20);
+
+    limits.index = 100;
+    let limited = Repository::open_with_limits(place.project(), Configuration::RepositoryOnly, limits).unwrap();
+    let error = limited.files(large).unwrap_err();
+    assert!(error.to_string().contains("need an index of more than 100 bytes, see `Limits::index`"), "{error}");
+}
+
+/// Whoever opens one waits for ever.
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_and_the_like_are_refused_and_not_waited_for() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let place = Place::new();
+    let linked = place.worktree("linked");
+    let git = place.project().join(".git");
+    for name in [
+        "packed-refs",
+        "config",
+        "info/exclude",
+        "info/attributes",
+        "shallow",
+        "worktrees/linked/HEAD",
+        "worktrees/linked/index",
+        "worktrees/linked/gitdir",
+        "worktrees/linked/commondir",
+        "refs/heads/linked",
+        "interlocking/registration.lock",
+        "interlocking/notes/1-0-1.note",
+    ] {
+        let path = git.join(name);
+        let before = std::fs::read(&path).ok();
+        let _ = std::fs::remove_file(&path);
+        mknodat(CWD, &path, FileType::Fifo, Mode::from(0o600), 0).unwrap();
+        let (linked, repository) = (linked.clone(), place.repository.clone());
+        let (sender, answer) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let looked = linked.status().map(drop).map_err(|error| error.to_string());
+            let listed = repository.worktrees().map(drop).map_err(|error| error.to_string());
+            let committed = linked.commit_empty(&author(), "x").map(drop).map_err(|error| error.to_string());
+            let _ = sender.send([looked, listed, committed]);
+        });
+        let answers =
+            answer.recv_timeout(std::time::Duration::from_secs(60)).unwrap_or_else(|_| panic!("{name} is waited for"));
+        let is_named = |answer: &Result<(), String>| {
+            let file = Path::new(name).file_name().unwrap().to_str().unwrap();
+            answer.as_ref().is_err_and(|error| error.contains(file) && error.contains("not a file"))
+        };
+        assert!(answers.iter().any(is_named), "{name}: {answers:?}");
+        std::fs::remove_file(&path).unwrap();
+        if let Some(before) = before {
+            write(&path, before);
+        }
+    }
+    assert!(linked.is_clean().unwrap());
+}
+
+/// A log that is a link leads to somebody else's file, which is not written to.
+#[test]
+fn a_log_that_leads_elsewhere_is_not_written_to() {
+    let place = Place::new();
+    let linked = place.worktree("linked");
+    let precious = place.path().join("precious.txt");
+    write(&precious, "precious\n");
+    let log = place.project().join(".git/worktrees/linked/logs/HEAD");
+    std::fs::remove_file(&log).unwrap();
+    std::os::unix::fs::symlink(&precious, &log).unwrap();
+    assert!(linked.commit_empty(&author(), "x").is_err());
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious\n");
+}
+
+/// Trees deeper than any path, and small ones that come to more files than any disk has.
+#[test]
+fn trees_that_come_to_too_much_are_refused_at_once() {
+    use gix::objs::{Kind, Write as _};
+    let place = Place::new();
+    let git = gix::open_opts(place.project(), gix::open::Options::isolated()).unwrap();
+    let entry =
+        |mode: &str, name: &str, id: gix::ObjectId| [format!("{mode} {name}\0").as_bytes(), id.as_slice()].concat();
+    let tree = |data: Vec<u8>| git.objects.write_buf(Kind::Tree, &data).unwrap();
+    let file = tree(entry("100644", "f", git.write_blob("f\n").unwrap().detach()));
+    let deep = (0..3_000).fold(file, |below, _| tree(entry("40000", "d", below)));
+    let wide = (0..30).fold(file, |below, _| {
+        tree((b'a'..b'k').flat_map(|name| entry("40000", &char::from(name).to_string(), below)).collect())
+    });
+    let main = place.main();
+    for (tree, problem) in [(deep, "paths of more than 4096 bytes"), (wide, "Limits::index")] {
+        let commit = place.git(&["commit-tree", "-p", "main", "-m", "much", &tree.to_string()]);
+        let commit: CommitId = commit.parse().unwrap();
+        for error in [
+            place.repository.merge_onto(main, commit, &author(), "m").unwrap_err().to_string(),
+            place.repository.fast_forward(&branch("main"), commit, main).unwrap_err().to_string(),
+            place.repository.files(commit).unwrap_err().to_string(),
+        ] {
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+    assert_eq!(place.main(), main);
+}
+
+/// What is said of objects beside them is not believed: here, that a commit is another one.
+#[test]
+fn a_replacement_does_not_stand_for_what_it_replaces() {
+    let place = Place::new();
+    let main = place.main();
+    write(&place.project().join("evil.txt"), "evil\n");
+    let other = place.user().commit_all(&author(), "other").unwrap().unwrap();
+    place.git(&[
+        "replace",
+        &main.to_string(),
+        &place.git(&["commit-tree", "-m", "forged", &format!("{other}^{{tree}}")]),
+    ]);
+    let fresh = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
+    assert_eq!(fresh.diff(main, other).unwrap().len(), 1);
+    assert_eq!(fresh.commit(main).unwrap().subject(), "Begin");
+    assert!(place.git(&["log", "--format=%s", "-1", &main.to_string()]).contains("forged"), "git believes it");
+}
+
+fn refused_program(error: &GitError) -> (String, String) {
+    match error.reason() {
+        Some(Refused::Program { setting, word, .. }) => (setting.clone(), word.clone()),
+        _ => panic!("{error}"),
+    }
+}
+
+/// The user's own filter is a script of the project's. In an agent's place it would be what the agent has made of it.
+#[test]
+fn a_filter_of_the_project_does_not_run_in_an_agents_place() {
+    let place = Place::with_files(&[
+        ("tools/clean.sh", "#!/bin/sh\ncat\n"),
+        (".gitattributes", "*.txt filter=x\n"),
+        ("a.txt", "a\n"),
+    ]);
+    let linked = place.worktree("linked");
+    let clone = place.repository.create_clone(place.path().join("run/clone"), &branch("clone"), place.main()).unwrap();
+    let ran = place.path().join("ran");
+    for worktree in [&linked, &clone] {
+        let script = worktree.path().join("tools/clean.sh");
+        write(&script, format!("#!/bin/sh\ntouch {}\ncat\n", ran.display()));
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        write(&worktree.path().join("a.txt"), "b\n");
+    }
+    for (setting, command, word) in [
+        ("filter.x.clean", "./tools/clean.sh", "./tools/clean.sh"),
+        ("filter.x.clean", "sh tools/clean.sh %f", "tools/clean.sh"),
+        ("filter.x.process", "tools/clean.sh", "tools/clean.sh"),
+        ("merge.x.driver", "./tools/clean.sh %O %A %B", "./tools/clean.sh"),
+    ] {
+        place.git(&["config", setting, command]);
+        let repository = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
+        let linked = repository.open_worktree(linked.path()).unwrap();
+        let WorktreeError::Git(error) = linked.status().unwrap_err() else { panic!("{command}") };
+        assert_eq!(refused_program(&error), (setting.to_owned(), word.to_owned()));
+        assert!(error.to_string().contains("name it by an absolute path"), "{error}");
+        // A clone takes these settings over.
+        assert!(repository.open_clone(clone.path(), &branch("clone")).is_err());
+        assert!(repository.create_detached_worktree(place.path().join("run/new"), place.main()).is_err());
+        assert!(repository.create_clone(place.path().join("run/new"), &branch("new"), place.main()).is_err());
+        assert!(!place.path().join("run/new").exists());
+        assert!(!ran.exists());
+        // The user's own working tree is theirs.
+        assert!(place.user().status().is_ok());
+        place.git(&["config", "--unset", setting]);
+    }
+    // By an absolute path it is not the agent's.
+    let own = place.path().join("clean.sh");
+    std::fs::copy(place.project().join("tools/clean.sh"), &own).unwrap();
+    place.git(&["config", "filter.x.clean", &format!("sh {}", own.display())]);
+    let committed = linked.commit_all(&author(), "filtered").unwrap().unwrap();
+    assert_eq!(git_in(linked.path(), &["show", &format!("{committed}:a.txt")]), "b");
+    assert!(!ran.exists());
+}
