@@ -248,7 +248,7 @@ impl Repository {
     /// The working trees whose HEAD is on the branch. The caller holds the registration lock.
     pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
-        git_directory::look_at_list(self.common_directory())?;
+        git_directory::look_at_list(self.common_directory(), self.limits())?;
         let main = self.git_of_main_worktree()?;
         let mut found = Vec::new();
         if let Some(place) = main.workdir().map(Path::to_owned)

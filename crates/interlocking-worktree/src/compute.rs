@@ -160,7 +160,7 @@ pub(crate) fn apply(
     let picked = git.find_commit(commit.git()).doing(doing)?;
     let parent = picked.parent_ids().next().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
     let base = tree_of(git, CommitId::from_git(parent.detach()))?;
-    let theirs = picked.tree_id().doing(doing)?.detach();
+    let theirs = tree_of(git, commit)?;
     let subject = picked.message().doing(doing)?.summary().to_string();
     let other = format!("{} ({subject})", commit.short());
     let ancestor = format!("parent of {other}");

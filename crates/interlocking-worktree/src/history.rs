@@ -10,6 +10,7 @@ use crate::{
     path::RepositoryPath,
     repository::Repository,
     reset::tree_of,
+    untrusted::git_directory,
 };
 
 /// A commit, read.
@@ -71,6 +72,8 @@ impl Repository {
     pub fn resolve(&self, revision: &str) -> Result<CommitId, ResolveError> {
         let failed = |cause: String| ResolveError { revision: revision.to_owned(), cause };
         let git = self.git();
+        git_directory::look(self.common_directory(), self.limits())
+            .map_err(|error| failed(error.cause().to_owned()))?;
         let doing = || "resolving".to_owned();
         let id = git.rev_parse_single(revision).doing(doing);
         let object = id.and_then(|id| id.object().doing(doing));

@@ -70,7 +70,7 @@ impl Repository {
     /// The caller holds the registration lock.
     pub(crate) fn list(&self) -> Result<Vec<WorktreeEntry>, GitError> {
         let doing = || format!("listing the worktrees of {}", self.common_directory().display());
-        git_directory::look_at_list(self.common_directory())?;
+        git_directory::look_at_list(self.common_directory(), self.limits())?;
         let git = self.git();
         let mut entries = Vec::new();
         for proxy in git.worktrees().doing(doing)? {

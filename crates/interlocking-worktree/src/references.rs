@@ -10,7 +10,10 @@ use gix::{
 use crate::{
     git_error::{Doing as _, GitError},
     reference_file::ReferenceFile,
-    untrusted::{self, file::Kind},
+    untrusted::{
+        Limits,
+        file::{self, Kind},
+    },
 };
 
 /// What took longer than this was waiting for a lock, and has been waited for long enough.
@@ -105,10 +108,11 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, 
 pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, GitError> {
     let doing = || format!("reading {name}");
     let full = full_name(name)?;
+    file::look(&git.common_dir().join("packed-refs"), Kind::PackedReferences(Limits::of(git)))?;
     let is_plain = cfg!(unix) && git.refs.namespace.is_none() && !git.refs.precompose_unicode;
     if is_plain && name.starts_with("refs/heads/") {
         let loose = git.common_dir().join(name);
-        match untrusted::file::read(&loose, Kind::Reference) {
+        match file::read(&loose, Kind::Reference) {
             // Packed references after the loose one: it goes when it has been packed.
             Ok(None) if !loose.is_dir() => {
                 let packed = git.refs.cached_packed_buffer().doing(doing)?;
@@ -127,7 +131,7 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
     // Whoever makes a link of one has a reason; what is no file at its end has none.
     let loose = if name == "HEAD" { git.git_dir() } else { git.common_dir() }.join(name);
     if std::fs::metadata(&loose).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        untrusted::file::read(&loose, Kind::Reference)?;
+        file::read(&loose, Kind::Reference)?;
     }
     Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
 }

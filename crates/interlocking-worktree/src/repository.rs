@@ -346,6 +346,7 @@ impl Eq for Repository {}
 
 pub(crate) fn head_of(git: &gix::Repository) -> Result<Head, GitError> {
     let doing = || format!("reading HEAD of {}", git.git_dir().display());
+    git_directory::look_at_head(git)?;
     let head = git.head().doing(doing)?;
     Ok(Head { branch: head.referent_name().and_then(BranchName::from_git), commit: head.id().map(CommitId::from_git) })
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use gix::bstr::ByteSlice as _;
+
 use crate::{
     git_error::{Doing as _, GitError},
     untrusted::{
@@ -40,6 +42,7 @@ pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
         look_at_link(&directory.join(name))?;
     }
     let common = match file::read(&directory.join("commondir"), Kind::Link)? {
+        Some(contents) if contents.bytes.trim_ascii_end() == b"../.." => up_twice(directory),
         Some(contents) => directory.join(path_in(&contents.bytes)?),
         None => directory.to_owned(),
     };
@@ -57,6 +60,24 @@ pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
         look_at_configuration(&own, limits, 0)?;
     }
     Ok(())
+}
+
+/// What HEAD leads to, which gix reads with it.
+pub(crate) fn look_at_head(git: &gix::Repository) -> Result<(), GitError> {
+    let head = git.git_dir().join("HEAD");
+    look_at_link(&head)?;
+    let Some(contents) = file::read(&head, Kind::Link).ok().flatten() else { return Ok(()) };
+    let Some(name) = contents.bytes.strip_prefix(b"ref: ") else { return Ok(()) };
+    // gix refuses whatever is no name of a reference.
+    let name = gix::refs::FullName::try_from(name.trim_ascii().as_bstr());
+    let Ok(name) = name.map(|name| name.as_bstr().to_string()) else { return Ok(()) };
+    let loose = git.common_dir().join(name);
+    if loose.is_dir() { Ok(()) } else { file::look(&loose, Kind::Reference) }
+}
+
+/// Where an ordinary linked worktree's directory lies, so that errors name it plainly.
+fn up_twice(directory: &Path) -> PathBuf {
+    directory.parent().and_then(Path::parent).map_or_else(|| directory.join("../.."), Path::to_owned)
 }
 
 /// Early versions of git made HEAD a link to the branch.
@@ -183,8 +204,9 @@ pub(crate) fn path_in(line: &[u8]) -> Result<PathBuf, GitError> {
     Ok(path.doing(|| "reading a path".to_owned())?.to_owned())
 }
 
-/// Looks at what gix opens of every registered worktree, and at every loose reference: nothing but files may be there.
-pub(crate) fn look_at_list(common: &Path) -> Result<(), GitError> {
+/// Looks at what gix opens of a repository and of every registered worktree.
+pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError> {
+    look(common, limits)?;
     let list = common.join("worktrees");
     let doing = || format!("reading {}", list.display());
     let entries = match std::fs::read_dir(&list) {
