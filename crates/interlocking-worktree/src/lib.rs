@@ -104,7 +104,9 @@
 //!   or deleted on the way. A rename within a directory that the other side moved is a conflict for both, with other paths.
 //! - **Binary files** that were renamed and changed at once count as deleted and added; so do files whose line ends alone
 //!   changed on the way.
-//! - **Empty files** that appear in a new directory may count as renamed from one that went.
+//! - **Empty files** that appear in a new directory may count as renamed from one that went: what the other side writes into
+//!   the one follows to the other, where git finds a conflict.
+//! - **Renames** are looked for in merges whatever `merge.renames` and `diff.renames` say, as git 2.47 does it.
 //! - **Files and submodules at one path**, and other things of different kinds, are one conflict at that path
 //!   ([`ConflictKind::TypeMismatch`]) where git may put both aside.
 //! - Attributes about merging are read from the index, not from the working tree. A merge driver that ends with a failure,

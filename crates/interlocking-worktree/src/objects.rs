@@ -36,7 +36,8 @@ pub(crate) struct RecentObjects(Arc<Mutex<MemoryCappedHashmap>>);
 
 /// As gix asks for them.
 struct Lookup {
-    recent: RecentObjects,
+    /// None: nothing is kept, and what is no file is not waited for all the same.
+    recent: Option<RecentObjects>,
     /// Of the repository's own objects.
     directory: Arc<Path>,
 }
@@ -44,10 +45,19 @@ struct Lookup {
 impl RecentObjects {
     /// Whatever reads objects through `git` looks here first.
     pub(crate) fn attach(&self, git: &mut gix::Repository) {
-        let (recent, directory) = (self.clone(), Arc::<Path>::from(git.objects.store_ref().path()));
-        let lookup = move || Lookup { recent: recent.clone(), directory: Arc::clone(&directory) };
-        git.objects.set_object_cache(move || Box::new(lookup()));
+        look_first(git, Some(self.clone()));
     }
+}
+
+/// Whatever reads loose objects through `git` does not wait for a pipe in the place of one. Nothing is kept.
+pub(crate) fn guard(git: &mut gix::Repository) {
+    look_first(git, None);
+}
+
+fn look_first(git: &mut gix::Repository, recent: Option<RecentObjects>) {
+    let directory = Arc::<Path>::from(git.objects.store_ref().path());
+    let lookup = move || Lookup { recent: recent.clone(), directory: Arc::clone(&directory) };
+    git.objects.set_object_cache(move || Box::new(lookup()));
 }
 
 impl Default for RecentObjects {
@@ -58,16 +68,17 @@ impl Default for RecentObjects {
 
 impl Object for Lookup {
     fn put(&mut self, id: ObjectId, kind: Kind, data: &[u8]) {
+        let Some(recent) = &self.recent else { return };
         if matches!(kind, Kind::Tree | Kind::Blob) && data.len() <= LARGEST {
-            self.recent.0.lock().unwrap_or_else(PoisonError::into_inner).put(id, kind, data);
+            recent.0.lock().unwrap_or_else(PoisonError::into_inner).put(id, kind, data);
         }
     }
 
     fn get(&mut self, id: &ObjectId, out: &mut Vec<u8>) -> Option<Kind> {
-        let kept = self.recent.0.lock().unwrap_or_else(PoisonError::into_inner).get(id, out);
+        let recent = self.recent.as_ref();
+        let kept = recent.and_then(|recent| recent.0.lock().unwrap_or_else(PoisonError::into_inner).get(id, out));
         kept.or_else(|| {
             let kind = read_loose(&self.directory, id, out)?;
-            // Only trees and versions of files are.
             self.put(*id, kind, out);
             Some(kind)
         })
@@ -120,7 +131,7 @@ mod tests {
     use super::*;
 
     fn lookup(directory: &Path) -> Lookup {
-        Lookup { recent: RecentObjects::default(), directory: directory.into() }
+        Lookup { recent: Some(RecentObjects::default()), directory: directory.into() }
     }
 
     fn id(number: usize) -> ObjectId {

@@ -16,7 +16,7 @@ use crate::{
     mend::mend_locks_in,
     name::BranchName,
     note,
-    objects::RecentObjects,
+    objects::{self, RecentObjects},
     registration::{Registration, RegistrationGuard},
     untrusted::{Limits, git_directory, git_directory::IS_CLONE},
     worktree::Worktree,
@@ -98,9 +98,11 @@ pub enum InitError {
 /// not mean to hide them from us. An index is read without looking at its checksum, as git reads it, and on one thread:
 /// asking how many there are takes longer.
 ///
+/// Renames are looked for in merges whatever the configuration says, as by git 2.47.
+///
 /// What an agent can write beside the objects does not change what they say: replacements, a commit graph and an index of
 /// several packs are not believed.
-const OVERRIDES: [&str; 11] = [
+const OVERRIDES: [&str; 12] = [
     "gitoxide.committer.nameFallback=interlocking",
     "gitoxide.committer.emailFallback=interlocking@localhost",
     "core.filesRefLockTimeout=10000",
@@ -109,6 +111,7 @@ const OVERRIDES: [&str; 11] = [
     "status.showUntrackedFiles=all",
     "index.skipHash=true",
     "index.threads=1",
+    "merge.renames=true",
     "core.useReplaceRefs=false",
     "core.commitGraph=false",
     "core.multiPackIndex=false",
@@ -253,15 +256,8 @@ impl Repository {
     /// For objects and references. Its view of the index may be old: worktrees open their own.
     pub(crate) fn git(&self) -> gix::Repository {
         let mut git = self.inner.main.to_thread_local();
-        self.attach_recent(&mut git);
+        objects::guard(&mut git);
         git
-    }
-
-    /// A clone's objects are its agent's to exchange: nothing is kept of them.
-    fn attach_recent(&self, git: &mut gix::Repository) {
-        if self.inner.settings.is_none() {
-            self.inner.recent.attach(git);
-        }
     }
 
     /// What linked worktrees have read, and what making them from retired ones has.
@@ -291,7 +287,7 @@ impl Repository {
         let options = options_for(self.inner.configuration, limits, self.inner.settings.as_ref()).open_path_as_is(true);
         let mut git = gix::open_opts(directory, options).doing(|| format!("opening {}", directory.display()))?;
         git_directory::look_at_named_files(&git)?;
-        self.attach_recent(&mut git);
+        objects::guard(&mut git);
         Ok(git)
     }
 

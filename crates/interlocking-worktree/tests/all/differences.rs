@@ -81,3 +81,44 @@ fn an_empty_file_in_a_new_directory_may_count_as_renamed() {
     assert!(matches!(error, MergeError::Conflict { .. }), "{error}");
     assert!(gits(&place, "true", ours, theirs).0);
 }
+
+/// None at all, as with git 2.47: what is shown of renames says nothing about merges.
+#[test]
+fn renames_are_followed_whatever_the_configuration_says() {
+    let text = lines("a");
+    for setting in ["diff.renames", "merge.renames"] {
+        let place = Place::with_files(&[("a.txt", &text)]);
+        let (one, two) = (place.worktree("one"), place.worktree("two"));
+        git_in(one.path(), &["mv", "a.txt", "b.txt"]);
+        let ours = commit_with_git(one.path(), &[], "moved");
+        let theirs = commit_with_git(two.path(), &[("a.txt", &text.replace("a 7", "seven"))], "changed");
+        place.git(&["config", setting, "false"]);
+        let merged = place.repository.squash_onto(ours, theirs, &author(), "m").unwrap().unwrap();
+        let tree = place.git(&["rev-parse", &format!("{merged}^{{tree}}")]);
+        assert_eq!(files(&place, &tree), "b.txt");
+        assert_eq!(gits(&place, "false", ours, theirs), (true, tree), "{setting}");
+    }
+}
+
+/// Git never takes an empty file for a renamed one in a merge, and finds a conflict. Here it is one where its directory stays.
+#[test]
+fn an_empty_file_that_was_moved_here_and_filled_there() {
+    for (to, is_conflict) in [("old/moved", true), ("new/empty", false), ("new/moved", false)] {
+        let place = Place::with_files(&[("old/empty", ""), ("other.txt", "other\n")]);
+        let (one, two) = (place.worktree("one"), place.worktree("two"));
+        std::fs::create_dir_all(one.path().join("new")).unwrap();
+        git_in(one.path(), &["mv", "old/empty", to]);
+        let ours = commit_with_git(one.path(), &[], "moved");
+        let theirs = commit_with_git(two.path(), &[("old/empty", "filled\n")], "filled");
+        for (ours, theirs) in [(ours, theirs), (theirs, ours)] {
+            assert!(!gits(&place, "false", ours, theirs).0);
+            let merged = place.repository.squash_onto(ours, theirs, &author(), "m");
+            let found = matches!(merged, Err(MergeError::Conflict { .. }));
+            assert_eq!(found, is_conflict, "{to}: {merged:?}");
+            if let Ok(Some(merged)) = merged {
+                // What was filled in is not lost.
+                assert_eq!(place.git(&["show", &format!("{merged}:{to}")]), "filled");
+            }
+        }
+    }
+}

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Files that git has and a new repository has not, as a rule.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 21] = [
     "packed-refs",
     "shallow",
     "commondir",
@@ -32,7 +32,6 @@ const OTHERS: [&str; 22] = [
     "refs/heads/other",
     "refs/replace/x",
     "logs/HEAD",
-    "index.lock",
     "interlocking/registration.lock",
     "interlocking/notes/1-0-1.note",
     "sharedindex.0",
