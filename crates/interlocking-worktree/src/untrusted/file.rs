@@ -107,15 +107,16 @@ pub(crate) fn open_without_waiting(path: &Path) -> std::io::Result<File> {
 }
 
 /// Opens a log or the like to write at its end. A link is not followed, and nobody is waited for.
+// To read as well: a pipe that nobody reads from cannot be opened to write alone, with an error that does not say why.
 pub(crate) fn open_to_append(path: &Path, creates: bool) -> std::io::Result<File> {
-    let file = without_waiting(File::options().append(true).create(creates), false).open(path)?;
+    let file = without_waiting(File::options().read(true).append(true).create(creates), false).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
 }
 
 /// Opens a file to lock it, and makes it if it is not there. A link is not followed, and nobody is waited for.
 pub(crate) fn open_to_lock(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
-    let file = without_waiting(options.create(true).truncate(false).write(true), false).open(path)?;
+    let file = without_waiting(options.create(true).truncate(false).read(true).write(true), false).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
 }
 

@@ -61,7 +61,7 @@ fn case(arena: &Arena, forgery: &Forgery, seed: usize) -> usize {
         is_open.then(|| open_place(&open_repository(&arena.project()).unwrap(), &arena.root(), target).unwrap());
     (forgery.forge)(arena, target, &mut noise);
     forget_most_memory();
-    let succeeded = operations::all(arena, target, opened, &mut noise);
+    let succeeded = operations::some(arena, target, opened, &mut noise);
     arena.assert_victim_is_untouched();
     let most = most_memory();
     assert!(most <= MOST_MEMORY, "it took {} MB", most >> 10);
