@@ -69,6 +69,8 @@
 //!   existing branch, a branch that moved and a conflict are variants; on each of them references, index and files
 //!   are as they were.
 //! - **Git agrees.** What is made here is what git makes: the same tree ids, a clean `git status`, a clean `git fsck`.
+//! - **One boundary.** Of git's own files and objects, what an agent can write is read with [`Limits`] and by git's rules;
+//!   what is not sound is [`Refused`], which [`GitError::reason`] gives.
 //! - **Its own place.** Names of branches and paths are checked types. Worktrees cannot be created inside the
 //!   repository, a worktree whose `.git` file was rewritten is not touched, symbolic links are not followed out of it.
 //! - **Killed processes.** What one leaves is mended by the next operation: see `docs/worktrees.md`. Locks of other
@@ -117,6 +119,8 @@
 //! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and
 //! their files are not looked at. Not supported, because gix does not: partial clones, the reftable format, sparse indexes,
 //! SHA-256.
+
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
 
 mod git_error;
 mod untrusted;

@@ -6,6 +6,7 @@ use gix::bstr::ByteSlice as _;
 
 use crate::{
     git_error::{Doing as _, GitError},
+    index,
     path::RepositoryPath,
 };
 
@@ -53,7 +54,7 @@ pub(crate) fn copy_listed(from: &Path, git: &gix::Repository, listed: &[Reposito
     }
     let to = git.workdir().ok_or_else(|| GitError::new("copying files", "the worktree has none"))?;
     let doing = || format!("copying files to {}", to.display());
-    let index = git.index_or_empty().doing(doing)?;
+    let index = index::read(git, false)?;
     let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
     let mut ignored = git.excludes(&index, None, source).doing(doing)?;
     for path in listed {

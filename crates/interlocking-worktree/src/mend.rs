@@ -222,7 +222,10 @@ impl Found {
         if !metadata.is_file() {
             return Ok(Self::Other);
         }
-        Ok(Self::File { contents: std::fs::read(&file)?, is_executable: is_executable(&metadata) })
+        let contents =
+            untrusted::file::read(&file, Kind::Contents(Limits::default())).map_err(std::io::Error::other)?;
+        let Some(contents) = contents else { return Ok(Self::Nothing) };
+        Ok(Self::File { contents: contents.bytes, is_executable: is_executable(&metadata) })
     }
 
     /// Whether writing `whole` had begun or ended. The executable bit is set last.

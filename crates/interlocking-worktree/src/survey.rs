@@ -40,12 +40,29 @@ impl Survey {
         Self::with(git, reveal, None)
     }
 
+    /// Looks at the contents of every file, whatever the index says of its times and sizes: whoever writes the index could have a
+    /// file seem unchanged.
+    pub(crate) fn of_contents(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
+        let mut index = index::read(git, reveal)?;
+        for entry in index.entries_mut() {
+            entry.stat = gix::index::entry::Stat::default();
+        }
+        Self::against(git, index, Some(untracked_files(git)?))
+    }
+
     fn with(git: &gix::Repository, reveal: bool, walk: Option<gix::dirwalk::Options>) -> Result<Self, GitError> {
+        Self::against(git, index::read(git, reveal)?, walk)
+    }
+
+    fn against(
+        git: &gix::Repository,
+        mut index: gix::index::File,
+        walk: Option<gix::dirwalk::Options>,
+    ) -> Result<Self, GitError> {
         let doing = || {
             let root = git.workdir().unwrap_or_else(|| git.git_dir());
             format!("comparing {} with its index", root.display())
         };
-        let mut index = index::read(git, reveal)?;
         let head_tree = head_tree(git)?;
         let items = compare(git, &index, head_tree, walk);
 

@@ -113,7 +113,7 @@ impl<'git> Switch<'git> {
         // Untracked files matter only where something must be written, unless they are to go.
         let survey = match uncommitted {
             Uncommitted::Refuse => Survey::of_tracked(git, is_linked)?,
-            Uncommitted::Discard => Survey::of(git, is_linked)?,
+            Uncommitted::Discard => Survey::of_contents(git, is_linked)?,
         };
         if uncommitted == Uncommitted::Refuse {
             let changes = survey.tracked_changes();

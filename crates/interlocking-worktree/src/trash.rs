@@ -98,6 +98,7 @@ fn foreign(path: &Path) -> std::io::Error {
 
 /// What is mounted in a directory or on it, by the system's list.
 #[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is the kernel that writes there")]
 pub(crate) fn mounted_below(directory: &Path) -> Option<PathBuf> {
     let list = std::fs::read("/proc/self/mountinfo").ok()?;
     let directory = std::fs::canonicalize(directory).ok()?;

@@ -155,7 +155,7 @@ impl<'a> Entries<'a> {
         Ok(Self { bytes, at: HEADER, left, version, hash, path: Vec::new(), room: limits.index })
     }
 
-    #[expect(clippy::should_implement_trait, reason = "each path lives until the next only")]
+    /// Not an iterator: each path lives until the next.
     fn next(&mut self) -> Option<Result<(Entry, &BStr), String>> {
         self.left = self.left.checked_sub(1)?;
         Some(match self.one() {

@@ -110,6 +110,25 @@ fn a_forged_tree_hides_nothing() {
     }
 }
 
+/// A file that was changed seems to be what the index says, by its times and size. A reset restores it all the same.
+#[test]
+fn forged_times_do_not_outlive_a_reset() {
+    let (place, places) = places();
+    for (worktree, index) in places {
+        let root = worktree.path();
+        let genuine = ["a.txt", "src/lib.rs"].map(|path| entry(root, path, 0));
+        write(&root.join("a.txt"), "b\n");
+        let mut forged = genuine;
+        forged[0].stat = stat(&root.join("a.txt"));
+        write(&index, encode(&forged, &[]));
+        let later = std::fs::File::options().write(true).open(&index).unwrap();
+        later.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
+        assert!(worktree.is_clean().unwrap(), "so git has it too: {}", git_in(root, &["status", "--porcelain"]));
+        worktree.reset_to(place.main()).unwrap();
+        assert_eq!(std::fs::read_to_string(root.join("a.txt")).unwrap(), "a\n");
+    }
+}
+
 /// What is staged is what the index says, if there is such a thing.
 #[test]
 fn what_is_staged_and_not_there_is_not_committed() {

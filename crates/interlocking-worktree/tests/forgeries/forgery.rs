@@ -19,11 +19,11 @@ pub(crate) const ALL: &[Forgery] = &[
     Forgery { name: "any_file", cases: 1_500, forge: bytes::any_file },
     Forgery { name: "index_bytes", cases: 1_000, forge: bytes::index },
     Forgery { name: "index_entries", cases: 1_500, forge: index::entries },
-    Forgery { name: "packs", cases: 500, forge: bytes::pack },
+    Forgery { name: "packs", cases: 600, forge: bytes::pack },
     Forgery { name: "special_files", cases: 1_000, forge: special::files },
     Forgery { name: "references", cases: 500, forge: references::any },
     Forgery { name: "configuration", cases: 500, forge: configuration::any },
-    Forgery { name: "objects", cases: 500, forge: objects::any },
+    Forgery { name: "objects", cases: 400, forge: objects::any },
 ];
 
 impl Forgery {

@@ -62,7 +62,7 @@ pub(crate) fn any(arena: &Arena, target: Target, noise: &mut Noise) {
         b"\xff",
         b"x\ny",
     ];
-    let mut tree = match noise.below(10) {
+    let mut tree = match noise.below(40) {
         // Deeper than any path.
         0 => (0..2_100 + noise.below(200)).fold(base, |tree, _| write(Kind::Tree, &entry("40000", b"d", tree))),
         // More files than any disk has.
