@@ -15,7 +15,7 @@ use crate::{
     reset::tree_of,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
-    untrusted::{git_directory, tree},
+    untrusted::{git_directory, program, tree},
 };
 
 /// A branch could not be advanced. Neither it nor any file has changed.
@@ -167,8 +167,11 @@ impl Repository {
                 Ok(())
             }
             1 => {
-                let (_, checkout) = places.remove(0);
+                let (place, checkout) = places.remove(0);
                 let is_linked = checkout.kind() == gix::repository::Kind::LinkedWorkTree;
+                if is_linked {
+                    program::check(&checkout, &place)?;
+                }
                 let tree = tree_of(&git, to)?;
                 Switch::prepare(&checkout, is_linked, tree, Uncommitted::Refuse)
                     .and_then(|switch| switch.run(expected, to, &by, reason))

@@ -21,6 +21,7 @@ use crate::{
     remove::take_away,
     repository::{Repository, head_of},
     reset::tree_of,
+    untrusted::program,
     worktree::Worktree,
 };
 
@@ -196,6 +197,7 @@ impl Repository {
         if is_ordinary(git) {
             return self.make(git, place, head, (from, tree), Filling::Fresh);
         }
+        program::check(git, place)?;
         let branch = head.branch();
         let doing = || format!("creating a worktree at {}", place.display());
         let registration = self.lock_registration()?;

@@ -53,7 +53,12 @@ impl<T> Doing<T> for Result<T, gix::Error> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T, GitError> {
         self.map_err(|error| {
             let causes: Vec<String> = error.iter_errors().map(ToString::to_string).collect();
-            GitError::new(what(), join_distinct(&causes))
+            let mut cause = join_distinct(&causes);
+            // By gix's words, which do not say whose limit it is.
+            if cause.contains("allocation limit") {
+                cause.push_str("; if that is meant, raise `Limits::object`");
+            }
+            GitError::new(what(), cause)
         })
     }
 }
@@ -64,6 +69,9 @@ impl<T> Doing<T> for std::io::Result<T> {
     }
 }
 
+/// The most characters of one cause that are shown.
+const LONGEST_CAUSE: usize = 2_000;
+
 /// A cause often repeats the one before it; say each only once.
 fn join_distinct(causes: &[String]) -> String {
     let mut text = String::new();
@@ -72,7 +80,12 @@ fn join_distinct(causes: &[String]) -> String {
             if !text.is_empty() {
                 text.push_str(": ");
             }
-            text.push_str(cause);
+            // Some quote a whole file, of whoever's making.
+            let shown = cause.char_indices().nth(LONGEST_CAUSE).map_or(cause.as_str(), |(end, _)| &cause[..end]);
+            text.push_str(shown);
+            if shown.len() < cause.len() {
+                text.push('…');
+            }
         }
     }
     text
@@ -106,6 +119,12 @@ mod tests {
         let items: Vec<u32> = (0..12).collect();
         assert_eq!(Listed(&items).to_string(), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more");
         assert_eq!(Listed(&items[..2]).to_string(), "0, 1");
+    }
+
+    #[test]
+    fn a_cause_that_quotes_a_whole_file_is_cut() {
+        let text = join_distinct(&["ü".repeat(1 << 20)]);
+        assert_eq!(text, "ü".repeat(LONGEST_CAUSE) + "…");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(crate) fn mend_locks_in(git: &gix::Repository, common_directory: &Path) -> R
             Intent::Create { .. } | Intent::Remove { .. } => true,
         };
         if note.intents.iter().all(is_sound) {
-            mend(git, &note)?;
+            mend(git, common_directory, &note)?;
             note.mended();
         }
     }
@@ -65,7 +65,7 @@ fn is_plain(path: &Path) -> bool {
     path.components().all(|part| !matches!(part, std::path::Component::ParentDir | std::path::Component::CurDir))
 }
 
-fn mend(git: &gix::Repository, note: &LeftNote) -> Result<(), GitError> {
+fn mend(git: &gix::Repository, common_directory: &Path, note: &LeftNote) -> Result<(), GitError> {
     let ours: Vec<&PathBuf> = note
         .intents
         .iter()
@@ -87,6 +87,9 @@ fn mend(git: &gix::Repository, note: &LeftNote) -> Result<(), GitError> {
         {
             let linked = open_private(git, git_directory)?;
             if linked.workdir().is_some_and(|found| is_same_directory(found, root)) {
+                if git_directory != common_directory {
+                    untrusted::program::check(&linked, root)?;
+                }
                 roll_back(&linked, root, *tree)?;
             }
         }

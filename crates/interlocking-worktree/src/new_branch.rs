@@ -8,6 +8,7 @@ use crate::{
     name::BranchName,
     references::{Move, MoveError},
     repository::Repository,
+    reset::tree_of,
     signature::Signature,
 };
 
@@ -101,6 +102,7 @@ impl Repository {
         if git.find_commit(to.git()).is_err() {
             return Err(MoveBranchError::NoSuchCommit { commit: to });
         }
+        tree_of(&git, to)?;
         // No worktree may come to be on the branch in the meantime.
         let _registration = self.lock_registration()?;
         if let Some(place) = self.place_on(branch)? {

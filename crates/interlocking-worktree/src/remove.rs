@@ -11,6 +11,7 @@ use crate::{
     step,
     survey::Survey,
     trash::{delete_tree, mounted_below},
+    untrusted::{git_directory, program},
     worktree::{Worktree, WorktreeError, check_link},
 };
 
@@ -148,6 +149,7 @@ impl Repository {
         let gone = || WorktreeError::Gone { path: path.to_owned() };
         let git = self.git();
         let _registration = self.lock_registration()?;
+        git_directory::look(&self.common_directory().join("worktrees").join(name), self.limits())?;
         let proxy = git.worktree_proxy_by_id(name.as_bytes()).doing(doing)?.ok_or_else(gone)?;
         if proxy.base().doing(doing)? != path {
             return Err(gone().into());
@@ -165,6 +167,7 @@ impl Repository {
             }
             if force == Force::No {
                 let linked = proxy.into_repo().doing(doing)?;
+                program::check(&linked, path)?;
                 let changes = Survey::of(&linked, true)?.changes();
                 if !changes.is_empty() {
                     return Err(RemoveError::Dirty { path: path.to_owned(), changes });
