@@ -29,6 +29,12 @@ fn entry(root: &Path, path: &str, stage: u16) -> Entry {
     Entry { path: path.as_bytes().to_vec(), mode: 0o100_644, id, stage, stat: stat(&root.join(path)) }
 }
 
+/// Files that were written in the same moment as the index are looked into whatever it says of them.
+fn set_later(index: &Path) {
+    let file = std::fs::File::options().write(true).open(index).unwrap();
+    file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
+}
+
 fn refused(error: &GitError) -> String {
     match error.reason() {
         Some(Refused::Index { problem, .. }) => problem.clone(),
@@ -57,6 +63,7 @@ fn an_entry_that_leads_outside_deletes_nothing() {
             let mut entries = ["a.txt", "src/lib.rs", path].map(|path| entry(root, path, 0));
             entries.sort_by(|one, other| one.path.cmp(&other.path));
             write(&index, encode(&entries, &[]));
+            set_later(&index);
             let problem = refused_reset(&worktree, place.main());
             assert!(problem.contains(path) && problem.contains("'.' and '..'"), "{problem}");
             assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious\n");
@@ -85,6 +92,7 @@ fn stages_of_a_merge_that_lead_outside_delete_nothing() {
             stage.mode = 0o160_000;
         }
         write(&index, encode(&entries, &[]));
+        set_later(&index);
         refused_reset(&worktree, place.main());
         assert_eq!(std::fs::read_to_string(victim.join("repository/work.txt")).unwrap(), "work\n");
         assert!(victim.join("repository/.git/HEAD").exists());
@@ -121,8 +129,7 @@ fn forged_times_do_not_outlive_a_reset() {
         let mut forged = genuine;
         forged[0].stat = stat(&root.join("a.txt"));
         write(&index, encode(&forged, &[]));
-        let later = std::fs::File::options().write(true).open(&index).unwrap();
-        later.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
+        set_later(&index);
         assert!(worktree.is_clean().unwrap(), "so git has it too: {}", git_in(root, &["status", "--porcelain"]));
         worktree.reset_to(place.main()).unwrap();
         assert_eq!(std::fs::read_to_string(root.join("a.txt")).unwrap(), "a\n");
@@ -139,9 +146,7 @@ fn what_is_staged_and_not_there_is_not_committed() {
         write(&root.join("sneaked.txt"), "never written to the object database\n");
         let entries = ["a.txt", "sneaked.txt", "src/lib.rs"].map(|path| entry(root, path, 0));
         write(&index, encode(&entries, &[]));
-        // Else its times would be those of the index, and it would be read.
-        let later = std::fs::File::options().write(true).open(&index).unwrap();
-        later.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
+        set_later(&index);
         let error = worktree.commit_all(&author(), "all").unwrap_err();
         assert!(error.to_string().contains("there is no such object"), "{error}");
         assert_eq!(worktree.head().unwrap(), head);
