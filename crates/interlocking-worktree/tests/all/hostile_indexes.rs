@@ -56,6 +56,7 @@ fn an_entry_that_leads_outside_deletes_nothing() {
     let (place, places) = places();
     let victim = place.path().join("victim/precious.txt");
     write(&victim, "precious\n");
+    write(&victim.with_file_name(".git/HEAD"), "ref: refs/heads/main\n");
     for (worktree, index) in places {
         let root = worktree.path();
         for path in ["../../victim/precious.txt", "src/../../../victim/precious.txt"] {
@@ -83,6 +84,7 @@ fn stages_of_a_merge_that_lead_outside_delete_nothing() {
     let (place, places) = places();
     let victim = place.path().join("victim");
     write(&victim.join("repository/work.txt"), "work\n");
+    write(&victim.join(".git/HEAD"), "ref: refs/heads/main\n");
     git_in(&victim.join("repository"), &["init", "--quiet"]);
     for (worktree, index) in places {
         let root = worktree.path();
