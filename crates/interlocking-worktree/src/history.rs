@@ -75,6 +75,8 @@ impl Repository {
         git_directory::look(self.common_directory(), self.limits())
             .map_err(|error| failed(error.cause().to_owned()))?;
         let doing = || "resolving".to_owned();
+        // gix panics on one that cannot be read, halfway.
+        git.shallow_commits().doing(doing).map_err(|error| failed(error.cause().to_owned()))?;
         let id = git.rev_parse_single(revision).doing(doing);
         let object = id.and_then(|id| id.object().doing(doing));
         let commit = object.and_then(|object| object.peel_to_commit().doing(doing));
