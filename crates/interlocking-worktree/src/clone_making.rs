@@ -10,6 +10,7 @@ use std::{
 use crate::{
     git_error::{Doing as _, GitError},
     registration::private_directory,
+    trash::delete_tree,
 };
 
 const PREFIX: &str = ".interlocking-making-";
@@ -34,7 +35,7 @@ impl Making {
         match lock(&root) {
             Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
             Err(error) => {
-                let _ = std::fs::remove_dir_all(&root);
+                let _ = delete_tree(&root);
                 Err(error).doing(doing)
             }
         }
@@ -60,7 +61,7 @@ impl Making {
 impl Drop for Making {
     fn drop(&mut self) {
         if !self.is_in_place {
-            let _ = std::fs::remove_dir_all(&self.root);
+            let _ = delete_tree(&self.root);
         }
     }
 }
@@ -75,7 +76,7 @@ fn sweep(parent: &Path) {
         // Without one it has only just been begun, by somebody alive.
         let Ok(found) = File::options().write(true).open(lock_file(&entry.path())) else { continue };
         match found.try_lock() {
-            Ok(()) => drop(std::fs::remove_dir_all(entry.path())),
+            Ok(()) => drop(delete_tree(&entry.path())),
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
         }
     }

@@ -123,6 +123,8 @@ mod path;
 mod signature;
 
 mod step;
+mod directory;
+mod entries;
 mod with_directory;
 mod registration;
 mod note;
@@ -133,7 +135,6 @@ mod mend;
 mod mend_entries;
 mod current;
 mod repository;
-mod verbatim;
 mod worktree;
 
 mod new_branch;
@@ -161,8 +162,8 @@ mod change;
 mod index;
 mod survey;
 mod untouched;
-#[cfg(unix)]
-mod entries;
+mod untracked;
+mod ignores;
 mod examine;
 mod snapshot;
 mod commit;
@@ -171,7 +172,9 @@ mod message;
 mod reference_file;
 mod references;
 mod between;
+mod attributes;
 mod files;
+mod discard;
 mod switch;
 mod reset;
 mod unlock;
@@ -239,7 +242,7 @@ pub use signature::{Signature, SignatureError};
 pub use switch::SwitchError;
 pub use take_in::TakeInError;
 pub use unlock::UnlockError;
-pub use worktree::{Worktree, WorktreeError};
+pub use worktree::{LargeFile, Worktree, WorktreeError};
 pub use yard::{Keep, PlaceName, Yard, YardError, YardSettings};
 
 #[cfg(feature = "steps")]

@@ -1,13 +1,17 @@
 //! One worktree: a working tree with an index and a HEAD of its own.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     change::Change,
     clone_guard,
-    git_error::{Doing as _, GitError},
+    git_error::{Doing as _, GitError, Listed},
     id::CommitId,
     name::BranchName,
+    path::RepositoryPath,
     repository::{Head, Repository, head_of},
     survey::Survey,
 };
@@ -75,9 +79,38 @@ pub enum WorktreeError {
         /// The lock file.
         lock: PathBuf,
     },
+    /// Changed files are larger than may be read into memory; of a diff, all of them together. A filter of the user's
+    /// reads files of any size: see `git help attributes`.
+    #[error("files in {} are larger than {} bytes: {}; delete or ignore them, or have a filter such as git-lfs read them", path.display(), LargeFile::LARGEST, Listed(files))]
+    TooLarge {
+        /// The worktree.
+        path: PathBuf,
+        /// The files.
+        files: Vec<LargeFile>,
+    },
     /// It could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+/// A file that is too large to be read into memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LargeFile {
+    /// The file.
+    pub path: RepositoryPath,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+impl LargeFile {
+    /// The most bytes that a file may have without a filter.
+    pub const LARGEST: u64 = crate::examine::LARGEST_FILE;
+}
+
+impl fmt::Display for LargeFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({} bytes)", self.path, self.bytes)
+    }
 }
 
 impl Worktree {

@@ -23,6 +23,7 @@ mod history;
 mod hooks;
 mod hostile;
 mod hostile_clones;
+mod hostile_files;
 mod housekeeping;
 mod in_the_database;
 mod kills;
