@@ -1,0 +1,128 @@
+//! Indexes written entry by entry.
+
+use std::{os::unix::fs::MetadataExt as _, path::Path};
+
+use crate::{
+    arena::{Arena, Target},
+    noise::Noise,
+};
+
+/// One entry of an index.
+pub(crate) struct Entry {
+    pub(crate) path: Vec<u8>,
+    pub(crate) mode: u32,
+    pub(crate) id: [u8; 20],
+    pub(crate) stage: u16,
+    /// Of the file that the entry is to seem untouched for.
+    pub(crate) stat: [u32; 9],
+}
+
+/// As git reads it: version 2, with these extensions after the entries.
+pub(crate) fn encode(entries: &[Entry], extensions: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
+    let mut index = [b"DIRC".as_slice(), &2_u32.to_be_bytes(), &(entries.len() as u32).to_be_bytes()].concat();
+    for entry in entries {
+        let begin = index.len();
+        let [ctime, ctime_nsec, mtime, mtime_nsec, dev, ino, uid, gid, size] = entry.stat;
+        for number in [ctime, ctime_nsec, mtime, mtime_nsec, dev, ino, entry.mode, uid, gid, size] {
+            index.extend(number.to_be_bytes());
+        }
+        index.extend(entry.id);
+        let flags = entry.stage << 12 | entry.path.len().min(0xfff) as u16;
+        index.extend(flags.to_be_bytes());
+        index.extend(&entry.path);
+        // At least one NUL, and as many as fill up eight bytes.
+        index.resize(begin + (index.len() - begin) / 8 * 8 + 8, 0);
+    }
+    for (name, data) in extensions {
+        index.extend(*name);
+        index.extend((data.len() as u32).to_be_bytes());
+        index.extend(data);
+    }
+    // Git does not look at a checksum of zeros.
+    index.extend([0; 20]);
+    index
+}
+
+/// The numbers by which a file seems to be what an entry says.
+pub(crate) fn stat(file: &Path) -> [u32; 9] {
+    let Ok(found) = std::fs::symlink_metadata(file) else { return [0; 9] };
+    [
+        found.ctime() as u32,
+        found.ctime_nsec() as u32,
+        found.mtime() as u32,
+        found.mtime_nsec() as u32,
+        found.dev() as u32,
+        found.ino() as u32,
+        found.uid(),
+        found.gid(),
+        found.size() as u32,
+    ]
+}
+
+/// Entries that lead out of the place, that git would refuse, and that seem to be untouched.
+pub(crate) fn entries(arena: &Arena, target: Target, noise: &mut Noise) {
+    let place = arena.place(target);
+    let depth = place.components().count() - arena.victim().components().count() + 1;
+    let up = "../".repeat(depth);
+    let victim = arena.victim();
+    let paths = [
+        format!("{up}victim/precious.txt"),
+        format!("{up}victim/repository"),
+        format!("{up}victim/private/key"),
+        format!("src/../{up}victim/precious.txt"),
+        victim.join("precious.txt").display().to_string(),
+        "../../project/user.txt".to_owned(),
+        ".git/config".to_owned(),
+        "src/.git/config".to_owned(),
+        ".GIT/HEAD".to_owned(),
+        "git~1".to_owned(),
+        ".git\\x".to_owned(),
+        "src//lib.rs".to_owned(),
+        "./a.txt".to_owned(),
+        "a.txt/below".to_owned(),
+        "a.txt".to_owned(),
+        "src".to_owned(),
+        "src/".to_owned(),
+        "src/lib.rs".to_owned(),
+        "b.txt".to_owned(),
+        "link/precious.txt".to_owned(),
+        "x\0y".to_owned(),
+        String::new(),
+        "d/".repeat(2_000) + "f",
+    ];
+    if noise.one_in(4) {
+        std::os::unix::fs::symlink(&victim, place.join("link")).unwrap();
+    }
+    let mut entries: Vec<Entry> = (0..1 + noise.below(6))
+        .map(|_| {
+            let path = noise.pick(&paths).clone();
+            let mode = *noise.pick(&[0o100_644, 0o100_644, 0o100_755, 0o120_000, 0o160_000, 0o40_000, 0o100_666, 0]);
+            let stage = *noise.pick(&[0, 0, 0, 1, 2, 3]);
+            let mut id = [0; 20];
+            if noise.one_in(2) {
+                id.copy_from_slice(&noise.bytes(20));
+            }
+            Entry { stat: stat(&place.join(path.replace('\0', ""))), path: path.into_bytes(), mode, id, stage }
+        })
+        .collect();
+    if noise.one_in(4) {
+        entries.reverse();
+    } else {
+        entries.sort_by(|one, other| (&one.path, one.stage).cmp(&(&other.path, other.stage)));
+    }
+    let mut extensions = Vec::new();
+    if noise.one_in(2) {
+        let name = *noise.pick(&[b"TREE", b"REUC", b"link", b"UNTR", b"FSMN", b"EOIE", b"IEOT", b"sdir", b"XYZW", b"xyzw"]);
+        let count = entries.len();
+        let data = match name {
+            b"TREE" if noise.one_in(2) => [format!("\0{count} 0\n").as_bytes(), &noise.bytes(20)].concat(),
+            b"TREE" => b"\x00-1 1\n".repeat(1 + noise.below(30_000)),
+            _ => {
+                let length = noise.below(200);
+                noise.bytes(length)
+            }
+        };
+        extensions.push((name, data));
+    }
+    std::fs::write(arena.git_directory(target).join("index"), encode(&entries, &extensions)).unwrap();
+}

@@ -1,0 +1,28 @@
+//! Worktrees and clones as a hostile agent leaves them: whatever is forged in them, each operation answers.
+//!
+//! A case is a seed. It takes a fresh copy of a place ([`arena`]), has something forged in it ([`forgery`] lists the kinds), and
+//! does to it all that a runtime does after an agent's turn ([`operations`]). Each operation may succeed or fail with an error;
+//! none may panic, take longer than ten seconds or more than 256 MB, or touch what lies beside the place. Cases run in
+//! processes of their own ([`worker`]), which are killed when they hang. A seed that fails is printed with the command that
+//! replays it:
+//!
+//! ```console
+//! FORGERY=index_bytes FORGERY_SEED=17 cargo test -p interlocking-worktree --test forgeries -- --nocapture worker
+//! ```
+//!
+//! `FORGERY_CASES=20000` tries as many of each kind. As it is, this takes about a minute on one core.
+
+#![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
+#![cfg(target_os = "linux")]
+
+mod arena;
+mod bytes;
+mod forgery;
+mod index;
+mod noise;
+mod operations;
+mod tree;
+mod worker;
+
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
