@@ -71,21 +71,30 @@ impl<'git> Filters<'git> {
         let mut versions = versions(index);
         let mut rules = Rules::default();
         let mut left = ALL_RULES;
+        // A directory comes right after the one that it is in, as a rule.
+        let mut opened: Option<(BString, Option<Directory>)> = None;
         for directory in directories_above(paths) {
             let path = if directory.is_empty() {
                 BString::from(NAME)
             } else {
                 BString::from([directory.as_slice(), b"/", NAME].concat())
             };
-            let is_in_index = versions.contains_key(&path);
-            if is_in_index && prefer == Prefer::Index {
+            if prefer == Prefer::Index && versions.contains_key(&path) {
                 continue;
             }
             let doing = || format!("reading {path}");
-            let contents = match root.below(directory.as_bstr()).doing(doing)? {
-                Some(inside) => read_rules(&inside, NAME, &mut left).doing(doing)?,
-                None => None,
+            let (above, name) = split(directory.as_bstr());
+            let inside = match &opened {
+                Some((path, None)) if !directory.is_empty() && path == above => None,
+                Some((path, Some(opened))) if !directory.is_empty() && path == above => {
+                    opened.directory(name).doing(doing)?
+                }
+                _ => root.below(directory.as_bstr()).doing(doing)?,
             };
+            let contents =
+                inside.as_ref().map(|inside| read_rules(inside, NAME, &mut left)).transpose().doing(doing)?;
+            opened = Some((directory, inside));
+            let contents = contents.flatten();
             if let Some(contents) = contents {
                 let id = gix::objs::compute_hash(git.object_hash(), Kind::Blob, &contents).doing(doing)?;
                 rules.0.insert(id, contents);
@@ -137,7 +146,7 @@ impl<'git> Filters<'git> {
     }
 
     /// What the repository would have of a file with these contents.
-    pub(crate) fn to_git<R: Read>(
+    pub(crate) fn clean<R: Read>(
         &mut self,
         contents: R,
         path: &BStr,
@@ -163,7 +172,7 @@ impl<'git> Filters<'git> {
     }
 
     /// What a working tree has of a version.
-    pub(crate) fn to_working_tree<'version>(
+    pub(crate) fn smudge<'version>(
         &mut self,
         version: &'version [u8],
         path: &BStr,

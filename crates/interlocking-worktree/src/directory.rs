@@ -48,8 +48,8 @@ pub(crate) struct Look {
     pub(crate) is_usual: bool,
     /// In bytes; the index has the last 32 bits of it.
     pub(crate) size: u64,
-    /// How many names it has.
-    pub(crate) names: u64,
+    /// Whether it has more than one name, so that who writes to it changes it under others too.
+    pub(crate) has_other_names: bool,
     pub(crate) stat: Stat,
 }
 
@@ -66,8 +66,7 @@ impl Look {
             is_executable: found.st_mode & 0o100 != 0,
             is_usual: found.st_mode & 0o7600 == 0o600,
             size: u64::try_from(found.st_size).unwrap_or_default(),
-            #[allow(clippy::useless_conversion, reason = "its type is not the same on every system")]
-            names: u64::from(found.st_nlink),
+            has_other_names: found.st_nlink > 1,
             stat: stat(found),
         }
     }

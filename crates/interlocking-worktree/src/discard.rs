@@ -11,6 +11,7 @@ use gix::{
 use crate::{
     attributes::Filters,
     directory::{Directory, Kind, Look},
+    examine::is_same,
     files::{InTheWay, write_files},
     git_error::{Doing as _, GitError},
     path::RepositoryPath,
@@ -71,7 +72,7 @@ impl<'a> Comparing<'a> {
         let doing = || "reading the configuration".to_owned();
         let system = git.filesystem_options().doing(doing)?;
         let stat = git.stat_options().doing(doing)?;
-        let filters = Filters::of_index(git, new)?;
+        let filters = Filters::of_index(git, new)?.for_a_look();
         Ok(Self { git, old, stat, has_links: system.symlink, has_modes: system.executable_bit, filters })
     }
 
@@ -94,19 +95,23 @@ impl<'a> Comparing<'a> {
         if !self.is_of_kind(entry, &found) {
             return Ok(None);
         }
-        let noted = self.old.entry_by_path_and_stage(path, Stage::Unconflicted);
-        let is_untouched = noted.is_some_and(|noted| {
-            let is_version = noted.id == entry.id && noted.mode == entry.mode;
-            is_version && noted.stat == found.stat && !found.stat.is_racy(self.old.timestamp(), self.stat)
-        });
-        if is_untouched || self.is_same(directory, name, entry, path, &found)? {
-            return Ok(Some(found.stat));
-        }
-        Ok(None)
+        let noted = self
+            .old
+            .entry_by_path_and_stage(path, Stage::Unconflicted)
+            .filter(|noted| (noted.id, noted.mode) == (entry.id, entry.mode) && noted.stat == found.stat);
+        let stays = match noted {
+            Some(_) if !found.stat.is_racy(self.old.timestamp(), self.stat) => true,
+            // As git does, which may leave line ends that another commit's attributes gave it.
+            Some(_) if found.kind == Kind::File && entry.mode != Mode::SYMLINK => {
+                is_same(self.git, new, entry, directory, name, &mut self.filters)?
+            }
+            _ => self.is_as_written(directory, name, entry, path, &found)?,
+        };
+        Ok(stays.then_some(found.stat))
     }
 
     fn is_of_kind(&self, entry: &gix::index::Entry, found: &Look) -> bool {
-        let is_file = found.kind == Kind::File && found.names == 1 && found.is_usual;
+        let is_file = found.kind == Kind::File && !found.has_other_names && found.is_usual;
         match entry.mode {
             Mode::SYMLINK if self.has_links => found.kind == Kind::Link,
             Mode::FILE | Mode::FILE_EXECUTABLE if self.has_modes => {
@@ -117,7 +122,7 @@ impl<'a> Comparing<'a> {
     }
 
     /// Whether a checkout would write what is there.
-    fn is_same(
+    fn is_as_written(
         &mut self,
         directory: &Directory,
         name: &BStr,
@@ -142,7 +147,7 @@ impl<'a> Comparing<'a> {
             return Ok(id.is_ok_and(|id| id == entry.id));
         }
         let version = self.git.find_blob(entry.id).doing(doing)?;
-        match self.filters.to_working_tree(&version.data, path).doing(doing)? {
+        match self.filters.smudge(&version.data, path).doing(doing)? {
             ToWorktreeOutcome::Unchanged(contents) | ToWorktreeOutcome::Buffer(contents) => {
                 let size = contents.len() as u64;
                 Ok(found.size == size

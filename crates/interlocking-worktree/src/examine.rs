@@ -181,8 +181,7 @@ fn unstaged(
             Some(directory) => is_same(git, index, entry, directory, name, &mut filters)?,
             None => false,
         };
-        if same && found.is_executable == (entry.mode == Mode::FILE_EXECUTABLE) || same && !options.trusts_modes(entry)
-        {
+        if same {
             comparison.refreshed.push((number, found.stat));
         } else {
             comparison.unstaged.insert(path.to_owned(), ChangeKind::Modified);
@@ -251,8 +250,8 @@ impl Options {
     }
 }
 
-/// Whether the repository would have of a file what it has.
-fn is_same(
+/// Whether the repository would have of a file what an entry of the index says.
+pub(crate) fn is_same(
     git: &gix::Repository,
     index: &gix::index::State,
     entry: &gix::index::Entry,
@@ -274,7 +273,7 @@ fn is_same(
         // No change of line ends or encoding makes that little of it.
         return Ok(false);
     }
-    let id = match filters.to_git(file.take(found.size), path, index).doing(doing)? {
+    let id = match filters.clean(file.take(found.size), path, index).doing(doing)? {
         ToGitOutcome::Unchanged(_) if found.size != size => return Ok(false),
         ToGitOutcome::Unchanged(mut contents) => gix::objs::compute_stream_hash(
             git.object_hash(),

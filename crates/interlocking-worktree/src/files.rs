@@ -201,7 +201,7 @@ impl<'git> Writer<'git> {
             file
         } else {
             // A filter that fails leaves no file.
-            match self.filters.to_working_tree(&version.data, path).doing(doing)? {
+            match self.filters.smudge(&version.data, path).doing(doing)? {
                 ToWorktreeOutcome::Unchanged(contents) | ToWorktreeOutcome::Buffer(contents) => {
                     let mut file = create()?;
                     file.write_all(contents).doing(doing)?;

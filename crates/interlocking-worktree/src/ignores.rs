@@ -4,7 +4,7 @@
 //! root of the working tree too, so that one in `info/exclude` hides every new file. Here a name is asked about on the way down
 //! to it, as git does, and the root has none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gix::{
     bstr::{BStr, ByteSlice as _},
@@ -14,7 +14,7 @@ use gix::{
 
 use crate::{
     attributes::{ALL_RULES, LARGEST_FILE_OF_RULES, read_rules},
-    directory::{Directory, read_regular},
+    directory::{Directory, read_regular, split},
     git_error::{Doing as _, GitError},
 };
 
@@ -24,7 +24,7 @@ const NAME: &[u8] = b".gitignore";
 pub(crate) struct Ignores {
     global: Search,
     /// One a directory, from the root down.
-    stack: Vec<Search>,
+    stack: Vec<Option<Search>>,
     left: u64,
     case: Case,
     parse: Ignore,
@@ -54,14 +54,16 @@ impl Ignores {
 
     /// Goes into a directory, whose path is empty for the root.
     pub(crate) fn enter(&mut self, directory: &Directory, path: &BStr) -> std::io::Result<()> {
-        let mut rules = Search::default();
         let contents = read_rules(directory, NAME, &mut self.left)
             .map_err(|error| std::io::Error::new(error.kind(), format!(".gitignore in /{path}: {error}")))?;
+        // Most have none, and there may be thousands.
+        let mut found = None;
         if let Some(contents) = contents {
+            let rules: &mut Search = found.insert(Search::default());
             let at = gix::path::from_bstr(path).map_err(std::io::Error::other)?;
-            rules.add_patterns_buffer(&contents, at.join(".gitignore"), Some(std::path::Path::new("")), self.parse)?;
+            rules.add_patterns_buffer(&contents, at.join(".gitignore"), Some(Path::new("")), self.parse)?;
         }
-        self.stack.push(rules);
+        self.stack.push(found);
         Ok(())
     }
 
@@ -72,12 +74,36 @@ impl Ignores {
 
     /// Whether something in the directory that was entered last is ignored. Of a directory that is, so is all in it.
     pub(crate) fn is_ignored(&self, path: &BStr, is_directory: bool) -> bool {
-        let rules = self.stack.iter().rev().chain([&self.global]);
+        let rules = self.stack.iter().rev().flatten().chain([&self.global]);
         let mut matches = rules.filter_map(|rules| {
             rules.pattern_matching_relative_path(path.as_bytes().as_bstr(), Some(is_directory), self.case)
         });
         matches.next().is_some_and(|found| !found.pattern.is_negative())
     }
+}
+
+/// Whether git ignores a file at this path of a working tree, which need not be there.
+pub(crate) fn is_ignored(git: &gix::Repository, root: &Path, path: &BStr) -> Result<bool, GitError> {
+    let doing = || format!("looking whether {path} is ignored");
+    let mut ignores = Ignores::of(git)?;
+    let mut directory = Some(Directory::open(root).doing(doing)?);
+    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+    let mut above = BStr::new("");
+    for end in ends.chain([path.len()]) {
+        if let Some(directory) = &directory {
+            ignores.enter(directory, above).doing(doing)?;
+        }
+        let part = path[..end].as_bstr();
+        if ignores.is_ignored(part, end < path.len()) {
+            return Ok(true);
+        }
+        directory = match directory {
+            Some(directory) => directory.directory(split(part).1).doing(doing)?,
+            None => None,
+        };
+        above = part;
+    }
+    Ok(false)
 }
 
 /// The user's own rules, where git has them without being told, if the user's configuration counts.

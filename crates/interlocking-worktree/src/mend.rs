@@ -257,7 +257,7 @@ impl<'git> Forms<'git> {
         if mode == Mode::SYMLINK {
             return Ok(Found::Link { target: blob.data.clone() });
         }
-        let mut form = self.filters.to_working_tree(&blob.data, path).doing(doing)?;
+        let mut form = self.filters.smudge(&blob.data, path).doing(doing)?;
         let mut contents = Vec::new();
         form.read_to_end(&mut contents).doing(doing)?;
         Ok(Found::File { contents, is_executable: mode == Mode::FILE_EXECUTABLE && cfg!(unix) })

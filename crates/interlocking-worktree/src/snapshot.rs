@@ -157,7 +157,7 @@ fn record(
     }
     // Seen before the contents are read: a later write then has a later time, and is not mistaken for them.
     let Some((file, found)) = directory.file(name).doing(doing)? else { return Ok(None) };
-    let id = match filters.to_git(file.take(found.size), path, index).doing(doing)? {
+    let id = match filters.clean(file.take(found.size), path, index).doing(doing)? {
         // Somebody may be making it larger.
         ToGitOutcome::Unchanged(contents) => git.write_blob_stream(contents.take(LARGEST_FILE)),
         ToGitOutcome::Buffer(contents) => git.write_blob(contents),

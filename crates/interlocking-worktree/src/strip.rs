@@ -53,7 +53,7 @@ pub(crate) fn strip(
     has_link: bool,
 ) -> std::io::Result<Vec<bool>> {
     let mut judge = |directory: &Directory, name: &BStr, number: usize| {
-        let is_noted = |found: crate::directory::Look| found.stat == noted.entry(number).stat && found.names == 1;
+        let is_noted = |found: crate::directory::Look| found.stat == noted.entry(number).stat && !found.has_other_names;
         Ok(keep[number] && directory.look(name)?.is_some_and(is_noted))
     };
     empty_but(root, Staying { noted, judge: &mut judge, spared: &[], has_link, model: Some(model) })

@@ -10,6 +10,7 @@ use crate::{
     examine::Comparison,
     git_error::GitError,
     ignores::Ignores,
+    path::PathRule,
     untouched::{DEEPEST, at, is_git},
 };
 
@@ -136,6 +137,11 @@ impl<'a> Untracked<'a> {
                 None => return Ok(()),
             },
         };
+        if path.len() > PathRule::LONGEST {
+            let longest = PathRule::LONGEST;
+            let directory = split(path).0.to_str_lossy().chars().take(40).collect::<String>();
+            return Err(std::io::Error::other(format!("in {directory}… is a path longer than {longest} bytes")));
+        }
         let is_directory = kind == Kind::Directory;
         if kind == Kind::Other || self.is_tracked(path, is_directory) || self.ignores.is_ignored(path, is_directory) {
             return Ok(());

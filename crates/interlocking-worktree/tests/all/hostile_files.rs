@@ -15,7 +15,7 @@ use interlocking_worktree::{Change, ChangeKind, CommitError, Force, Worktree, Wo
 use crate::judge::{Place, author, branch, commit_with_git, git_in, write};
 
 /// Tells a hang from an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Fails if the operation has no answer in time. The thread that waits is left behind.
 pub(crate) fn in_time<T: Send + 'static>(what: &str, operation: impl FnOnce() -> T + Send + 'static) -> T {
@@ -156,11 +156,11 @@ fn very_deep_directories_are_deleted() {
     let place = project();
     let worktree = place.worktree("one");
     std::fs::create_dir(worktree.path().join("deep")).unwrap();
-    dig(&worktree.path().join("deep"), 5_000);
+    dig(&worktree.path().join("deep"), 3_000);
     let (handle, base) = (worktree.clone(), place.main());
     in_time("a reset", move || handle.reset_to(base).unwrap());
     assert!(!worktree.path().join("deep").exists());
-    dig(&worktree.path().join("src"), 5_000);
+    dig(&worktree.path().join("src"), 3_000);
     let away = place.repository.remove_worktree(&worktree, Force::DiscardChanges).unwrap();
     in_time("a removal", move || away.delete().unwrap());
     assert_eq!(std::fs::read_dir(place.path().join("run")).unwrap().count(), 0);

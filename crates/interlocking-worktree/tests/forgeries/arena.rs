@@ -158,8 +158,7 @@ fn make(root: &Path) -> (CommitId, CommitId) {
     let ahead = user.commit_all(&author(), "ahead").unwrap().unwrap();
 
     let pool = open_pool(&repository, root).unwrap();
-    let linked =
-        pool.create_worktree(root.join("run/linked"), BranchName::new("linked").unwrap(), base).unwrap();
+    let linked = pool.create_worktree(root.join("run/linked"), BranchName::new("linked").unwrap(), base).unwrap();
     let clone = repository.create_clone(root.join("run/clone"), &BranchName::new("clone").unwrap(), base).unwrap();
     for place in [&linked, &clone] {
         write(place.path(), "src/lib.rs", &long.replace("line 7\n", "line seven\n"));

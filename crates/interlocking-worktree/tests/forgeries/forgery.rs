@@ -2,7 +2,7 @@
 
 use crate::{
     arena::{Arena, Target},
-    bytes, index,
+    bytes, files, index,
     noise::Noise,
 };
 
@@ -15,6 +15,7 @@ pub(crate) struct Forgery {
 }
 
 pub(crate) const ALL: &[Forgery] = &[
+    Forgery { name: "files", cases: 3_000, forge: files::put },
     Forgery { name: "any_file", cases: 400, forge: bytes::any_file },
     Forgery { name: "index_bytes", cases: 400, forge: bytes::index },
     Forgery { name: "index_entries", cases: 400, forge: index::entries },

@@ -112,7 +112,8 @@ pub(crate) fn entries(arena: &Arena, target: Target, noise: &mut Noise) {
     }
     let mut extensions = Vec::new();
     if noise.one_in(2) {
-        let name = *noise.pick(&[b"TREE", b"REUC", b"link", b"UNTR", b"FSMN", b"EOIE", b"IEOT", b"sdir", b"XYZW", b"xyzw"]);
+        let name =
+            *noise.pick(&[b"TREE", b"REUC", b"link", b"UNTR", b"FSMN", b"EOIE", b"IEOT", b"sdir", b"XYZW", b"xyzw"]);
         let count = entries.len();
         let data = match name {
             b"TREE" if noise.one_in(2) => [format!("\0{count} 0\n").as_bytes(), &noise.bytes(20)].concat(),

@@ -17,6 +17,7 @@
 
 mod arena;
 mod bytes;
+mod files;
 mod forgery;
 mod index;
 mod noise;

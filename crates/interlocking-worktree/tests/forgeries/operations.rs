@@ -26,9 +26,8 @@ pub(crate) fn all(arena: &Arena, target: Target, opened: Option<Worktree>, noise
     answered(head.is_ok());
     answered(place.status().is_ok());
     answered(place.diff_since(arena.base).is_ok());
-    let verified = Place::new("run", place.clone(), arena.base)
-        .allowing([RepositoryPath::new("src").unwrap()])
-        .verify();
+    let verified =
+        Place::new("run", place.clone(), arena.base).allowing([RepositoryPath::new("src").unwrap()]).verify();
     answered(verified.is_ok());
     if noise.one_in(2) {
         answered(place.pick_for_resolution(arena.ahead).is_ok());
@@ -50,7 +49,9 @@ pub(crate) fn all(arena: &Arena, target: Target, opened: Option<Worktree>, noise
     }
     answered(place.reset_to(arena.base).is_ok());
     match target {
-        Target::Clone => answered(repository.remove_clone(&place, Force::DiscardChanges).is_ok_and(|gone| gone.delete().is_ok())),
+        Target::Clone => {
+            answered(repository.remove_clone(&place, Force::DiscardChanges).is_ok_and(|gone| gone.delete().is_ok()))
+        }
         Target::Linked if noise.one_in(2) => {
             answered(repository.remove_worktree(&place, Force::DiscardChanges).is_ok_and(|gone| gone.delete().is_ok()));
         }

@@ -57,8 +57,8 @@ fn case(arena: &Arena, forgery: &Forgery, seed: usize) -> usize {
     let target = *noise.pick(&[Target::Linked, Target::Clone]);
     // A runtime has the place open before the agent begins, or another process opens it after.
     let is_open = noise.one_in(2);
-    let opened = is_open
-        .then(|| open_place(&open_repository(&arena.project()).unwrap(), &arena.root(), target).unwrap());
+    let opened =
+        is_open.then(|| open_place(&open_repository(&arena.project()).unwrap(), &arena.root(), target).unwrap());
     (forgery.forge)(arena, target, &mut noise);
     forget_most_memory();
     let succeeded = operations::all(arena, target, opened, &mut noise);
