@@ -53,7 +53,7 @@
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; trailers with [`Message`] |
 //! | see what an agent did to its place | [`Place::verify`] |
-//! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
+//! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Run::reset_worktree`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
 //! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
 //! | the life of a run's worktrees: setup, cleanup, keeping, orphans | [`Yard`], [`Run`], [`Orphan`] |
 //! | after a process of ours was killed | every operation mends; [`Repository::mend`] does nothing else |
@@ -113,8 +113,11 @@
 //! # What it does not do
 //!
 //! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and
-//! their files are not looked at. Not supported, because gix does not: partial clones, the reftable format, sparse indexes,
+//! their files are not looked at: that another commit is checked out in one is no change. Not supported, because gix does not: partial clones, the reftable format, sparse indexes,
 //! SHA-256.
+
+#[cfg(not(unix))]
+compile_error!("files of a working tree are reached through directory descriptors, which this crate has on Unix alone");
 
 mod git_error;
 mod id;

@@ -6,7 +6,10 @@ use std::{
     os::unix::fs::{MetadataExt as _, PermissionsExt, symlink},
     path::Path,
     process::Command,
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
@@ -288,6 +291,48 @@ fn odd_names_are_told_and_deleted() {
     let mut expected = names.map(<[u8]>::to_vec);
     expected.sort();
     assert_eq!(found, expected);
+    worktree.reset_to(place.main()).unwrap();
+    place.assert_git_agrees();
+}
+
+/// At any moment a directory may be a link to a victim, and the directory again. What is asked for may fail.
+#[test]
+fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
+    let place = project();
+    let later =
+        commit_with_git(place.worktree("two").path(), &[("src/lib.rs", "later\n"), ("src/new.rs", "new\n")], "later");
+    let worktree = place.worktree("one");
+    let (source, aside) = (worktree.path().join("src"), place.path().join("aside"));
+    let victim = place.path().join("victim");
+    for name in ["lib.rs", "new.rs", "precious", "inner/precious"] {
+        write(&victim.join(name), "victim\n");
+    }
+    let before = names_below(&victim);
+    let is_over = AtomicBool::new(false);
+    let mut succeeded = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let _ = std::fs::remove_dir_all(&aside);
+                if std::fs::rename(&source, &aside).is_ok() && symlink(&victim, &source).is_ok() {
+                    std::thread::yield_now();
+                }
+                let _ = std::fs::remove_file(&source);
+                let _ = std::fs::rename(&aside, &source);
+            }
+        });
+        for round in 0..60 {
+            succeeded += usize::from(worktree.reset_to(if round % 2 == 0 { later } else { place.main() }).is_ok());
+            succeeded += usize::from(worktree.status().is_ok());
+            succeeded += usize::from(worktree.commit_all(&author(), "whatever is there").is_ok());
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(succeeded > 0);
+    assert_eq!(names_below(&victim), before);
+    for name in ["lib.rs", "new.rs", "precious", "inner/precious"] {
+        assert_eq!(std::fs::read_to_string(victim.join(name)).unwrap(), "victim\n");
+    }
     worktree.reset_to(place.main()).unwrap();
     place.assert_git_agrees();
 }

@@ -46,7 +46,7 @@ pub(crate) fn write_files(root: &Path, from: &Files, to: &Files) {
 /// Leaves what nobody committed: ignored files and the rules that hide them, a repository, empty directories, other modes,
 /// and things of another kind in the place of files. The same for the same number.
 pub(crate) fn litter(root: &Path, number: u64) {
-    let has = |bit: u64| number / 3 >> bit & 1 == 1;
+    let has = |bit: u64| ((number / 3) >> bit) & 1 == 1;
     // Where something else is in the way, there is none.
     let put = |path: &str, contents: &str| {
         let file = root.join(path);
