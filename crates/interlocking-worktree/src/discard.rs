@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Deletes what `new` does not have, ignored or not, but for what is at the paths of `spared`; and writes what it has and is
-/// not there. Files that are as it says stay, which those are that are as `old` notes them.
+/// not there. Files that have what it says stay; of those that `old` notes as they are, line ends may be others.
 pub(crate) fn discard(
     git: &gix::Repository,
     root: &Path,
@@ -61,7 +61,6 @@ pub(crate) fn discard(
 struct Comparing<'a> {
     git: &'a gix::Repository,
     old: &'a gix::index::File,
-    stat: gix::index::entry::stat::Options,
     has_links: bool,
     has_modes: bool,
     filters: Filters<'a>,
@@ -71,9 +70,8 @@ impl<'a> Comparing<'a> {
     fn of(git: &'a gix::Repository, old: &'a gix::index::File, new: &mut gix::index::File) -> Result<Self, GitError> {
         let doing = || "reading the configuration".to_owned();
         let system = git.filesystem_options().doing(doing)?;
-        let stat = git.stat_options().doing(doing)?;
         let filters = Filters::of_index(git, new)?.for_a_look();
-        Ok(Self { git, old, stat, has_links: system.symlink, has_modes: system.executable_bit, filters })
+        Ok(Self { git, old, has_links: system.symlink, has_modes: system.executable_bit, filters })
     }
 
     /// Whether a file may stay, with its times.
@@ -99,8 +97,8 @@ impl<'a> Comparing<'a> {
             .old
             .entry_by_path_and_stage(path, Stage::Unconflicted)
             .filter(|noted| (noted.id, noted.mode) == (entry.id, entry.mode) && noted.stat == found.stat);
+        // Whoever can write the index can note any times there, so that what is in the file is looked at.
         let stays = match noted {
-            Some(_) if !found.stat.is_racy(self.old.timestamp(), self.stat) => true,
             // As git does, which may leave line ends that another commit's attributes gave it.
             Some(_) if found.kind == Kind::File && entry.mode != Mode::SYMLINK => {
                 is_same(self.git, new, entry, directory, name, &mut self.filters)?

@@ -86,14 +86,6 @@ impl Arena {
             Target::Clone => self.place(target).join(".git"),
         }
     }
-
-    /// Where a place has references, objects and configuration.
-    pub(crate) fn common_directory(&self, target: Target) -> PathBuf {
-        match target {
-            Target::Linked => self.project().join(".git"),
-            Target::Clone => self.place(target).join(".git"),
-        }
-    }
 }
 
 pub(crate) fn open_repository(project: &Path) -> Result<Repository, Box<dyn std::error::Error>> {

@@ -131,7 +131,7 @@ fn watch(forgery: &Forgery, first: usize, count: usize) -> Result<(), String> {
     match outcome {
         Ok(succeeded) => {
             let (name, seconds) = (forgery.name, began.elapsed().as_secs_f32());
-            println!("{name}: {count} cases from {first}, {succeeded} operations succeeded, {seconds:.1} s");
+            say(&format!("{name}: {count} cases from {first}, {succeeded} operations succeeded, {seconds:.1} s"));
             Ok(())
         }
         Err((seed, failure)) => Err(format!(
