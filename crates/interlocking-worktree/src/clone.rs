@@ -3,7 +3,6 @@
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
 };
 
 use gix::{ObjectId, objs::Kind};
@@ -12,7 +11,7 @@ use crate::{
     clone_making::Making,
     clone_settings::CloneSettings,
     create::{CreateError, missing_parents, resolve},
-    files::{FEW_FILES_TO_WRITE, problem_in},
+    files::write_all_files,
     git_error::{Doing as _, GitError},
     id::CommitId,
     index,
@@ -244,18 +243,6 @@ fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), G
     program::check(git, root)?;
     let tree = tree_of(git, base)?;
     let mut index = git.index_from_tree(&tree).doing(doing)?;
-    let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
-    options.destination_is_initially_empty = true;
-    if index.entries().len() <= FEW_FILES_TO_WRITE {
-        options.thread_limit = Some(1);
-    }
-    let objects = git.objects.clone().into_arc().doing(doing)?;
-    let (files, bytes) = (gix::progress::Discard, gix::progress::Discard);
-    let outcome =
-        gix::worktree::state::checkout(&mut index, root, objects, &files, &bytes, &AtomicBool::new(false), options)
-            .doing(doing)?;
-    if let Some(problem) = problem_in(&outcome) {
-        return Err(GitError::new(doing(), problem));
-    }
+    write_all_files(git, root, &mut index)?;
     std::fs::write(git.index_path(), index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)
 }

@@ -10,6 +10,7 @@ use std::{
 use crate::{
     git_error::{Doing as _, GitError},
     registration::private_directory,
+    trash::delete_tree,
     untrusted::file::{Kind, open_with},
 };
 
@@ -35,7 +36,7 @@ impl Making {
         match lock(&root) {
             Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
             Err(error) => {
-                let _ = std::fs::remove_dir_all(&root);
+                let _ = delete_tree(&root);
                 Err(error).doing(doing)
             }
         }
@@ -61,7 +62,7 @@ impl Making {
 impl Drop for Making {
     fn drop(&mut self) {
         if !self.is_in_place {
-            let _ = std::fs::remove_dir_all(&self.root);
+            let _ = delete_tree(&self.root);
         }
     }
 }
@@ -77,7 +78,7 @@ fn sweep(parent: &Path) {
         let opened = open_with(&lock_file(&entry.path()), Kind::Link, File::options().write(true));
         let Ok(Some(found)) = opened else { continue };
         match found.try_lock() {
-            Ok(()) => drop(std::fs::remove_dir_all(entry.path())),
+            Ok(()) => drop(delete_tree(&entry.path())),
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
         }
     }

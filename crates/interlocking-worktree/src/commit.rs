@@ -14,7 +14,7 @@ use crate::{
     path::RepositoryPath,
     references::{Move, MoveError},
     signature::Signature,
-    snapshot::Snapshot,
+    snapshot::{Keeping, Snapshot},
     survey::{Survey, head_tree},
     worktree::{Worktree, WorktreeError},
 };
@@ -178,7 +178,7 @@ impl Worktree {
             let nested = survey.nested.iter().map(|path| path.as_bstr()).filter(|path| selected(path));
             let nested = nested.map(RepositoryPath::from_git).collect();
             self.check_recordable(&git, survey.conflicted(), nested)?;
-            let Snapshot { tree, index, is_all } = Snapshot::of(&git, survey, selected)?;
+            let Snapshot { tree, index, is_all } = Snapshot::of(&git, survey, selected, Keeping::InRepository)?;
             (tree, Ok(index::stage(lock, &index, is_all.then_some(tree))?))
         };
 

@@ -10,7 +10,7 @@ use crate::{
     path::RepositoryPath,
     repository::Repository,
     reset::tree_of,
-    snapshot::Snapshot,
+    snapshot::{Keeping, Snapshot},
     survey::Survey,
     unified,
     worktree::{Worktree, WorktreeError},
@@ -105,7 +105,7 @@ impl Worktree {
         let git = git.with_object_memory();
         let from = tree_of(&git, commit)?;
         let survey = Survey::of(&git, !self.is_main())?;
-        let to = Snapshot::of(&git, survey, |_| true)?.tree;
+        let to = Snapshot::of(&git, survey, |_| true, Keeping::InMemory)?.tree;
         Ok((git, from, to))
     }
 }

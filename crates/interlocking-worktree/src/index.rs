@@ -182,20 +182,7 @@ fn put(tree: &mut Vec<u8>, mode: u32, name: &[u8], id: &gix::oid) {
     tree.extend_from_slice(id.as_bytes());
 }
 
-/// An index of these entries alone.
-pub(crate) fn part(index: &gix::index::State, is_in: impl Fn(usize, &BStr) -> bool) -> gix::index::State {
-    let mut part = gix::index::State::new(index.object_hash());
-    part.set_timestamp(index.timestamp());
-    for (number, entry) in index.entries().iter().enumerate() {
-        let path = entry.path(index);
-        if is_in(number, path) {
-            part.dangerously_push_entry(entry.stat, entry.id, entry.flags, entry.mode, path);
-        }
-    }
-    part
-}
-
 /// Whether the file says what others are like.
 pub(crate) fn has_attributes(path: &BStr) -> bool {
-    path.ends_with(b".gitattributes")
+    path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes")
 }

@@ -19,6 +19,7 @@ use gix::{
 };
 
 use crate::{
+    directory::Directory,
     git_error::{Doing as _, GitError},
     mend::{Forms, Found},
     note::unique_name,
@@ -78,11 +79,13 @@ impl Draft {
         let mut kept = strip(files, &noted.index, &keep, &self.directory, false).doing(doing)?;
         step::reached("retired files are cleaned");
         let mut forms = Forms::of_tree(git, &noted.index)?;
+        let opened = Directory::open(files).doing(doing)?;
         for (number, is_kept) in kept.iter_mut().enumerate().filter(|(_, is_kept)| **is_kept) {
             let entry = noted.index.entry(number);
             if seconds(&entry.stat.ctime) >= since {
                 let path = entry.path(&noted.index);
-                *is_kept = Found::at(files, path).doing(doing)? == forms.of(path, (entry.id, entry.mode))?;
+                let form = forms.of(path, (entry.id, entry.mode))?;
+                *is_kept = Found::at(&opened, path, form.len()).doing(doing)? == form;
             }
         }
         drop(forms);

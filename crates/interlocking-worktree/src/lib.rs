@@ -53,7 +53,7 @@
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; trailers with [`Message`] |
 //! | see what an agent did to its place | [`Place::verify`] |
-//! | start over | [`Worktree::reset_to`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
+//! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Run::reset_worktree`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
 //! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
 //! | the life of a run's worktrees: setup, cleanup, keeping, orphans | [`Yard`], [`Run`], [`Orphan`] |
 //! | after a process of ours was killed | every operation mends; [`Repository::mend`] does nothing else |
@@ -117,10 +117,13 @@
 //! # What it does not do
 //!
 //! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and
-//! their files are not looked at. Not supported, because gix does not: partial clones, the reftable format, sparse indexes,
+//! their files are not looked at: that another commit is checked out in one is no change. Not supported, because gix does
+//! not: partial clones, the reftable format, sparse indexes,
 //! SHA-256.
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
+#[cfg(not(unix))]
+compile_error!("files of a working tree are reached through directory descriptors, which this crate has on Unix alone");
 
 mod git_error;
 mod untrusted;
@@ -130,6 +133,8 @@ mod path;
 mod signature;
 
 mod step;
+mod directory;
+mod entries;
 mod with_directory;
 mod registration;
 mod note;
@@ -140,7 +145,6 @@ mod mend;
 mod mend_entries;
 mod current;
 mod repository;
-mod verbatim;
 mod worktree;
 
 mod new_branch;
@@ -168,8 +172,8 @@ mod change;
 mod index;
 mod survey;
 mod untouched;
-#[cfg(unix)]
-mod entries;
+mod untracked;
+mod ignores;
 mod examine;
 mod snapshot;
 mod commit;
@@ -178,7 +182,9 @@ mod message;
 mod reference_file;
 mod references;
 mod between;
+mod attributes;
 mod files;
+mod discard;
 mod switch;
 mod reset;
 mod unlock;
@@ -246,7 +252,7 @@ pub use switch::SwitchError;
 pub use take_in::TakeInError;
 pub use unlock::UnlockError;
 pub use untrusted::{Limits, Refused};
-pub use worktree::{Worktree, WorktreeError};
+pub use worktree::{LargeFile, Worktree, WorktreeError};
 pub use yard::{Keep, PlaceName, Yard, YardError, YardSettings};
 
 #[cfg(feature = "steps")]

@@ -6,7 +6,7 @@ use gix::bstr::ByteSlice as _;
 
 use crate::{
     git_error::{Doing as _, GitError},
-    index,
+    ignores::is_ignored,
     path::RepositoryPath,
 };
 
@@ -53,13 +53,8 @@ pub(crate) fn copy_listed(from: &Path, git: &gix::Repository, listed: &[Reposito
         return Ok(());
     }
     let to = git.workdir().ok_or_else(|| GitError::new("copying files", "the worktree has none"))?;
-    let doing = || format!("copying files to {}", to.display());
-    let index = index::read(git, false)?;
-    let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
-    let mut ignored = git.excludes(&index, None, source).doing(doing)?;
     for path in listed {
-        let at = ignored.at_entry(path.as_bytes().as_bstr(), Some(gix::index::entry::Mode::FILE)).doing(doing)?;
-        if !at.is_excluded() {
+        if !is_ignored(git, to, path.as_bytes().as_bstr())? {
             return Err(CopyError::NotIgnored { path: path.clone() });
         }
         copy(from, to, path)?;

@@ -4,7 +4,7 @@
 //! Taking the mark off is what makes the worktree: before that everything is undone, by this process or by another
 //! after a crash.
 
-use std::{collections::HashSet, io::ErrorKind, path::Path, sync::atomic::AtomicBool};
+use std::{collections::HashSet, io::ErrorKind, path::Path};
 
 use gix::{
     ObjectId,
@@ -16,7 +16,7 @@ use crate::{
     between::between,
     create::{CreateError, NewHead},
     current::is_shared,
-    files::{FEW_FILES_TO_WRITE, problem_in, write_files},
+    files::{InTheWay, write_all_files, write_files},
     git_error::{Doing as _, GitError},
     id::CommitId,
     index,
@@ -33,7 +33,6 @@ use crate::{
     step,
     strip::strip,
     untrusted::program,
-    verbatim::Verbatim,
     worktree::Worktree,
 };
 
@@ -183,28 +182,6 @@ fn make_directory(place: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes the files of `index` into a new worktree.
-fn write_all_files(git: &gix::Repository, place: &Path, index: &mut gix::index::File) -> Result<(), GitError> {
-    let doing = || format!("writing files in {}", place.display());
-    let mut options = git.checkout_options(gix::worktree::stack::state::attributes::Source::IdMapping).doing(doing)?;
-    options.destination_is_initially_empty = true;
-    if index.entries().len() <= FEW_FILES_TO_WRITE {
-        options.thread_limit = Some(1);
-    }
-    let objects = git.objects.clone().into_arc().doing(doing)?;
-    let outcome = gix::worktree::state::checkout(
-        index,
-        place,
-        objects,
-        &gix::progress::Discard,
-        &gix::progress::Discard,
-        &AtomicBool::new(false),
-        options,
-    )
-    .doing(doing)?;
-    problem_in(&outcome).map_or(Ok(()), |problem| Err(GitError::new(doing(), problem)))
-}
-
 /// Takes a retired worktree's files from what they are to those of `index`: the two-tree switch.
 fn rewrite_files(
     git: &gix::Repository,
@@ -234,28 +211,16 @@ fn rewrite_files(
         if let Some(number) = number {
             keep[number] = true;
         }
-        pairs.push((position, number, before.is_some()));
+        pairs.push((position, number));
     }
     let kept = strip(place, noted, &keep, claim.model(), true).doing(doing)?;
     step::reached("files that are to go are gone");
-    let is_kept = |number: &usize| kept[*number];
-    let count = pairs.iter().filter(|(_, number, _)| !number.as_ref().is_some_and(is_kept)).count();
-    let mut verbatim = if count <= FEW_FILES_TO_WRITE { Verbatim::of(git, index)? } else { None };
     let mut write = HashSet::new();
-    for (position, number, was_there) in pairs {
-        let entry = index.entry(position);
-        let stat = match number.filter(is_kept) {
-            Some(number) => Some(noted.entry(number).stat),
-            // A path that was there before is a sound one, and what is left above it is directories.
-            None => verbatim
-                .as_mut()
-                .filter(|_| was_there)
-                .and_then(|verbatim| verbatim.write(place, entry.path(index), (entry.id, entry.mode))),
-        };
-        match stat {
-            Some(stat) => index.entries_mut()[position].stat = stat,
-            None => drop(write.insert(entry.path(index).to_owned())),
+    for (position, number) in pairs {
+        match number.filter(|number| kept[*number]) {
+            Some(number) => index.entries_mut()[position].stat = noted.entry(number).stat,
+            None => drop(write.insert(index.entry(position).path(index).to_owned())),
         }
     }
-    write_files(git, place, index, &write)
+    write_files(git, place, index, &write, InTheWay::File)
 }

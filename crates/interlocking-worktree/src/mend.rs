@@ -16,14 +16,16 @@ use gix::{
 };
 
 use crate::{
-    files::{change_files, on_disk},
+    attributes::Filters,
+    directory::{Directory, Kind},
+    files::change_files,
     git_error::{Doing as _, GitError},
     index,
     lock_file::is_same_file,
     note::{Intent, LeftNote, canonical_common_directory, left_behind},
-    snapshot::{is_absent, is_below_symbolic_link},
+    snapshot::is_absent,
     step,
-    untrusted::{self, Limits, file::Kind},
+    untrusted::{self, Limits, file},
 };
 
 /// Releases the locks of processes that are dead, and mends the worktrees they were changing.
@@ -113,7 +115,7 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
     }
     let resource = git_directory.join("index");
     let limits = Limits::of(&linked);
-    let staged = untrusted::file::read(&lock, Kind::Index(limits))?;
+    let staged = file::read(&lock, file::Kind::Index(limits))?;
     if staged.is_some_and(|staged| untrusted::index::is_whole(&staged.bytes, linked.object_hash(), limits)) {
         std::fs::rename(&lock, &resource).doing(|| format!("replacing {}", resource.display()))?;
         step::reached("an index is mended");
@@ -143,6 +145,7 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
     untrusted::tree::check(git, new_tree)?;
     let new = git.index_from_tree(&new_tree).doing(doing)?;
     let (mut old_forms, mut new_forms) = (Forms::of_tree(git, &old)?, Forms::of_tree(git, &new)?);
+    let opened = Directory::open(root).doing(doing)?;
     let (mut back, mut away) = (HashSet::new(), Vec::new());
     for path in touched(&old, &new) {
         let path = path.as_bstr();
@@ -151,18 +154,21 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
         if [before, after].iter().flatten().any(|(_, mode)| *mode == Mode::COMMIT) {
             continue;
         }
-        let found = Found::at(root, path).doing(doing)?;
-        let is_as_before = match before {
-            None => found == Found::Nothing,
-            Some(before) => old_forms.of(path, before)? == found,
-        };
+        let forms = [
+            before.map(|version| old_forms.of(path, version)).transpose()?,
+            after.map(|version| new_forms.of(path, version)).transpose()?,
+        ];
+        let [before_form, after_form] = &forms;
+        let longest = forms.iter().flatten().map(Found::len).max().unwrap_or_default();
+        let found = Found::at(&opened, path, longest).doing(doing)?;
+        let is_as_before = *before_form.as_ref().unwrap_or(&Found::Nothing) == found;
         if is_as_before {
             continue;
         }
-        let is_ours = match (&found, after) {
+        let is_ours = match (&found, after_form) {
             (Found::Nothing, _) => true,
             (_, None) => false,
-            (found, Some(after)) => found.is_part_of(&new_forms.of(path, after)?),
+            (found, Some(after)) => found.is_part_of(after),
         };
         if is_ours {
             match before {
@@ -172,7 +178,7 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
         }
     }
     drop((old_forms, new_forms));
-    change_files(git, root, &mut old, &back, &away, false)
+    change_files(git, root, &mut old, &back, &away)
 }
 
 /// The paths that differ between the two.
@@ -205,30 +211,28 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    pub(crate) fn at(root: &Path, path: &BStr) -> std::io::Result<Self> {
-        if is_below_symbolic_link(root, path) {
-            return Ok(Self::Nothing);
-        }
-        let file = on_disk(root, path);
-        let metadata = match std::fs::symlink_metadata(&file) {
-            Err(error) if is_absent(&error) => return Ok(Self::Nothing),
-            metadata => metadata?,
-        };
-        if metadata.is_symlink() {
-            let target = std::fs::read_link(&file)?;
-            return Ok(Self::Link { target: target.as_os_str().as_encoded_bytes().to_owned() });
-        }
-        if metadata.is_dir() {
+    /// Of a file that is longer than that, not what it has.
+    pub(crate) fn at(root: &Directory, path: &BStr, longest: u64) -> std::io::Result<Self> {
+        let Some((directory, name)) = root.parent_of(path)? else { return Ok(Self::Nothing) };
+        let Some(look) = directory.look(name)? else { return Ok(Self::Nothing) };
+        match look.kind {
+            Kind::Link => Ok(Self::Link { target: directory.read_link(name)? }),
             // What is in it has a path of its own; empty, it is in the way of a file.
-            return Ok(if std::fs::remove_dir(&file).is_ok() { Self::Nothing } else { Self::Other });
+            Kind::Directory if directory.remove_directory(name).is_ok() => Ok(Self::Nothing),
+            Kind::File if look.size <= longest => Ok(match directory.read(name, longest)? {
+                Some(contents) => Self::File { contents, is_executable: look.is_executable },
+                None => Self::Other,
+            }),
+            Kind::File | Kind::Directory | Kind::Other => Ok(Self::Other),
         }
-        if !metadata.is_file() {
-            return Ok(Self::Other);
+    }
+
+    /// How many bytes a file has.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::File { contents, .. } => contents.len() as u64,
+            Self::Nothing | Self::Link { .. } | Self::Other => 0,
         }
-        let contents =
-            untrusted::file::read(&file, Kind::Contents(Limits::default())).map_err(std::io::Error::other)?;
-        let Some(contents) = contents else { return Ok(Self::Nothing) };
-        Ok(Self::File { contents: contents.bytes, is_executable: is_executable(&metadata) })
     }
 
     /// Whether writing `whole` had begun or ended. The executable bit is set last.
@@ -240,30 +244,16 @@ impl Found {
     }
 }
 
-#[cfg(unix)]
-fn is_executable(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &std::fs::Metadata) -> bool {
-    false
-}
-
 /// How versions look in a working tree, after the filters.
 pub(crate) struct Forms<'git> {
     git: &'git gix::Repository,
-    pipeline: gix::filter::Pipeline<'git>,
+    filters: Filters<'git>,
 }
 
 impl<'git> Forms<'git> {
     /// With the attributes that the tree of `index` has.
     pub(crate) fn of_tree(git: &'git gix::Repository, index: &gix::index::State) -> Result<Self, GitError> {
-        let doing = || "reading the attributes".to_owned();
-        let source = gix::worktree::stack::state::attributes::Source::IdMapping;
-        let attributes = git.attributes_only(index, source).doing(doing)?.detach();
-        Ok(Self { git, pipeline: gix::filter::Pipeline::new(git, attributes).doing(doing)? })
+        Ok(Self { git, filters: Filters::of_index(git, index)? })
     }
 
     pub(crate) fn of(&mut self, path: &BStr, (id, mode): (ObjectId, Mode)) -> Result<Found, GitError> {
@@ -273,7 +263,7 @@ impl<'git> Forms<'git> {
         if mode == Mode::SYMLINK {
             return Ok(Found::Link { target: blob.data.clone() });
         }
-        let mut form = self.pipeline.convert_to_worktree(&blob.data, path, Default::default()).doing(doing)?;
+        let mut form = self.filters.smudge(&blob.data, path).doing(doing)?;
         let mut contents = Vec::new();
         form.read_to_end(&mut contents).doing(doing)?;
         Ok(Found::File { contents, is_executable: mode == Mode::FILE_EXECUTABLE && cfg!(unix) })

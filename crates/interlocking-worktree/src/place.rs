@@ -15,7 +15,7 @@ use crate::{
     references,
     repository::Head,
     reset::tree_of,
-    snapshot::Snapshot,
+    snapshot::{Keeping, Snapshot},
     survey::Survey,
     worktree::{Found, Worktree, WorktreeError},
 };
@@ -194,7 +194,12 @@ impl Place {
         let Some(allowed) = &self.allowed else { return Ok(()) };
         let git = git.with_object_memory();
         let from: ObjectId = tree_of(&git, self.head)?;
-        let to = Snapshot::of(&git, Survey::of(&git, reveal)?, |_| true)?.tree;
+        let snapshot = Snapshot::of(&git, Survey::of(&git, reveal)?, |_| true, Keeping::InMemory);
+        let unread = |error| match error {
+            WorktreeError::Git(error) => error,
+            error => GitError::new(format!("comparing {}", self.worktree.path().display()), error.to_string()),
+        };
+        let to = snapshot.map_err(unread)?.tree;
         let changes = between(&git, from, to)?;
         let is_allowed = |path: &RepositoryPath| allowed.iter().any(|selected| path.is_in(selected));
         let changes: Vec<_> =

@@ -6,6 +6,7 @@ use crate::{
     git_error::{Doing as _, GitError},
     remove::trash_name,
     repository::Repository,
+    trash::delete_tree,
     untrusted::{
         file::{self, Kind},
         git_directory,
@@ -58,7 +59,7 @@ impl Repository {
                 path: link.and_then(|link| link.parent().map(Path::to_owned)),
             });
             // It is out of the list already; what cannot be deleted is nobody's worktree.
-            std::fs::remove_dir_all(&away).doing(doing)?;
+            delete_tree(&away).doing(doing)?;
         }
         // Git removes the list when it is empty; so does this.
         let _ = std::fs::remove_dir(&registrations);

@@ -16,6 +16,7 @@ use crate::{
     note::unique_name,
     registration::private_directory,
     step,
+    trash::delete_tree,
     untrusted::file::{self, Kind},
 };
 
@@ -69,7 +70,7 @@ pub(crate) fn register(git: &gix::Repository, git_directory: &Path, entry: &Entr
             step::reached("a link is written");
             move_into_list(&draft, git_directory)
         })
-        .inspect_err(|_| drop(std::fs::remove_dir_all(&draft)))
+        .inspect_err(|_| drop(delete_tree(&draft)))
         .doing(doing)?;
     step::reached("an entry is in git's list");
     Ok(())

@@ -3,8 +3,10 @@
 use crate::{
     git_error::{Doing as _, GitError},
     id::CommitId,
+    path::RepositoryPath,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
+    trash::delete_tree,
     untrusted::tree,
     worktree::Worktree,
 };
@@ -24,23 +26,35 @@ pub enum ResetError {
 }
 
 impl Worktree {
-    /// Makes branch and files those of `commit`: later commits leave the branch, uncommitted changes and untracked
-    /// files are discarded, an unfinished merge or pick is forgotten, and [`Worktree::status`] is empty. Ignored files stay, unless a file must be where they
-    /// are.
+    /// Makes branch and files those of `commit`, as `git reset --hard` and `git clean -ffdx` do: later commits leave the
+    /// branch, uncommitted changes, untracked files and ignored ones are discarded, nested repositories and empty directories
+    /// too, and an unfinished merge or pick is forgotten. What is in the directory of a submodule stays.
     ///
-    /// To keep the head that is left, archive it first: [`crate::Repository::archive`].
+    /// So what makes a worktree ready, such as a [`Setup`](crate::Setup) command, has to do so again:
+    /// [`Run::reset_worktree`](crate::Run::reset_worktree) sees to it. To keep the head that is left, archive it first:
+    /// [`crate::Repository::archive`].
     ///
     /// # Errors
     ///
     /// [`ResetError::Main`] in the main working tree. If another git process holds the index or moves the branch,
-    /// nothing was changed.
+    /// or if another file system is mounted in the worktree, nothing was changed.
     pub fn reset_to(&self, commit: CommitId) -> Result<(), ResetError> {
+        self.reset_to_except(commit, &[])
+    }
+
+    /// [`Worktree::reset_to`], but whatever is at these paths and is not a file of the commit stays as it is: files, and
+    /// directories with all that is in them.
+    ///
+    /// # Errors
+    ///
+    /// See [`Worktree::reset_to`].
+    pub fn reset_to_except(&self, commit: CommitId, spared: &[RepositoryPath]) -> Result<(), ResetError> {
         if self.is_main() {
             return Err(ResetError::Main { path: self.path().to_owned() });
         }
         let (git, head) = self.open_with_head().map_err(SwitchError::from)?;
         let tree = tree_of(&git, commit).map_err(SwitchError::from)?;
-        let switch = Switch::prepare(&git, true, tree, Uncommitted::Discard)?;
+        let switch = Switch::prepare(&git, true, tree, Uncommitted::Discard { spared })?;
         switch.run(head, commit, &Signature::runtime(), format!("reset: moving to {commit}"))?;
         forget_operations(&git).map_err(SwitchError::from)?;
         Ok(())
@@ -70,12 +84,8 @@ fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
         }
     }
     // The rest of a range of picks or reverts.
-    match std::fs::remove_dir_all(git.git_dir().join("sequencer")) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).doing(|| format!("deleting the sequencer of {}", git.git_dir().display()))
-        }
-        _ => Ok(()),
-    }
+    delete_tree(&git.git_dir().join("sequencer"))
+        .doing(|| format!("deleting the sequencer of {}", git.git_dir().display()))
 }
 
 /// The tree of a commit, which is [a sound one](crate::untrusted::tree).

@@ -88,21 +88,12 @@ impl Run {
         from: CommitId,
     ) -> Result<Worktree, YardError> {
         let at = self.directory.join(place.as_str());
-        let Yard { repository, settings, pool, .. } = &self.yard;
+        let Yard { repository, pool, .. } = &self.yard;
         let worktree = match pool {
             Some(pool) => pool.create_worktree(at, branch, from)?,
             None => repository.create_worktree(at, branch, from)?,
         };
-        let ready = || -> Result<(), YardError> {
-            if let (false, Some(user)) = (settings.copied.is_empty(), repository.working_tree()) {
-                copy_listed(user, &worktree.open()?.0, &settings.copied)?;
-            }
-            if let Some(setup) = &settings.setup {
-                setup.run(worktree.path())?;
-            }
-            Ok(())
-        };
-        match ready() {
+        match self.make_ready(&worktree) {
             Ok(()) => {
                 self.made.lock().unwrap_or_else(PoisonError::into_inner).push(worktree.clone());
                 Ok(worktree)
@@ -119,6 +110,28 @@ impl Run {
                 Err(error)
             }
         }
+    }
+
+    /// Takes a worktree of this run back to `commit`, as if it had been created there: [`Worktree::reset_to`], then what is
+    /// listed is copied to it again and the setup command run.
+    ///
+    /// # Errors
+    ///
+    /// See [`YardError`]; what is not committed is gone then too, unless it is a [`YardError::Reset`].
+    pub fn reset_worktree(&self, worktree: &Worktree, commit: CommitId) -> Result<(), YardError> {
+        worktree.reset_to(commit)?;
+        self.make_ready(worktree)
+    }
+
+    fn make_ready(&self, worktree: &Worktree) -> Result<(), YardError> {
+        let Yard { repository, settings, .. } = &self.yard;
+        if let (false, Some(user)) = (settings.copied.is_empty(), repository.working_tree()) {
+            copy_listed(user, &worktree.open()?.0, &settings.copied)?;
+        }
+        if let Some(setup) = &settings.setup {
+            setup.run(worktree.path())?;
+        }
+        Ok(())
     }
 
     /// Ends the run: its worktrees are kept, or retired, or removed with what is not committed in them, as the yard's

@@ -5,39 +5,55 @@
 //! reference, put the index in place. Until files are changed nothing has happened.
 
 use std::{
-    collections::{BTreeMap, HashSet},
-    path::PathBuf,
+    collections::{BTreeSet, HashSet},
+    path::{Path, PathBuf},
 };
 
 use gix::{
     ObjectId,
     bstr::{BStr, BString, ByteSlice as _},
-    index::entry::{Flags, Mode, Stage},
+    index::entry::Mode,
 };
 
 use crate::{
     between::{Between, between},
-    change::{Change, ChangeKind},
-    files::{change_files, on_disk},
+    change::Change,
+    directory::{Directory, Kind, split},
+    discard::discard,
+    entries::for_each_entry,
+    files::change_files,
     git_error::{Doing as _, GitError, Listed},
     id::CommitId,
     index::{self, IndexLock},
     note::Intent,
     path::RepositoryPath,
     references::{Move, MoveError},
-    snapshot::is_absent,
     step,
     survey::{Survey, head_tree},
+    untouched::DEEPEST,
     worktree::WorktreeError,
 };
 
 /// What to do with what is not committed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Uncommitted {
+#[derive(Clone, Copy)]
+pub(crate) enum Uncommitted<'a> {
     /// Refuse changes to tracked files, and untracked files in the way; leave other untracked files alone.
     Refuse,
-    /// Discard changes and untracked files, but no ignored ones unless a file must be where they are.
-    Discard,
+    /// Discard changes, untracked files and ignored ones, but for what is at these paths.
+    Discard { spared: &'a [RepositoryPath] },
+}
+
+/// What changes in the working tree.
+enum Plan<'a> {
+    /// What was committed.
+    Change {
+        /// In the new commit, and other than on disk.
+        write: HashSet<BString>,
+        /// On disk, and not in the new commit.
+        delete: Vec<BString>,
+    },
+    /// Everything that is not in the new commit.
+    Discard { spared: &'a [RepositoryPath] },
 }
 
 /// A working tree could not be moved to another commit.
@@ -92,12 +108,8 @@ pub(crate) struct Switch<'git> {
     lock: IndexLock,
     old: gix::index::File,
     new: gix::index::File,
-    /// In the new commit, and other than on disk.
-    write: HashSet<BString>,
-    /// On disk, and not in the new commit.
-    delete: Vec<BString>,
+    plan: Plan<'git>,
     new_tree: ObjectId,
-    uncommitted: Uncommitted,
 }
 
 impl<'git> Switch<'git> {
@@ -106,151 +118,41 @@ impl<'git> Switch<'git> {
         git: &'git gix::Repository,
         is_linked: bool,
         new_tree: ObjectId,
-        uncommitted: Uncommitted,
+        uncommitted: Uncommitted<'git>,
     ) -> Result<Self, SwitchError> {
         let root = git.workdir().ok_or_else(|| GitError::new("updating files", "the repository is bare"))?.to_owned();
         let lock = index::lock(git)?;
-        // Untracked files matter only where something must be written, unless they are to go.
-        let survey = match uncommitted {
-            Uncommitted::Refuse => Survey::of_tracked(git, is_linked)?,
-            Uncommitted::Discard => Survey::of_contents(git, is_linked)?,
+        if let Uncommitted::Discard { spared } = uncommitted {
+            let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
+            // It is about to be replaced. One that cannot be read says of no file what it is.
+            let none = |_| gix::index::File::from_state(gix::index::State::new(git.object_hash()), git.index_path());
+            let old = index::read(git, is_linked).unwrap_or_else(none);
+            return Ok(Self { git, root, lock, old, new, plan: Plan::Discard { spared }, new_tree });
+        }
+        // Untracked files matter only where something must be written.
+        let survey = Survey::of_tracked(git, is_linked)?;
+        let changes = survey.tracked_changes();
+        if !changes.is_empty() {
+            return Err(SwitchError::Dirty { path: root, changes });
+        }
+        // What git tracks is as HEAD has it, so nothing needs to be read but what differs from that.
+        let old_tree = head_tree(git)?;
+        let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
+        let old = &survey.index;
+        // A submodule's files are its own business; only its place is made.
+        let is_moved_submodule = |path: &BStr| {
+            let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
+            is_one(old) && is_one(&index)
         };
-        if uncommitted == Uncommitted::Refuse {
-            let changes = survey.tracked_changes();
-            if !changes.is_empty() {
-                return Err(SwitchError::Dirty { path: root, changes });
-            }
-        }
-        if uncommitted == Uncommitted::Refuse {
-            // What git tracks is as HEAD has it, so nothing needs to be read but what differs from that.
-            let old_tree = head_tree(git)?;
-            let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
-            let old = &survey.index;
-            // A submodule's files are its own business; only its place is made.
-            let is_moved_submodule = |path: &BStr| {
-                let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
-                is_one(old) && is_one(&index)
-            };
-            let write = changed.into_iter().filter(|path| !is_moved_submodule(path.as_bstr())).collect();
-            let mut delete: Vec<BString> = gone.into_iter().collect();
-            delete.sort();
-            let new = gix::index::File::from_state(index, git.index_path());
-            let switch = Self { git, root, lock, write, delete, old: survey.index, new, new_tree, uncommitted };
-            let paths = switch.in_the_way()?;
-            if !paths.is_empty() {
-                return Err(SwitchError::InTheWay { path: switch.root, paths });
-            }
-            return Ok(switch);
-        }
-        let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
-        let mut switch = Self {
-            git,
-            root,
-            lock,
-            write: HashSet::new(),
-            delete: Vec::new(),
-            old: survey.index,
-            new,
-            new_tree,
-            uncommitted,
-        };
-        switch.discard(&survey.unstaged);
-        Ok(switch)
-    }
-
-    /// Finds what to write and what to delete, and keeps what is known about files that stay; what is not committed goes.
-    fn discard(&mut self, changed: &BTreeMap<BString, ChangeKind>) {
-        let backing = self.new.path_backing().to_owned();
-        for entry in self.new.entries_mut() {
-            let path = entry.path_in(&backing);
-            let same = self
-                .old
-                .entry_by_path_and_stage(path, Stage::Unconflicted)
-                .filter(|old| old.id == entry.id && old.mode == entry.mode)
-                .filter(|_| !changed.contains_key(path));
-            match same {
-                Some(old) => {
-                    entry.stat = old.stat;
-                    entry.flags |= old.flags & (Flags::SKIP_WORKTREE | Flags::EXTENDED | Flags::ASSUME_VALID);
-                }
-                // A submodule's files are its own business; only its place is made.
-                None if entry.mode == Mode::COMMIT && self.old.entry_by_path(path).is_some_and(is_submodule) => {}
-                None => {
-                    self.write.insert(path.to_owned());
-                }
-            }
-        }
-        let gone = |path: &BStr| self.new.entry_by_path(path).is_none();
-        let tracked = self.old.entries().iter().map(|entry| entry.path(&self.old));
-        let mut delete: Vec<BString> = tracked.filter(|path| gone(path)).map(ToOwned::to_owned).collect();
-        delete.extend(changed.keys().filter(|path| gone(path.as_bstr())).cloned());
+        let write: HashSet<BString> = changed.into_iter().filter(|path| !is_moved_submodule(path.as_bstr())).collect();
+        let mut delete: Vec<BString> = gone.into_iter().collect();
         delete.sort();
-        delete.dedup();
-        self.delete = delete;
-    }
-
-    /// Files on disk that git does not track, where new files or their directories must go.
-    fn in_the_way(&self) -> Result<Vec<RepositoryPath>, GitError> {
-        let is_tracked = |path: &BStr| self.old.entry_by_path(path).is_some();
-        let mut found: Vec<BString> = Vec::new();
-        for path in &self.write {
-            let doing = || format!("looking at {path} in {}", self.root.display());
-            if is_tracked(path.as_bstr()) {
-                continue;
-            }
-            // A file where one of the parent directories must be.
-            let mut blocked = false;
-            for (end, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
-                let parent = path[..end].as_bstr();
-                match std::fs::symlink_metadata(self.on_disk(parent)) {
-                    Ok(metadata) if metadata.is_dir() => {}
-                    Ok(_) => {
-                        if !is_tracked(parent) {
-                            found.push(parent.to_owned());
-                        }
-                        blocked = true;
-                        break;
-                    }
-                    Err(error) if is_absent(&error) => {
-                        blocked = true;
-                        break;
-                    }
-                    Err(error) => return Err(error).doing(doing),
-                }
-            }
-            if blocked {
-                continue;
-            }
-            match std::fs::symlink_metadata(self.on_disk(path.as_bstr())) {
-                Ok(metadata) if metadata.is_dir() => self.untracked_below(path.as_bstr(), &mut found).doing(doing)?,
-                Ok(_) => found.push(path.clone()),
-                Err(error) if is_absent(&error) => {}
-                Err(error) => return Err(error).doing(doing),
-            }
+        let paths = in_the_way(&root, old, &write)?;
+        if !paths.is_empty() {
+            return Err(SwitchError::InTheWay { path: root, paths });
         }
-        found.sort();
-        found.dedup();
-        Ok(found.iter().map(|path| RepositoryPath::from_git(path.as_bstr())).collect())
-    }
-
-    fn untracked_below(&self, directory: &BStr, found: &mut Vec<BString>) -> std::io::Result<()> {
-        for entry in std::fs::read_dir(self.on_disk(directory))? {
-            let entry = entry?;
-            let name = gix::path::into_bstr(PathBuf::from(entry.file_name())).map_err(std::io::Error::other)?;
-            let mut path = directory.to_owned();
-            path.push(b'/');
-            path.extend_from_slice(&name);
-            if entry.file_type()?.is_dir() {
-                self.untracked_below(path.as_bstr(), found)?;
-            } else if self.old.entry_by_path(path.as_bstr()).is_none() {
-                found.push(path);
-            }
-        }
-        Ok(())
-    }
-
-    fn on_disk(&self, path: &BStr) -> PathBuf {
-        on_disk(&self.root, path)
+        let new = gix::index::File::from_state(index, git.index_path());
+        Ok(Self { git, root, lock, old: survey.index, new, plan: Plan::Change { write, delete }, new_tree })
     }
 
     /// Changes the files, moves HEAD from `expected` to `to`, and replaces the index.
@@ -261,7 +163,7 @@ impl<'git> Switch<'git> {
         by: &gix::actor::Signature,
         reason: String,
     ) -> Result<(), SwitchError> {
-        let Self { git, root, lock, mut old, mut new, write, delete, new_tree, uncommitted } = self;
+        let Self { git, root, lock, mut old, mut new, plan, new_tree } = self;
         let moved = Move { name: "HEAD", expected: Some(expected.git()), to: to.git(), reason };
         let prepared = if expected == to {
             None
@@ -272,32 +174,36 @@ impl<'git> Switch<'git> {
             })?)
         };
 
-        let discard = uncommitted == Uncommitted::Discard;
         let git_directory = lock.git_directory.clone();
-        if !discard {
+        if matches!(plan, Plan::Change { .. }) {
             // What is not committed is refused, so that what was there can be told from the old index.
             lock.announce(&Intent::Files { root: root.clone(), git_directory: git_directory.clone(), tree: new_tree })?;
         }
         step::reached("files are about to change");
-        let done = change_files(git, &root, &mut new, &write, &delete, discard)
-            .and_then(|()| index::stage(lock, &new, Some(new_tree)))
-            .and_then(|staged| match prepared {
-                None => Ok(staged),
-                Some(prepared) => {
-                    staged.announce(&Intent::Moving { git_directory, to: to.git() })?;
-                    prepared.commit(by).map(|_| staged)
-                }
-            });
+        let changed = match &plan {
+            Plan::Change { write, delete } => change_files(git, &root, &mut new, write, delete),
+            Plan::Discard { spared } => discard(git, &root, &old, &mut new, spared),
+        };
+        let done = changed.and_then(|()| index::stage(lock, &new, Some(new_tree))).and_then(|staged| match prepared {
+            None => Ok(staged),
+            Some(prepared) => {
+                staged.announce(&Intent::Moving { git_directory, to: to.git() })?;
+                prepared.commit(by).map(|_| staged)
+            }
+        });
         match done {
             // Nothing but a rename is left to do.
             Ok(staged) => Ok(index::replace(staged)?),
             Err(cause) => {
-                // With uncommitted changes refused, the old index says exactly what was there.
-                let restored = uncommitted == Uncommitted::Refuse && {
-                    let was_there = |path: &&BString| old.entry_by_path(path.as_bstr()).is_some();
-                    let back: HashSet<BString> = write.iter().filter(was_there).chain(&delete).cloned().collect();
-                    let away: Vec<BString> = write.iter().filter(|path| !was_there(path)).cloned().collect();
-                    change_files(git, &root, &mut old, &back, &away, false).is_ok()
+                let restored = match &plan {
+                    Plan::Discard { .. } => false,
+                    // With uncommitted changes refused, the old index says exactly what was there.
+                    Plan::Change { write, delete } => {
+                        let was_there = |path: &&BString| old.entry_by_path(path.as_bstr()).is_some();
+                        let back: HashSet<BString> = write.iter().filter(was_there).chain(delete).cloned().collect();
+                        let away: Vec<BString> = write.iter().filter(|path| !was_there(path)).cloned().collect();
+                        change_files(git, &root, &mut old, &back, &away).is_ok()
+                    }
                 };
                 Err(SwitchError::Files { path: root, cause, restored })
             }
@@ -307,4 +213,61 @@ impl<'git> Switch<'git> {
 
 fn is_submodule(entry: &gix::index::Entry) -> bool {
     entry.mode == Mode::COMMIT
+}
+
+/// Files on disk that git does not track, where new files or their directories must go.
+fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) -> Result<Vec<RepositoryPath>, GitError> {
+    let is_tracked = |path: &BStr| old.entry_by_path(path).is_some();
+    let opened = Directory::open(root).doing(|| format!("opening {}", root.display()))?;
+    let mut found: BTreeSet<BString> = BTreeSet::new();
+    for path in write.iter().filter(|path| !is_tracked(path.as_bstr())) {
+        let doing = || format!("looking at {path} in {}", root.display());
+        let mut directory = opened.below(BStr::new("")).doing(doing)?;
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+        for end in ends.chain([path.len()]) {
+            let Some(above) = directory.take() else { break };
+            let part = path[..end].as_bstr();
+            let (_, name) = split(part);
+            let Some(look) = above.look(name).doing(doing)? else { break };
+            if look.kind != Kind::Directory {
+                // Where the file itself must be, or a directory above it.
+                if !is_tracked(part) {
+                    found.insert(part.to_owned());
+                }
+                break;
+            }
+            directory = above.directory(name).doing(doing)?;
+            if end == path.len()
+                && let Some(directory) = &directory
+            {
+                untracked_below(directory, part, old, 1, &mut found).doing(doing)?;
+            }
+        }
+    }
+    Ok(found.iter().map(|path| RepositoryPath::from_git(path.as_bstr())).collect())
+}
+
+/// What is untracked in a directory that must go; of directories nested too deep to have them open, the directory.
+fn untracked_below(
+    directory: &Directory,
+    path: &BStr,
+    old: &gix::index::State,
+    depth: usize,
+    found: &mut BTreeSet<BString>,
+) -> std::io::Result<()> {
+    let mut names = Vec::new();
+    for_each_entry(directory, |name, _| {
+        names.push(BString::from(name.to_bytes()));
+        Ok(())
+    })?;
+    for name in names {
+        let below = BString::from([path.as_bytes(), b"/", name.as_slice()].concat());
+        match directory.directory(&name)? {
+            Some(_) if depth == DEEPEST => drop(found.insert(below)),
+            Some(inside) => untracked_below(&inside, below.as_bstr(), old, depth + 1, found)?,
+            None if old.entry_by_path(below.as_bstr()).is_none() => drop(found.insert(below)),
+            None => {}
+        }
+    }
+    Ok(())
 }

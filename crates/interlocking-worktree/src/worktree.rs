@@ -1,12 +1,16 @@
 //! One worktree: a working tree with an index and a HEAD of its own.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     change::Change,
-    git_error::{Doing as _, GitError},
+    git_error::{Doing as _, GitError, Listed},
     id::CommitId,
     name::BranchName,
+    path::RepositoryPath,
     repository::{Head, Repository, head_of},
     survey::Survey,
     untrusted::{git_directory, program},
@@ -75,9 +79,35 @@ pub enum WorktreeError {
         /// The lock file.
         lock: PathBuf,
     },
+    /// Changed files are larger than [`Limits::object`](crate::Limits::object); of a diff, all of them together. A filter of
+    /// the user's reads files of any size: see `git help attributes`.
+    #[error("files in {} are larger than {most} bytes: {}; delete or ignore them, have a filter such as git-lfs read them, or raise `Limits::object`", path.display(), Listed(files))]
+    TooLarge {
+        /// The worktree.
+        path: PathBuf,
+        /// The most bytes that a file may have.
+        most: u64,
+        /// The files.
+        files: Vec<LargeFile>,
+    },
     /// It could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+/// A file that is too large to be read into memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LargeFile {
+    /// The file.
+    pub path: RepositoryPath,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+impl fmt::Display for LargeFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({} bytes)", self.path, self.bytes)
+    }
 }
 
 impl Worktree {

@@ -25,6 +25,7 @@ use crate::{
     pool::{Pool, PoolError},
     remove::RemoveError,
     repository::Repository,
+    reset::ResetError,
     setup::{Setup, SetupError},
     worktree::WorktreeError,
 };
@@ -94,6 +95,9 @@ pub enum YardError {
     /// A worktree could not be removed; the others were.
     #[error(transparent)]
     Remove(#[from] RemoveError),
+    /// A worktree could not be reset.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
     /// The pool could not be opened.
     #[error(transparent)]
     Pool(#[from] PoolError),

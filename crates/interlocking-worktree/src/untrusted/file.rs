@@ -30,8 +30,6 @@ pub(crate) enum Kind {
     Pristine(Limits),
     /// The commits at which a history ends.
     Shallow(Limits),
-    /// A file of a working tree.
-    Contents(Limits),
 }
 
 /// A file's contents, and when they were written last.
@@ -50,7 +48,6 @@ impl Kind {
             Self::Shallow(limits) => (limits.references, Some("references")),
             Self::Configuration(limits) => (limits.configuration, Some("configuration")),
             Self::Rules(limits) => (limits.rules, Some("rules")),
-            Self::Contents(limits) => (limits.object, Some("object")),
             Self::Index(limits) | Self::Pristine(limits) => (limits.index, Some("index")),
         }
     }

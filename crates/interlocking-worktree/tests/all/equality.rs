@@ -18,7 +18,7 @@ use interlocking_worktree::{CherryPickError, CommitId, Conflict, FileChangeKind,
 use crate::{
     fast_import::{Imported, import},
     judge::{Place, author, branch, feed, feed_with, git_command, git_in, run, text},
-    on_disk::{files_of, write_files},
+    on_disk::{files_of, litter, write_files},
     random_history::{History, history},
 };
 
@@ -225,9 +225,12 @@ impl Histories {
         let Imported { base, ours: our_tip, theirs } = self.imported[position];
         let (ours, gits, place) = (&self.ours, self.gits.as_path(), &self.place);
 
-        // Switch, edit and commit.
+        // Switch, edit and commit. Of what is not committed nothing stays, ignored or not.
+        for root in [ours.path(), gits] {
+            litter(root, self.numbers[position]);
+        }
         self.start_at(base);
-        git_in(gits, &["clean", "--quiet", "-d", "--force", "--force"]);
+        git_in(gits, &["clean", "--quiet", "-x", "-d", "--force", "--force"]);
         self.assert_same_files();
         let history = &self.histories[position];
         let files = &history.theirs[0];

@@ -27,6 +27,7 @@ mod history;
 mod hooks;
 mod hostile;
 mod hostile_clones;
+mod hostile_files;
 mod hostile_indexes;
 mod hostile_repositories;
 mod housekeeping;

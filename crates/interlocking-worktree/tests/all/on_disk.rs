@@ -43,6 +43,56 @@ pub(crate) fn write_files(root: &Path, from: &Files, to: &Files) {
     }
 }
 
+/// Leaves what nobody committed: ignored files and the rules that hide them, a repository, empty directories, other modes,
+/// and things of another kind in the place of files. The same for the same number.
+pub(crate) fn litter(root: &Path, number: u64) {
+    let has = |bit: u64| ((number / 3) >> bit) & 1 == 1;
+    // Where something else is in the way, there is none.
+    let put = |path: &str, contents: &str| {
+        let file = root.join(path);
+        if std::fs::create_dir_all(file.parent().unwrap()).is_ok() {
+            let _ = std::fs::write(file, contents);
+        }
+    };
+    let mut tracked: Vec<PathBuf> = files_of(root).into_keys().filter(|path| root.join(path).is_file()).collect();
+    tracked.retain(|path| !path.starts_with(".gitattributes"));
+    let one = tracked.get(usize::try_from(number).unwrap() % tracked.len().max(1)).map(|path| root.join(path));
+    if has(0) {
+        put(".gitignore", "*.hidden\nhidden/\n");
+        put("src/deep/x.hidden", "ignored\n");
+        put("hidden/inside/x", "ignored\n");
+    }
+    if has(1) {
+        put("itself/.gitignore", "*\n");
+        put("itself/config.toml", "ignored by itself\n");
+    }
+    if has(2) {
+        put("docs/nested/.git/HEAD", "ref: refs/heads/main\n");
+        put("docs/nested/.git/objects/x", "");
+        put("docs/nested/.git/refs/x", "");
+        put("docs/nested/file", "in a repository\n");
+    }
+    if has(3) {
+        let _ = std::fs::create_dir_all(root.join("src/empty/er"));
+    }
+    match one {
+        Some(file) if has(4) => {
+            let mode = if has(5) { 0o755 } else { 0o600 };
+            std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        Some(file) if has(5) => {
+            std::fs::remove_file(&file).unwrap();
+            std::os::unix::fs::symlink("nowhere", &file).unwrap();
+        }
+        Some(file) => {
+            std::fs::remove_file(&file).unwrap();
+            std::fs::create_dir_all(file.join("inside")).unwrap();
+            std::fs::write(file.join("inside/.gitignore"), "*\n").unwrap();
+        }
+        None => {}
+    }
+}
+
 /// Everything below a root but `.git`: the mode, and the contents or target.
 pub(crate) fn files_of(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     let mut found = BTreeMap::new();

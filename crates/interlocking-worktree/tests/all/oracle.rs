@@ -125,6 +125,7 @@ proptest! {
     fn a_commit_has_gits_tree_and_index(
         first in proptest::collection::vec(edit(), 1..12),
         second in proptest::collection::vec(edit(), 1..12),
+        third in proptest::collection::vec(edit(), 1..12),
     ) {
         let place = Place::with_files(&[(".gitignore", "*.log\nout/\n"), ("dir/x.rs", "x\n")]);
         let (ours, gits) = (place.worktree("ours"), place.worktree("gits"));
@@ -163,9 +164,16 @@ proptest! {
         let tip = ours.head().unwrap();
         ours.reset_to(start).unwrap();
         place.assert_git_agrees();
+        for edit in &third {
+            apply(ours.path(), edit);
+            apply(gits.path(), edit);
+        }
         write(&ours.path().join("stray/file"), "stray\n");
         ours.reset_to(tip).unwrap();
+        git_in(gits.path(), &["reset", "--quiet", "--hard"]);
+        git_in(gits.path(), &["clean", "--quiet", "-x", "-d", "--force", "--force"]);
         place.assert_git_agrees();
+        prop_assert_eq!(crate::on_disk::files_of(ours.path()), crate::on_disk::files_of(gits.path()));
         prop_assert_eq!(
             git_in(ours.path(), &["ls-files", "--stage"]),
             git_in(gits.path(), &["ls-files", "--stage"])

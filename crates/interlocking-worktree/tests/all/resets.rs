@@ -1,6 +1,6 @@
 use interlocking_worktree::{ArchiveName, ResetError, UnlockError};
 
-use crate::judge::{Place, author, commit_with_git, git_in, write};
+use crate::judge::{Place, author, commit_with_git, git_in, path, write};
 
 /// CON-74: the tests branch is reset to the skeleton commit, and the rejected head is kept.
 #[test]
@@ -47,10 +47,42 @@ fn a_reset_worktree_is_as_the_commit_and_the_old_head_is_kept() {
     assert_eq!(git_in(root, &["status", "--porcelain", "--untracked-files=all"]), "");
     assert_eq!(git_in(root, &["ls-files"]), git_in(&place.project(), &["ls-files"]));
     assert_eq!(std::fs::read_to_string(root.join("was/deep/file.txt")).unwrap(), "deep\n");
-    assert!(root.join("target/debug/x").exists(), "ignored files stay");
+    assert!(!root.join("target").exists(), "ignored files go too");
     assert!(!root.join("untracked").exists() && !root.join("nested").exists() && !root.join("tests").exists());
     assert_eq!(place.repository.archived().unwrap(), [(name, rejected)]);
     assert_eq!(place.git(&["log", "-1", "--format=%s", "refs/interlocking/archive/r1/1"]), "tests: rejected");
+    place.assert_git_agrees();
+}
+
+#[test]
+fn what_is_spared_stays_with_the_directories_above_it() {
+    let place = Place::with_files(&[(".gitignore", "*.log\n/target/\n.env\n"), ("src/lib.rs", "lib\n"), ("a", "a\n")]);
+    let worktree = place.worktree("one");
+    let root = worktree.path();
+    for file in
+        [".env", "target/debug/x", "target/other", "conf/local/.env", "conf/local/x.log", "src/x.log", "target2"]
+    {
+        write(&root.join(file), "left\n");
+    }
+    write(&root.join("a"), "changed\n");
+    let spared = [".env", "target/debug", "conf/local/.env", "src/lib.rs", "a", "none/at/all"].map(path);
+    worktree.reset_to_except(place.main(), &spared).unwrap();
+    let expected = [
+        ".env",
+        ".git",
+        ".gitignore",
+        "a",
+        "conf",
+        "conf/local",
+        "conf/local/.env",
+        "src",
+        "src/lib.rs",
+        "target",
+        "target/debug",
+        "target/debug/x",
+    ];
+    assert_eq!(crate::hostile_files::names_below(root), expected);
+    assert_eq!(std::fs::read_to_string(root.join("a")).unwrap(), "a\n", "a file of the commit is not spared");
     place.assert_git_agrees();
 }
 

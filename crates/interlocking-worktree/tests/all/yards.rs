@@ -165,6 +165,26 @@ fn the_setup_command_runs_in_the_new_worktree_with_its_own_environment() {
     run.end(RunOutcome::Succeeded).unwrap();
 }
 
+/// What made it ready is made again: what was copied is as the user has it, whatever an agent wrote there.
+#[test]
+fn a_worktree_that_is_reset_is_made_ready_again() {
+    let place = Place::with_files(&[("README.md", "# Project\n"), (".gitignore", ".env\nbuilt\nnoise\n")]);
+    write(&place.project().join(".env"), "TOKEN=1\n");
+    let setup = Setup::new("sh", ["-c", "echo built > built"]).with_variable("PATH", "/usr/bin:/bin");
+    let settings = YardSettings { setup: Some(setup), copied: vec![path(".env")], ..YardSettings::default() };
+    let yard = yard(&place, settings);
+    let run = yard.begin(&name("r1")).unwrap();
+    let tests = run.create_worktree(&name("tests"), branch("tests"), place.main()).unwrap();
+    for file in [".env", "built", "noise", "new.rs"] {
+        write(&tests.path().join(file), "the agent's\n");
+    }
+    run.reset_worktree(&tests, place.main()).unwrap();
+    assert_eq!(crate::hostile_files::names_below(tests.path()), [".env", ".git", ".gitignore", "README.md", "built"]);
+    let read = |file: &str| std::fs::read_to_string(tests.path().join(file)).unwrap();
+    assert_eq!((read(".env").as_str(), read("built").as_str()), ("TOKEN=1\n", "built\n"));
+    run.end(RunOutcome::Succeeded).unwrap();
+}
+
 #[test]
 fn a_setup_command_that_fails_leaves_no_worktree() {
     let place = Place::new();

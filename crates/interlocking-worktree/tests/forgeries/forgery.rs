@@ -2,7 +2,7 @@
 
 use crate::{
     arena::{Arena, Target},
-    bytes, configuration, index,
+    bytes, configuration, files, index,
     noise::Noise,
     objects, references, special,
 };
@@ -24,6 +24,7 @@ pub(crate) const ALL: &[Forgery] = &[
     Forgery { name: "references", cases: 500, forge: references::any },
     Forgery { name: "configuration", cases: 500, forge: configuration::any },
     Forgery { name: "objects", cases: 400, forge: objects::any },
+    Forgery { name: "files", cases: 3_000, forge: files::put },
 ];
 
 impl Forgery {

@@ -19,6 +19,7 @@
 mod arena;
 mod bytes;
 mod configuration;
+mod files;
 mod forgery;
 mod index;
 mod index_file;

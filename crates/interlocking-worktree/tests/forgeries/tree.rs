@@ -83,19 +83,15 @@ impl Node {
     }
 }
 
-/// Deletes a directory whatever is in it, closed directories included. Links are not followed.
+/// Deletes a directory whatever is in it: closed directories, and some nested deeper than a process may have files open. Links
+/// are not followed.
 pub(crate) fn delete(root: &Path) {
     if std::fs::remove_dir_all(root).is_ok() || root.symlink_metadata().is_err() {
         return;
     }
-    let mut waiting = vec![root.to_owned()];
-    while let Some(directory) = waiting.pop() {
-        std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700)).unwrap();
-        for entry in std::fs::read_dir(directory).unwrap().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                waiting.push(entry.path());
-            }
-        }
+    for (program, argument) in [("chmod", "u+rwx"), ("rm", "--force")] {
+        let mut command = std::process::Command::new(program);
+        let ended = command.arg("--recursive").arg(argument).arg("--").arg(root).output().unwrap();
+        assert!(ended.status.success(), "{program}: {}", String::from_utf8_lossy(&ended.stderr));
     }
-    std::fs::remove_dir_all(root).unwrap();
 }

@@ -122,11 +122,9 @@ impl Places {
     }
 }
 
-/// Puts a worktree where it should be, if it is not.
+/// Puts a worktree where it should be. One that seems to be there may have files that git ignores.
 fn reset(worktree: &Worktree, commit: CommitId) -> Result<(), PlaceError> {
     worktree.unlock()?;
-    if worktree.head()? != commit || !worktree.is_clean()? {
-        worktree.reset_to(commit)?;
-    }
+    worktree.reset_to(commit)?;
     Ok(())
 }

@@ -1,0 +1,307 @@
+//! A directory that is open, and what is done in it by the names of its entries.
+//!
+//! Whoever works in a working tree can put a link in a directory's place at any moment, so that a path leads elsewhere than it
+//! did a moment ago. What is open stays what it is. So a file is reached from the root, one opened directory after another, none
+//! of them through a link; and only a regular file is ever opened, so that nobody waits for the other end of a pipe.
+
+use std::{
+    fs::File,
+    io::{ErrorKind, Read as _},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::Path,
+};
+
+use gix::{
+    bstr::{BStr, ByteSlice as _},
+    index::entry::{Stat, stat::Time},
+};
+use rustix::{
+    fs::{
+        AtFlags, CWD, FileType, Mode, OFlags, fchmod, fstat, mkdirat, openat, readlinkat, statat, symlinkat, unlinkat,
+    },
+    io::Errno,
+};
+
+pub(crate) const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// An open directory.
+#[derive(Debug)]
+pub(crate) struct Directory(OwnedFd);
+
+/// What kind of thing has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Directory,
+    Link,
+    /// A pipe, a socket, a device: git knows none of them, and opening one may wait for ever or do something.
+    Other,
+}
+
+/// What is seen of an entry without opening it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) kind: Kind,
+    pub(crate) is_executable: bool,
+    /// Whether its owner may read and write it, and its mode says nothing special of who runs it.
+    pub(crate) is_usual: bool,
+    /// In bytes; the index has the last 32 bits of it.
+    pub(crate) size: u64,
+    /// Whether it has more than one name, so that who writes to it changes it under others too.
+    pub(crate) has_other_names: bool,
+    pub(crate) stat: Stat,
+}
+
+impl Look {
+    fn of(found: &rustix::fs::Stat) -> Self {
+        let kind = match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        };
+        Self {
+            kind,
+            is_executable: found.st_mode & 0o100 != 0,
+            is_usual: found.st_mode & 0o7600 == 0o600,
+            size: u64::try_from(found.st_size).unwrap_or_default(),
+            has_other_names: found.st_nlink > 1,
+            stat: stat(found),
+        }
+    }
+}
+
+/// As the index notes it.
+pub(crate) fn stat(found: &rustix::fs::Stat) -> Stat {
+    Stat {
+        mtime: Time { secs: found.st_mtime as u32, nsecs: found.st_mtime_nsec as u32 },
+        ctime: Time { secs: found.st_ctime as u32, nsecs: found.st_ctime_nsec as u32 },
+        dev: found.st_dev as u32,
+        ino: found.st_ino as u32,
+        uid: found.st_uid,
+        gid: found.st_gid,
+        size: found.st_size as u32,
+    }
+}
+
+impl From<OwnedFd> for Directory {
+    fn from(opened: OwnedFd) -> Self {
+        Self(opened)
+    }
+}
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Directory {
+    /// Opens the root of a working tree, however its path leads there.
+    pub(crate) fn open(path: &Path) -> std::io::Result<Self> {
+        Ok(Self(openat(CWD, path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?))
+    }
+
+    /// The directory of this name. None: there is none, or something else has the name, such as a link.
+    pub(crate) fn directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
+        plain(name)?;
+        match openat(&self.0, name, DIRECTORY, Mode::empty()) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            opened => Ok(Some(Self(opened?))),
+        }
+    }
+
+    /// The directory at a path below this one, which is itself for the empty path. None as for [`Directory::directory`].
+    pub(crate) fn below(&self, path: &BStr) -> std::io::Result<Option<Self>> {
+        // Not the same one twice: that would have been read to where the other has.
+        let mut directory = Self(openat(&self.0, c".", DIRECTORY, Mode::empty())?);
+        for part in path.split(|byte| *byte == b'/').filter(|_| !path.is_empty()) {
+            match directory.directory(part)? {
+                Some(inside) => directory = inside,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(directory))
+    }
+
+    /// The directory in which the last part of a path lies, and that part.
+    pub(crate) fn parent_of<'path>(&self, path: &'path BStr) -> std::io::Result<Option<(Self, &'path BStr)>> {
+        let (parent, name) = split(path);
+        Ok(self.below(parent)?.map(|directory| (directory, name)))
+    }
+
+    /// The directory to which a path leads from here, through links too and out of this one: to look at what is there.
+    pub(crate) fn reach(&self, path: &Path) -> std::io::Result<Self> {
+        Ok(Self(openat(&self.0, path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?))
+    }
+
+    /// What has this name. None: nothing.
+    pub(crate) fn look(&self, name: &[u8]) -> std::io::Result<Option<Look>> {
+        plain(name)?;
+        match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(None),
+            // A name that no file system takes.
+            Err(Errno::NAMETOOLONG) => Ok(None),
+            found => Ok(Some(Look::of(&found?))),
+        }
+    }
+
+    /// Opens a regular file for reading; what was seen of it is of what was opened. None: it is none.
+    pub(crate) fn file(&self, name: &[u8]) -> std::io::Result<Option<(File, Look)>> {
+        plain(name)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        // A device may do something when it is opened.
+        if self.look(name)?.is_none_or(|look| look.kind != Kind::File) {
+            return Ok(None);
+        }
+        let file = match openat(&self.0, name, flags, Mode::empty()) {
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::ISDIR) => return Ok(None),
+            opened => opened?,
+        };
+        let look = Look::of(&fstat(&file)?);
+        Ok((look.kind == Kind::File).then(|| (File::from(file), look)))
+    }
+
+    /// The contents of a regular file. None: it is none.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or has more than `limit` bytes.
+    pub(crate) fn read(&self, name: &[u8], limit: u64) -> std::io::Result<Option<Vec<u8>>> {
+        let Some((file, look)) = self.file(name)? else { return Ok(None) };
+        let too_large = || std::io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes"));
+        if look.size > limit {
+            return Err(too_large());
+        }
+        let mut contents = Vec::new();
+        file.take(limit + 1).read_to_end(&mut contents)?;
+        if contents.len() as u64 > limit { Err(too_large()) } else { Ok(Some(contents)) }
+    }
+
+    pub(crate) fn read_link(&self, name: &[u8]) -> std::io::Result<Vec<u8>> {
+        plain(name)?;
+        Ok(readlinkat(&self.0, name, Vec::new())?.into_bytes())
+    }
+
+    /// Makes a file that is not there, for writing.
+    pub(crate) fn create_file(&self, name: &[u8], is_executable: bool) -> std::io::Result<File> {
+        plain(name)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = if is_executable { 0o777 } else { 0o666 };
+        Ok(File::from(openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
+    }
+
+    pub(crate) fn create_link(&self, target: &[u8], name: &[u8]) -> std::io::Result<()> {
+        plain(name)?;
+        Ok(symlinkat(target, &self.0, name)?)
+    }
+
+    /// Makes a directory unless there is one, and opens it. None: something else has the name.
+    pub(crate) fn make_directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
+        plain(name)?;
+        match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => self.directory(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Deletes whatever has the name and is no directory.
+    pub(crate) fn remove_file(&self, name: &[u8]) -> std::io::Result<()> {
+        plain(name)?;
+        Ok(unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Deletes an empty directory.
+    pub(crate) fn remove_directory(&self, name: &[u8]) -> std::io::Result<()> {
+        plain(name)?;
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// An owner may do anything with a directory, once its mode says so.
+    pub(crate) fn make_writable(&self) -> std::io::Result<()> {
+        let mode = fstat(&self.0)?.st_mode;
+        if mode & 0o700 == 0o700 {
+            return Ok(());
+        }
+        Ok(fchmod(&self.0, Mode::from_raw_mode(mode) | Mode::RWXU)?)
+    }
+}
+
+/// The contents of a file outside of working trees, to which links may lead. None: there is no regular file.
+///
+/// # Errors
+///
+/// It cannot be read, or has more than `limit` bytes.
+pub(crate) fn read_regular(path: &Path, limit: u64) -> std::io::Result<Option<Vec<u8>>> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let path = match std::fs::canonicalize(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        path => path?,
+    };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    Directory::open(parent)?.read(name.as_bytes(), limit)
+}
+
+/// The path of the directory in which the last part of a path lies, and that part.
+pub(crate) fn split(path: &BStr) -> (&BStr, &BStr) {
+    match path.rfind_byte(b'/') {
+        Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),
+        None => (BStr::new(""), path),
+    }
+}
+
+/// One name, and not one that leads up or further down.
+fn plain(name: &[u8]) -> std::io::Result<()> {
+    if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') {
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, format!("{:?} is no name of a file", name.as_bstr())));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_leads_out_of_a_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let inside = place.path().join("inside");
+        std::fs::create_dir_all(inside.join("a/b")).unwrap();
+        std::fs::write(place.path().join("victim"), "victim").unwrap();
+        symlink(place.path(), inside.join("link")).unwrap();
+        symlink("../victim", inside.join("a/file")).unwrap();
+        let root = Directory::open(&inside).unwrap();
+        assert!(root.below("a/b".into()).unwrap().is_some());
+        assert!(root.below("".into()).unwrap().is_some());
+        assert!(root.below("link".into()).unwrap().is_none());
+        assert!(root.below("a/none".into()).unwrap().is_none());
+        let a = root.directory(b"a").unwrap().unwrap();
+        assert!(a.file(b"file").unwrap().is_none());
+        for path in ["..", "a/..", "a/../..", ".", "a//b", "/", "a/"] {
+            assert_eq!(root.below(path.into()).unwrap_err().kind(), ErrorKind::InvalidInput, "{path}");
+        }
+        for name in ["..", ".", "", "a/b", "../victim"] {
+            assert!(root.look(name.as_bytes()).is_err(), "{name}");
+            assert!(root.file(name.as_bytes()).is_err(), "{name}");
+            assert!(root.remove_file(name.as_bytes()).is_err(), "{name}");
+            assert!(root.remove_directory(name.as_bytes()).is_err(), "{name}");
+            assert!(root.create_file(name.as_bytes(), false).is_err(), "{name}");
+            assert!(root.make_directory(name.as_bytes()).is_err(), "{name}");
+        }
+        assert_eq!(std::fs::read_to_string(place.path().join("victim")).unwrap(), "victim");
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("file"), "12345").unwrap();
+        std::fs::File::create(place.path().join("sparse")).unwrap().set_len(1 << 40).unwrap();
+        let root = Directory::open(place.path()).unwrap();
+        assert_eq!(root.read(b"file", 5).unwrap().unwrap(), b"12345");
+        assert_eq!(root.read(b"file", 4).unwrap_err().to_string(), "it is larger than 4 bytes");
+        assert_eq!(root.read(b"sparse", 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(root.read(b"none", 4).unwrap(), None);
+    }
+}
