@@ -44,6 +44,7 @@ mod protection;
 
 mod grant;
 mod presets;
+mod secrets;
 
 mod links;
 mod sandbox;

@@ -6,7 +6,7 @@ use crate::{
     confinement::EnterError,
     grant::Grant,
     protection::{Protection, Support},
-    sandbox::{Network, PrepareError},
+    sandbox::{Exceptions, PrepareError},
 };
 
 /// Nothing: the caller accepted that.
@@ -20,8 +20,7 @@ impl Enforcement {
     pub(crate) fn new(
         _grants: &[Grant],
         _enforced: &BTreeSet<Protection>,
-        _network: Network,
-        _unix_sockets: bool,
+        _exceptions: Exceptions,
     ) -> Result<Self, PrepareError> {
         Ok(Self)
     }
