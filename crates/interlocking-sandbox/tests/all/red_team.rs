@@ -10,7 +10,8 @@ use interlocking_sandbox::PrepareError;
 use crate::{
     attempts::{self, Attempt, Needs},
     attempts_as_root::AS_ROOT,
-    attempts_by_sockets::SOCKETS,
+    attempts_by_sockets::{SHARING, SOCKETS},
+    attempts_on_files::WATCHING,
     scene::{Level, SECRET, Scene, text},
 };
 
@@ -33,15 +34,23 @@ fn played(attempt: &'static Attempt) -> impl Iterator<Item = Option<String>> {
     };
     // Another user plays a place once for both kinds, which differ in what git tells.
     let by_other = std::env::var_os(BY_ANOTHER_USER).is_some() && attempt.succeeds[0] == attempt.succeeds[1];
-    let by_socket = SOCKETS.iter().chain(AS_ROOT).any(|one| one.name == attempt.name);
+    let is_in = |lists: &[&[Attempt]]| lists.iter().copied().flatten().any(|one| one.name == attempt.name);
+    let (by_socket, by_sharing) = (is_in(&[SOCKETS]), is_in(&[SHARING, WATCHING]));
+    let has_network = by_socket || is_in(&[AS_ROOT]);
     let levels = Level::ALL.into_iter().filter(move |level| match level {
         Level::Worktree => by_all && !by_other,
         Level::Clone => by_all,
         Level::Sandbox => true,
-        Level::SandboxWithNetwork => by_socket,
+        Level::SandboxWithNetwork => has_network,
     });
-    levels.map(|level| {
-        let succeeded = Scene::new(level).attempt(attempt);
+    levels.map(move |level| {
+        let scene = Scene::new(level);
+        let mut scene = match (by_socket, by_sharing) {
+            (true, _) => scene.serving(),
+            (_, true) => scene.sharing(),
+            _ => scene,
+        };
+        let succeeded = scene.attempt(attempt);
         let word = if succeeded { "succeeds" } else { "is refused" };
         (succeeded != level.lets(attempt)).then(|| format!("{} {word} ({level:?})", attempt.name))
     })
@@ -129,7 +138,7 @@ fn a_hard_link_that_lies_there_is_found_before_the_start() {
 #[test]
 fn an_end_of_a_pair_keeps_its_peer() {
     for level in [Level::Sandbox, Level::SandboxWithNetwork] {
-        let scene = Scene::new(level);
+        let scene = Scene::new(level).serving();
         let output = scene.perl(
             r#"
             for my $kind (SOCK_STREAM, SOCK_SEQPACKET) {

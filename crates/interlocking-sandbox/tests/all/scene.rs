@@ -140,6 +140,7 @@ pub(crate) struct Scene {
     level: Level,
     victim: Victim,
     environment: Vec<(&'static str, String)>,
+    shares: bool,
 }
 
 impl Scene {
@@ -189,16 +190,27 @@ impl Scene {
             ("BLOB", text(&blob.stdout).trim().to_owned()),
             ("BASE", base.to_string()),
         ];
-        environment.extend(services(&at("socket"), &at("datagram")));
         environment.extend(CALLS.map(|(name, number)| (name, number.to_string())));
+        Self { directory, repository, base, place, level, victim, environment, shares: false }
+    }
+
+    /// With services that give the secret to whoever asks.
+    pub(crate) fn serving(mut self) -> Self {
+        self.environment.extend(services(&self.at("socket"), &self.at("datagram")));
+        self
+    }
+
+    /// With a program of the sibling's that shares the secret in all ways that there are.
+    pub(crate) fn sharing(mut self) -> Self {
         // What nobody else has while the victim lives.
-        environment.push(("KEY", (0x1000_0000 + victim.0.id()).to_string()));
-        environment.push(("NAME", format!("interlocking-red-team-{}", victim.0.id())));
-        let mut sharing = perl(SHARE);
-        let shared = run(sharing.arg(SECRET).envs(environment.iter().cloned()));
+        let id = self.victim.0.id();
+        self.environment.push(("KEY", (0x1000_0000 + id).to_string()));
+        self.environment.push(("NAME", format!("interlocking-red-team-{id}")));
+        let shared = run(perl(SHARE).arg(SECRET).envs(self.environment.iter().cloned()));
         let numbers = text(&shared.stdout);
-        environment.extend(["MEMORY", "QUEUE", "SEMAPHORE"].into_iter().zip(numbers.split(' ').map(str::to_owned)));
-        Self { directory, repository, base, place, level, victim, environment }
+        self.environment.extend(["MEMORY", "QUEUE", "SEMAPHORE"].into_iter().zip(numbers.split(' ').map(str::to_owned)));
+        self.shares = true;
+        self
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -327,7 +339,9 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        let _ = perl(REMOVE).envs(self.environment.iter().cloned()).status();
+        if self.shares {
+            let _ = perl(REMOVE).envs(self.environment.iter().cloned()).status();
+        }
     }
 }
 

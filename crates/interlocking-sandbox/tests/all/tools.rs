@@ -73,7 +73,7 @@ async fn a_command_of_an_asynchronous_runtime_is_started_inside() {
 /// With the network left alone TCP works, and unix sockets, which reach the services of the machine, do not.
 #[test]
 fn the_network_left_alone_is_without_unix_sockets() {
-    let scene = Scene::new(Level::Sandbox);
+    let scene = Scene::new(Level::Sandbox).serving();
     let connect = |sandbox: Sandbox, name: &str| {
         let confinement = sandbox.prepare().unwrap();
         let output = scene.attempt_in(Some(&confinement), crate::attempts::named(name));
