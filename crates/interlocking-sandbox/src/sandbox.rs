@@ -225,7 +225,8 @@ impl Sandbox {
     /// What is asked for.
     #[must_use]
     pub fn wanted(&self) -> BTreeSet<Protection> {
-        let is_wanted = |protection: &Protection| *protection != Protection::Tcp || self.exceptions.network == Network::Cut;
+        let is_wanted =
+            |protection: &Protection| *protection != Protection::Tcp || self.exceptions.network == Network::Cut;
         Protection::ALL.into_iter().filter(is_wanted).collect()
     }
 

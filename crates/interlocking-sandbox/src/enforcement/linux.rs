@@ -44,11 +44,8 @@ pub(crate) fn probe() -> Support {
     if known.is_empty() {
         explanations.push("the kernel has no Landlock, or it is off".to_owned());
     } else if let Some(cause) = try_out(|| {
-        let enforcement = Enforcement {
-            rules: Some(rules_for(&[], &known)?),
-            system_calls: None,
-            without_privileges: false,
-        };
+        let enforcement =
+            Enforcement { rules: Some(rules_for(&[], &known)?), system_calls: None, without_privileges: false };
         enforcement.confine_this_thread().map_err(|error| error.to_string())
     }) {
         explanations.push(format!("the kernel has Landlock, but does not take rules here: {cause}"));
@@ -98,6 +95,10 @@ impl Enforcement {
             if enforced.contains(&Protection::Files) {
                 for grant in grants {
                     opened.extend(open(grant)?);
+                    let is_writing = grant.access == Access::Write && enforced.contains(&Protection::Privileges);
+                    if let Some(cause) = is_writing.then(|| privileges::needed_to_write(&grant.path)).flatten() {
+                        return Err(PrepareError::Path { path: grant.path.clone(), cause });
+                    }
                 }
             }
             Some(rules_for(&opened, enforced).map_err(refused)?)

@@ -81,7 +81,9 @@ impl Attempt {
 }
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Attempt> {
-    [GIT, READING, WRITING, WATCHING, UNGOVERNED, OTHERS, SCHEDULING, STAYING, SHARING, SOCKETS, AS_ROOT].into_iter().flatten()
+    [GIT, READING, WRITING, WATCHING, UNGOVERNED, OTHERS, SCHEDULING, STAYING, SHARING, SOCKETS, AS_ROOT]
+        .into_iter()
+        .flatten()
 }
 
 /// The attempt of this name.

@@ -24,7 +24,12 @@ pub(crate) const SHARING: &[Attempt] = &[
     perl("remove a queue of the sibling's program", Act, "done(msgctl($ENV{QUEUE}+0, 0, 0))", BY_SANDBOX),
     // SETVAL is 16.
     perl("set a semaphore of the sibling's program", Act, "done(semctl($ENV{SEMAPHORE}+0, 0, 16, 7))", BY_SANDBOX),
-    perl("raise a semaphore of the sibling's program", Act, r#"done(semop($ENV{SEMAPHORE}+0, pack("s3", 0, 1, 0)))"#, BY_SANDBOX),
+    perl(
+        "raise a semaphore of the sibling's program",
+        Act,
+        r#"done(semop($ENV{SEMAPHORE}+0, pack("s3", 0, 1, 0)))"#,
+        BY_SANDBOX,
+    ),
     perl(
         "read from a POSIX queue of the sibling's program",
         Read,

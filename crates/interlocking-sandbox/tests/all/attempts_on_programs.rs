@@ -82,12 +82,7 @@ pub(crate) const OTHERS: &[Attempt] = &[
         syswrite($w, "x")"#,
         BY_SANDBOX,
     ),
-    perl(
-        "learn that the sibling's program runs",
-        Act,
-        r#"done(kill(0, $ENV{VICTIM}) || $!{EPERM})"#,
-        BY_NOTHING,
-    ),
+    perl("learn that the sibling's program runs", Act, r#"done(kill(0, $ENV{VICTIM}) || $!{EPERM})"#, BY_NOTHING),
 ];
 
 pub(crate) const SCHEDULING: &[Attempt] = &[

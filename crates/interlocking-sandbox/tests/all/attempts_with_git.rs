@@ -29,10 +29,5 @@ pub(crate) const GIT: &[Attempt] = &[
         BY_CLONE,
     ),
     shell("change the shared configuration", Write, "git config core.hooksPath /tmp", BY_CLONE),
-    shell(
-        "`git push` to the user's repository",
-        Write,
-        "git push --quiet $PROJECT HEAD:refs/heads/pushed",
-        BY_SANDBOX,
-    ),
+    shell("`git push` to the user's repository", Write, "git push --quiet $PROJECT HEAD:refs/heads/pushed", BY_SANDBOX),
 ];

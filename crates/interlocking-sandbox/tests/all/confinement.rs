@@ -73,6 +73,24 @@ fn a_child_has_no_capabilities() {
     assert_eq!(value("NoNewPrivs:"), "1");
 }
 
+/// The system's own user writes everywhere, and a program that is confined as this user does not.
+#[test]
+fn a_place_of_another_users_is_said_to_be_one() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("not tried: it takes the system's own user to make a directory of another's");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    assert!(Sandbox::for_place(directory.path()).prepare().is_ok());
+    std::os::unix::fs::chown(directory.path(), Some(65534), Some(65534)).unwrap();
+    let error = Sandbox::for_place(directory.path()).prepare().unwrap_err().to_string();
+    let expected = "cannot be granted: user 65534 owns it, and whoever is confined has no rights to the files of others: \
+                    give it to the user who runs the program, or run as its owner";
+    assert_eq!(error, format!("{} {expected}", directory.path().display()));
+    // Where everybody may write, this user may, too.
+    std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    assert!(Sandbox::for_place(directory.path()).prepare().is_ok());
+}
+
 /// The thread is not confined yet when it does what cannot be done confined.
 #[test]
 fn what_comes_before_is_not_confined() {

@@ -87,7 +87,14 @@ fn attempts_of_another_user() {
     std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut again = Command::new(program);
     again.args(["--exact", "red_team::attempts_of_the_first_part", "red_team::attempts_of_the_second_part"]);
-    again.process_group(0).uid(NOBODY).gid(NOBODY).current_dir(&home).env("HOME", &home).env("TMPDIR", &home).env(BY_ANOTHER_USER, "yes");
+    again
+        .process_group(0)
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .current_dir(&home)
+        .env("HOME", &home)
+        .env("TMPDIR", &home)
+        .env(BY_ANOTHER_USER, "yes");
     let output = again.output().unwrap();
     let said = text(&output.stdout);
     assert!(output.status.success() && said.contains("2 passed"), "{said}{}", text(&output.stderr));

@@ -208,7 +208,8 @@ impl Scene {
         self.environment.push(("NAME", format!("interlocking-red-team-{id}")));
         let shared = run(perl(SHARE).arg(SECRET).envs(self.environment.iter().cloned()));
         let numbers = text(&shared.stdout);
-        self.environment.extend(["MEMORY", "QUEUE", "SEMAPHORE"].into_iter().zip(numbers.split(' ').map(str::to_owned)));
+        self.environment
+            .extend(["MEMORY", "QUEUE", "SEMAPHORE"].into_iter().zip(numbers.split(' ').map(str::to_owned)));
         self.shares = true;
         self
     }

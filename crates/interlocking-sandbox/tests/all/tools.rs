@@ -163,7 +163,10 @@ fn what_may_only_be_read_is_not_changed_by_a_descriptor() {
     let confinement = scene.sandbox().read(scene.sibling()).prepare().unwrap();
     for (name, script) in [
         ("an attribute", r#"print "done\n" if call("fsetxattr", fileno($f), "user.new", "x", 1, 0) == 0"#),
-        ("a flag", r#"$flags = pack("l!", 0x40); print "done\n" if call("ioctl", fileno($f), 0x40086602, $flags) == 0"#),
+        (
+            "a flag",
+            r#"$flags = pack("l!", 0x40); print "done\n" if call("ioctl", fileno($f), 0x40086602, $flags) == 0"#,
+        ),
         ("a lease", r#"print "done\n" if call("fcntl", fileno($f), 1024, 0) == 0"#),
     ] {
         let script = format!(r#"open($f, "<", "$ENV{{SIBLING}}/program") or die $!; print <$f>; {script}"#);

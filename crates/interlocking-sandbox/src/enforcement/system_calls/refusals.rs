@@ -136,7 +136,10 @@ pub(super) fn all(exceptions: Exceptions) -> Result<Vec<(i32, Refusals)>, String
         (libc::EPERM, always(&WHATEVER_THE_ARGUMENTS)),
         (libc::EPERM, others_scheduling()?),
         (libc::EPERM, namespaces()?),
-        (libc::EPERM, BTreeMap::from([(libc::SYS_ioctl, any([[TIOCSTI], [TIOCLINUX]].map(|[command]| equal(1, command)))?)])),
+        (
+            libc::EPERM,
+            BTreeMap::from([(libc::SYS_ioctl, any([[TIOCSTI], [TIOCLINUX]].map(|[command]| equal(1, command)))?)]),
+        ),
         // Whoever has a lease of a file lets others wait that open it.
         (libc::EPERM, BTreeMap::from([(libc::SYS_fcntl, any([equal(1, number(libc::F_SETLEASE))])?)])),
         (libc::EPERM, sockets(exceptions)?),
@@ -237,7 +240,8 @@ fn any(comparisons: impl IntoIterator<Item = Comparison>) -> Result<Vec<SeccompR
 
 /// Where all of them hold.
 fn together(comparisons: impl IntoIterator<Item = Comparison>) -> Result<SeccompRule, String> {
-    let condition = |(position, operator, value)| SeccompCondition::new(position, SeccompCmpArgLen::Dword, operator, value);
+    let condition =
+        |(position, operator, value)| SeccompCondition::new(position, SeccompCmpArgLen::Dword, operator, value);
     let conditions: Result<Vec<_>, _> = comparisons.into_iter().map(condition).collect();
     conditions.and_then(SeccompRule::new).map_err(|error| error.to_string())
 }
