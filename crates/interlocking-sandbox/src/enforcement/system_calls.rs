@@ -42,7 +42,7 @@ impl SystemCalls {
     }
 
     pub(crate) fn forbid_on_this_thread(&self) -> Result<(), String> {
-        self.filters.iter().try_for_each(|filter| apply(filter))
+        self.filters.iter().try_for_each(apply)
     }
 }
 

@@ -20,7 +20,7 @@ const BY_ANOTHER_USER: &str = "INTERLOCKING_RED_TEAM_BY_ANOTHER_USER";
 
 /// The attempts of one part, so that parts run beside each other.
 fn attempts(part: usize, of: usize) {
-    let played: Vec<_> = attempts::all().skip(part).step_by(of).flat_map(|attempt| played(attempt)).collect();
+    let played: Vec<_> = attempts::all().skip(part).step_by(of).flat_map(played).collect();
     let wrong: Vec<_> = played.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
