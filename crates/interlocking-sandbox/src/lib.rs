@@ -48,6 +48,7 @@ mod presets;
 mod secrets;
 
 mod links;
+mod prepare_error;
 mod sandbox;
 mod confinement;
 
@@ -56,8 +57,9 @@ mod enforcement;
 pub use confinement::{Confinement, EnterError};
 pub use grant::{Access, Grant};
 pub use links::links_leading_out;
+pub use prepare_error::PrepareError;
 pub use protection::{Protection, Support};
-pub use sandbox::{Network, PrepareError, Sandbox};
+pub use sandbox::{Network, Sandbox};
 
 /// The examples in the README and in the documentation of isolation are compiled, and the former is run.
 #[cfg(doctest)]

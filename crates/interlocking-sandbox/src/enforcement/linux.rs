@@ -13,8 +13,9 @@ use super::{privileges, system_calls::SystemCalls};
 use crate::{
     confinement::EnterError,
     grant::{Access, Grant},
+    prepare_error::PrepareError,
     protection::{Protection, Support},
-    sandbox::{Exceptions, PrepareError},
+    sandbox::Exceptions,
 };
 
 /// The newest interface whose rights are used. That of later ones, sockets by path, is what [`SystemCalls`] does.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::{
     confinement::EnterError,
     grant::Grant,
+    prepare_error::PrepareError,
     protection::{Protection, Support},
-    sandbox::{Exceptions, PrepareError},
+    sandbox::Exceptions,
 };
 
 /// Nothing: the caller accepted that.

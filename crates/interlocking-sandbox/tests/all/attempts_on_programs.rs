@@ -132,11 +132,11 @@ pub(crate) const SCHEDULING: &[Attempt] = &[
         "done(setpriority(0, $ENV{VICTIM}, 10))",
         BY_SANDBOX,
     ),
-    // Programs of the runtime are in it, unless they were given one of their own.
+    // Whoever is of the same session may go over to it.
     perl(
-        "lower the priority of its parent's process group",
+        "lower the priority of the sibling's process group, as a member of it",
         Act,
-        "setpgrp(0, getpgrp(getppid())); done(setpriority(1, 0, getpriority(0, getppid())))",
+        "setpgrp(0, getpgrp($ENV{VICTIM})); done(setpriority(1, 0, 5))",
         BY_SANDBOX,
     ),
     perl(

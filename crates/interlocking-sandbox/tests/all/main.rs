@@ -13,6 +13,7 @@ mod attempts_on_files;
 mod attempts_on_programs;
 mod attempts_with_git;
 mod scene;
+mod scripts;
 
 mod confinement;
 mod red_team;

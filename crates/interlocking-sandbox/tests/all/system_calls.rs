@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use interlocking_sandbox::{Network, Sandbox};
 
-use crate::scene::BY_NUMBER;
+use crate::scripts::BY_NUMBER;
 
 /// What the kernel answers to an expression of perl, and 0 if it does what it says.
 fn answer(sandbox: Option<&Sandbox>, call: &str) -> i32 {
@@ -89,7 +89,7 @@ fn limits_and_scheduling_of_others_are_refused() {
             ("setpriority of a program", of(libc::SYS_setpriority, "0, ", "0")),
             ("setpriority of a group", of(libc::SYS_setpriority, "1, ", "0")),
             ("setpriority of a user", of(libc::SYS_setpriority, "2, ", "0")),
-            ("setpriority of its group", "setpriority(1, 0, getpriority(0, 0)) ? 0 : -1".to_owned()),
+            ("setpriority of its group", "setpgrp(0, 0) && setpriority(1, 0, 5) ? 0 : -1".to_owned()),
             ("ioprio_set of a program", of(libc::SYS_ioprio_set, "1, ", "2 << 13 | 7")),
             ("ioprio_set of a group", of(libc::SYS_ioprio_set, "2, ", "2 << 13 | 7")),
             ("ioprio_set of a user", of(libc::SYS_ioprio_set, "3, ", "2 << 13 | 7")),

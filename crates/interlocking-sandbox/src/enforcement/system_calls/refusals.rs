@@ -169,7 +169,7 @@ fn others_scheduling() -> Result<Refusals, String> {
     ] {
         refused.insert(call, any([differs(0, 0)])?);
     }
-    // Of a group even its own is refused, since a program may go over to that of its parent.
+    // Of a group even its own is refused, since a program may go over to another one of its session.
     refused.insert(libc::SYS_setpriority, any([differs(0, number(libc::PRIO_PROCESS as i32)), differs(1, 0)])?);
     refused.insert(libc::SYS_ioprio_set, any([differs(0, IOPRIO_WHO_PROCESS), differs(1, 0)])?);
     Ok(refused)
