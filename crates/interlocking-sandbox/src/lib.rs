@@ -36,6 +36,7 @@
 //! - **Nothing or all.** What was asked for and cannot be enforced is an error before anything starts.
 //! - **What was meant.** Paths are opened when the sandbox is prepared, so another file put in their place is not reached.
 //!   Files in the place that have a second name outside it are found and refused.
+//! - **The same for every user.** A confined program of the system's own user has no capabilities.
 //! - **No code between fork and exec**, and none that is unsafe: a thread is confined, and it starts the program.
 //!
 //! `docs/isolation.md` in the repository has the table of what is stopped, which the tests hold, and what is not.
@@ -44,8 +45,10 @@ mod protection;
 
 mod grant;
 mod presets;
+mod secrets;
 
 mod links;
+mod prepare_error;
 mod sandbox;
 mod confinement;
 
@@ -54,8 +57,9 @@ mod enforcement;
 pub use confinement::{Confinement, EnterError};
 pub use grant::{Access, Grant};
 pub use links::links_leading_out;
+pub use prepare_error::PrepareError;
 pub use protection::{Protection, Support};
-pub use sandbox::{Network, PrepareError, Sandbox};
+pub use sandbox::{Network, Sandbox};
 
 /// The examples in the README and in the documentation of isolation are compiled, and the former is run.
 #[cfg(doctest)]

@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::grant::{Access, Grant};
+use crate::{
+    grant::{Access, Grant},
+    secrets::{Format, Settings},
+};
 
 /// Programs and libraries.
 const PROGRAMS: [&str; 9] =
@@ -107,22 +110,25 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|directory| directory.join(program)).find(|found| found.is_file())
 }
 
-/// Cargo and rustup as they are installed: tool chains, and dependencies that were fetched before. Not the credentials.
-pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> Vec<Grant> {
+/// Cargo and rustup as they are installed: tool chains, and dependencies that were fetched before. Not the credentials; nor are
+/// any granted with the settings, which are read too.
+pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> (Vec<Grant>, Vec<Settings>) {
     let mut grants =
         vec![Grant::may(rustup_home, Access::Execute), Grant::may(cargo_home.join("bin"), Access::Execute)];
-    for readable in ["registry", "git", "config.toml", "config", "env"] {
+    for readable in ["registry", "git", "env"] {
         grants.push(Grant::may(cargo_home.join(readable), Access::Read));
     }
-    grants
+    let settings = ["config.toml", "config"].map(|file| Settings::new(cargo_home.join(file), Format::Cargo));
+    grants.extend(settings.iter().map(|settings| Grant::may(&settings.path, Access::Read)));
+    (grants, settings.into())
 }
 
 /// What git reads of the user's: name, ignore rules, filters. Not the files that it keeps credentials in.
-pub(crate) fn git(home: &Path) -> Vec<Grant> {
-    [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"]
-        .iter()
-        .map(|file| Grant::may(home.join(file), Access::Read))
-        .collect()
+pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
+    let settings = [".gitconfig", ".config/git/config"].map(|file| Settings::new(home.join(file), Format::Git));
+    let rules = [".config/git/ignore", ".config/git/attributes"].map(|file| home.join(file));
+    let paths = settings.iter().map(|settings| settings.path.clone()).chain(rules);
+    (paths.map(|path| Grant::may(path, Access::Read)).collect(), settings.into())
 }
 
 #[cfg(all(test, unix))]

@@ -18,14 +18,17 @@ pub enum Protection {
     /// Connect or listen by TCP (Landlock, since Linux 6.7). Wanted only with [`crate::Network::Cut`].
     Tcp,
     /// Make sockets: of the unix kind, which reach the services of this machine, or of any kind with
-    /// [`crate::Network::Cut`]; share memory and queues with other programs; push keys into a terminal; use the kernel's
-    /// key rings, its view of other programs and its modules (seccomp).
+    /// [`crate::Network::Cut`]; change the limits and the scheduling of other programs; share memory and queues with them;
+    /// watch files, and use their extended attributes; make namespaces; push keys into a terminal; use the kernel's key
+    /// rings, its view of other programs and its modules (seccomp).
     SystemCalls,
+    /// Do what only the system's own user may, such as giving files to others, or whoever has a capability.
+    Privileges,
 }
 
 impl Protection {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Files,
         Self::Truncation,
         Self::Devices,
@@ -33,6 +36,7 @@ impl Protection {
         Self::Signals,
         Self::Tcp,
         Self::SystemCalls,
+        Self::Privileges,
     ];
 }
 
@@ -45,7 +49,8 @@ impl fmt::Display for Protection {
             Self::AbstractSockets => "abstract unix sockets",
             Self::Signals => "signals to programs outside",
             Self::Tcp => "TCP",
-            Self::SystemCalls => "making sockets and sharing memory",
+            Self::SystemCalls => "making sockets, sharing memory and scheduling other programs",
+            Self::Privileges => "what only the system's own user may do",
         })
     }
 }

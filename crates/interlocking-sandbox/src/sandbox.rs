@@ -11,8 +11,10 @@ use crate::{
     enforcement::Enforcement,
     grant::{Access, Grant},
     links::links_leading_out,
+    prepare_error::PrepareError,
     presets,
     protection::{Protection, Support},
+    secrets::Settings,
 };
 
 /// Whether a confined program has the network.
@@ -31,46 +33,18 @@ pub struct Sandbox {
     place: PathBuf,
     temporary: Option<PathBuf>,
     grants: Vec<Grant>,
-    network: Network,
-    unix_sockets: bool,
+    settings: Vec<Settings>,
+    exceptions: Exceptions,
     foreign_links: bool,
     waived: BTreeSet<Protection>,
 }
 
-/// A sandbox could not be prepared: nothing may be started in it.
-#[derive(Debug, thiserror::Error)]
-pub enum PrepareError {
-    /// This system cannot enforce what was asked for.
-    #[error(
-        "this system cannot keep a program from {}: {explanation}; go on without, by `Sandbox::accept_without`, or use another system",
-        listed(missing)
-    )]
-    CannotEnforce {
-        /// What it cannot.
-        missing: Vec<Protection>,
-        /// What was found instead.
-        explanation: String,
-    },
-    /// A path that was granted cannot be opened.
-    #[error("{} cannot be granted: {cause}", path.display())]
-    Path {
-        /// The path.
-        path: PathBuf,
-        /// Why not.
-        cause: String,
-    },
-    /// Files in the place have names outside it, so whoever reads or writes the one reads or writes the other.
-    #[error("{} of the files have other names outside the sandbox, {} for one: copy them, or accept it by `Sandbox::accept_foreign_links`", links.len(), links.first().map(|link| link.display().to_string()).unwrap_or_default())]
-    ForeignLinks {
-        /// One path of each, ordered.
-        links: Vec<PathBuf>,
-    },
-    /// The rules were refused.
-    #[error("the rules of the sandbox were refused: {cause}")]
-    Refused {
-        /// What the kernel said.
-        cause: String,
-    },
+/// System calls that are not refused although a sandbox refuses them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Exceptions {
+    pub(crate) network: Network,
+    pub(crate) unix_sockets: bool,
+    pub(crate) inotify: bool,
 }
 
 impl Sandbox {
@@ -84,8 +58,8 @@ impl Sandbox {
             place,
             temporary: None,
             grants,
-            network: Network::default(),
-            unix_sockets: false,
+            settings: Vec::new(),
+            exceptions: Exceptions::default(),
             foreign_links: false,
             waived: BTreeSet::new(),
         }
@@ -139,6 +113,7 @@ impl Sandbox {
 
     /// Runs cargo and rustc as they are installed, and reads the dependencies that were fetched before. New ones cannot
     /// be fetched, and credentials are not read; builds go below the place, or wherever `CARGO_TARGET_DIR` is granted.
+    /// Where a secret stands in cargo's settings, [`Sandbox::prepare`] fails and names it.
     #[must_use]
     pub fn cargo(mut self) -> Self {
         let home = |variable: &str, directory: &str| match std::env::var_os(variable) {
@@ -146,16 +121,21 @@ impl Sandbox {
             None => std::env::home_dir().map(|home| home.join(directory)),
         };
         if let (Some(cargo), Some(rustup)) = (home("CARGO_HOME", ".cargo"), home("RUSTUP_HOME", ".rustup")) {
-            self.grants.extend(presets::cargo(&cargo, &rustup));
+            let (grants, settings) = presets::cargo(&cargo, &rustup);
+            self.grants.extend(grants);
+            self.settings.extend(settings);
         }
         self
     }
 
-    /// Reads the user's configuration of git, whatever stands in it: without it git refuses to work if there is one.
+    /// Reads the user's configuration of git: without it git refuses to work if there is one. Where a secret stands in it,
+    /// [`Sandbox::prepare`] fails and names it; `GIT_CONFIG_GLOBAL` names another one.
     #[must_use]
     pub fn git(mut self) -> Self {
         if let Some(home) = std::env::home_dir() {
-            self.grants.extend(presets::git(&home));
+            let (grants, settings) = presets::git(&home);
+            self.grants.extend(grants);
+            self.settings.extend(settings);
         }
         self
     }
@@ -163,7 +143,7 @@ impl Sandbox {
     /// The network: left alone unless this says otherwise.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
-        self.network = network;
+        self.exceptions.network = network;
         self
     }
 
@@ -171,7 +151,16 @@ impl Sandbox {
     /// container engine, does for a confined program what that may not do itself: grant this only where there is none.
     #[must_use]
     pub fn unix_sockets(mut self) -> Self {
-        self.unix_sockets = true;
+        self.exceptions.unix_sockets = true;
+        self
+    }
+
+    /// Watching files by inotify, too, as programs do that build again when something changes. The kernel lets a program
+    /// watch each path that its user may read, so it learns the names of all files that are made there: a sibling's are among
+    /// them. Without this most programs look at their files from time to time instead.
+    #[must_use]
+    pub fn inotify(mut self) -> Self {
+        self.exceptions.inotify = true;
         self
     }
 
@@ -192,7 +181,8 @@ impl Sandbox {
     /// What is asked for.
     #[must_use]
     pub fn wanted(&self) -> BTreeSet<Protection> {
-        let is_wanted = |protection: &Protection| *protection != Protection::Tcp || self.network == Network::Cut;
+        let is_wanted =
+            |protection: &Protection| *protection != Protection::Tcp || self.exceptions.network == Network::Cut;
         Protection::ALL.into_iter().filter(is_wanted).collect()
     }
 
@@ -242,7 +232,10 @@ impl Sandbox {
         }
         let enforced: BTreeSet<_> =
             self.wanted().into_iter().filter(|protection| support.enforces(*protection)).collect();
-        let enforcement = Enforcement::new(&self.grants, &enforced, self.network, self.unix_sockets)?;
+        if enforced.contains(&Protection::Files) {
+            self.look_for_secrets()?;
+        }
+        let enforcement = Enforcement::new(&self.grants, &enforced, self.exceptions)?;
         if !self.foreign_links {
             let writable: Vec<PathBuf> = self
                 .grants
@@ -258,6 +251,16 @@ impl Sandbox {
         }
         Ok(Confinement::new(enforcement, enforced))
     }
+
+    fn look_for_secrets(&self) -> Result<(), PrepareError> {
+        let mut secrets = Vec::new();
+        for settings in &self.settings {
+            let path = &settings.path;
+            let names = settings.secrets().map_err(|cause| PrepareError::Path { path: path.clone(), cause })?;
+            secrets.extend(names.into_iter().map(|name| (path.clone(), name)));
+        }
+        if secrets.is_empty() { Ok(()) } else { Err(PrepareError::Secrets { secrets }) }
+    }
 }
 
 /// The path without symbolic links in the part of it that exists.
@@ -269,10 +272,6 @@ fn resolved(path: &Path) -> PathBuf {
         }
     }
     path
-}
-
-fn listed(protections: &[Protection]) -> String {
-    protections.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -289,7 +288,13 @@ mod tests {
     fn what_cannot_be_enforced_is_said_with_what_it_is() {
         let (_directory, sandbox) = sandbox();
         let old = Support::of([Protection::Files, Protection::Truncation, Protection::Tcp], "an old kernel");
-        let expected = [Protection::Devices, Protection::AbstractSockets, Protection::Signals, Protection::SystemCalls];
+        let expected = [
+            Protection::Devices,
+            Protection::AbstractSockets,
+            Protection::Signals,
+            Protection::SystemCalls,
+            Protection::Privileges,
+        ];
         assert_eq!(sandbox.missing_on(&old), expected);
         match sandbox.prepare_on(&old) {
             Err(error @ PrepareError::CannotEnforce { .. }) => {
@@ -330,6 +335,30 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn settings_with_a_secret_are_not_granted_by_a_preset() {
+        let (directory, mut sandbox) = sandbox();
+        let settings = directory.path().join("config.toml");
+        std::fs::write(&settings, "[registries.work]\ntoken = 'never shown'\n").unwrap();
+        let (grants, screened) = presets::cargo(directory.path(), directory.path());
+        assert!(grants.iter().any(|grant| grant.path == settings));
+        assert!(!grants.iter().any(|grant| grant.path == directory.path().join("credentials.toml")));
+        sandbox.settings.extend(screened);
+        let error = sandbox.prepare().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "a confined program would read what looks like secrets, registries.work.token in {}: move them to where \
+                 the tool keeps its credentials (`cargo login`, a credential helper of git), or grant the file all the same \
+                 by `Sandbox::read` instead of the preset",
+                settings.display()
+            )
+        );
+        std::fs::write(&settings, "[build]\njobs = 1\n").unwrap();
+        sandbox.prepare().unwrap();
     }
 
     #[test]

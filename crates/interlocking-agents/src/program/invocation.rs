@@ -183,9 +183,10 @@ impl Invocation {
         let runtime = Handle::current();
         let spawning = tokio::task::spawn_blocking(move || {
             let confinement = sandbox.prepare().map_err(|error| error.to_string())?;
-            let spawned = confinement.enter(|| {
+            // A confined thread is put into no namespace any more.
+            let spawned = confinement.enter_after(Namespace::enter, |namespace| {
                 let _runtime = runtime.enter();
-                spawn(command, marker)
+                spawn(command, marker, namespace)
             });
             spawned.map_err(|error| error.to_string())
         });
@@ -203,9 +204,8 @@ impl Invocation {
     }
 }
 
-/// On a thread that ends thereafter, as it may be marked.
-fn spawn(mut command: Command, marker: Marker) -> io::Result<Life> {
-    let namespace = Namespace::enter();
+/// On a thread that is in the namespace, if there is one.
+fn spawn(mut command: Command, marker: Marker, namespace: Option<Namespace>) -> io::Result<Life> {
     let child = command.spawn()?;
     #[cfg(target_os = "linux")]
     let pipes = super::pipes::of(&child);
@@ -218,13 +218,13 @@ fn spawn(mut command: Command, marker: Marker) -> io::Result<Life> {
 /// On a thread of its own where that is of use.
 fn spawn_aside(command: Command, marker: Marker) -> io::Result<Life> {
     if Namespace::is_refused() {
-        return spawn(command, marker);
+        return spawn(command, marker, None);
     }
     let runtime = Handle::current();
     std::thread::scope(|scope| {
         let spawning = std::thread::Builder::new().name("program".to_owned()).spawn_scoped(scope, || {
             let _runtime = runtime.enter();
-            spawn(command, marker)
+            spawn(command, marker, Namespace::enter())
         })?;
         match spawning.join() {
             Ok(spawned) => spawned,

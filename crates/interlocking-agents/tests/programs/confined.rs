@@ -32,6 +32,23 @@ async fn a_confined_program_writes_its_place_alone_and_leaves_nobody() {
     assert!(ended.survivors >= 1);
 }
 
+/// A program without an environment, a session or files of its caller's has its namespace still, and takes no other.
+#[tokio::test]
+async fn a_confined_program_does_not_leave_its_namespace() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("not tried: it takes the system's own user to make a namespace of host names");
+    }
+    let place = tempfile::tempdir().unwrap();
+    let script = "(setsid env -i PATH=\"$PATH\" sh -c 'echo $$ > child; unshare --uts sleep 600; exec sleep 600' \
+                  >/dev/null 2>&1 </dev/null &); while ! test -s child; do sleep 0.01; done; echo done";
+    let invocation = Invocation { sandbox: Some(Arc::new(sandbox(place.path()))), ..shell_in(place.path(), script) };
+    let mut running = invocation.start().await.unwrap();
+    assert_eq!(lines(&mut running).await, ["done"]);
+    let ended = running.end().await.unwrap();
+    assert!(!runs(number(&place.path().join("child")).await));
+    assert!(ended.survivors >= 1);
+}
+
 #[tokio::test]
 async fn what_cannot_be_confined_is_not_started() {
     let place = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Landlock for files, TCP, signals and abstract sockets; seccomp beside it.
+//! Landlock for files, TCP, signals and abstract sockets; seccomp beside it; and no capabilities.
 //!
-//! Both bind the thread that asks for it and whatever that starts from then on; nothing takes them off again.
+//! All of it binds the thread that asks for it and whatever that starts from then on; nothing takes it off again.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,13 @@ use landlock::{
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
 
-use super::system_calls::SystemCalls;
+use super::{privileges, system_calls::SystemCalls};
 use crate::{
     confinement::EnterError,
     grant::{Access, Grant},
+    prepare_error::PrepareError,
     protection::{Protection, Support},
-    sandbox::{Network, PrepareError},
+    sandbox::Exceptions,
 };
 
 /// The newest interface whose rights are used. That of later ones, sockets by path, is what [`SystemCalls`] does.
@@ -24,6 +25,7 @@ pub(crate) struct Enforcement {
     /// None if the caller accepted to go on without.
     rules: Option<RulesetCreated>,
     system_calls: Option<SystemCalls>,
+    without_privileges: bool,
 }
 
 /// Tries what the kernel knows, and then whether it really takes rules: it may be forbidden where this runs.
@@ -43,7 +45,8 @@ pub(crate) fn probe() -> Support {
     if known.is_empty() {
         explanations.push("the kernel has no Landlock, or it is off".to_owned());
     } else if let Some(cause) = try_out(|| {
-        let enforcement = Enforcement { rules: Some(rules_for(&[], &known)?), system_calls: None };
+        let enforcement =
+            Enforcement { rules: Some(rules_for(&[], &known)?), system_calls: None, without_privileges: false };
         enforcement.confine_this_thread().map_err(|error| error.to_string())
     }) {
         explanations.push(format!("the kernel has Landlock, but does not take rules here: {cause}"));
@@ -51,10 +54,16 @@ pub(crate) fn probe() -> Support {
     } else {
         explanations.push("the kernel has Landlock".to_owned());
     }
-    match try_out(|| SystemCalls::new(Network::Cut, false)?.forbid_on_this_thread()) {
+    match try_out(|| SystemCalls::new(Exceptions::default())?.forbid_on_this_thread()) {
         Some(cause) => explanations.push(format!("system calls cannot be filtered: {cause}")),
         None => {
             known.insert(Protection::SystemCalls);
+        }
+    }
+    match try_out(privileges::give_up_on_this_thread) {
+        Some(cause) => explanations.push(cause),
+        None => {
+            known.insert(Protection::Privileges);
         }
     }
     let explanation = explanations.join("; ");
@@ -77,15 +86,20 @@ impl Enforcement {
     pub(crate) fn new(
         grants: &[Grant],
         enforced: &BTreeSet<Protection>,
-        network: Network,
-        unix_sockets: bool,
+        exceptions: Exceptions,
     ) -> Result<Self, PrepareError> {
         let refused = |cause: String| PrepareError::Refused { cause };
-        let rules = if enforced.iter().any(|protection| *protection != Protection::SystemCalls) {
+        let by_landlock =
+            |protection: &Protection| !matches!(protection, Protection::SystemCalls | Protection::Privileges);
+        let rules = if enforced.iter().any(by_landlock) {
             let mut opened = Vec::new();
             if enforced.contains(&Protection::Files) {
                 for grant in grants {
                     opened.extend(open(grant)?);
+                    let is_writing = grant.access == Access::Write && enforced.contains(&Protection::Privileges);
+                    if let Some(cause) = is_writing.then(|| privileges::needed_to_write(&grant.path)).flatten() {
+                        return Err(PrepareError::Path { path: grant.path.clone(), cause });
+                    }
                 }
             }
             Some(rules_for(&opened, enforced).map_err(refused)?)
@@ -94,14 +108,17 @@ impl Enforcement {
         };
         let system_calls = enforced
             .contains(&Protection::SystemCalls)
-            .then(|| SystemCalls::new(network, unix_sockets))
+            .then(|| SystemCalls::new(exceptions))
             .transpose()
             .map_err(refused)?;
-        Ok(Self { rules, system_calls })
+        Ok(Self { rules, system_calls, without_privileges: enforced.contains(&Protection::Privileges) })
     }
 
     pub(crate) fn confine_this_thread(&self) -> Result<(), EnterError> {
         let refused = |cause: String| EnterError::Refused { cause };
+        if self.without_privileges {
+            privileges::give_up_on_this_thread().map_err(refused)?;
+        }
         if let Some(rules) = &self.rules {
             let status = rules.try_clone()?.restrict_self().map_err(|error| refused(causes(&error)))?;
             if status.ruleset != RulesetStatus::FullyEnforced {

@@ -1,12 +1,12 @@
 //! Machines on which system calls cannot be filtered.
 
-use crate::sandbox::Network;
+use crate::sandbox::Exceptions;
 
 /// Never made.
 pub(crate) struct SystemCalls(std::convert::Infallible);
 
 impl SystemCalls {
-    pub(crate) fn new(_network: Network, _unix_sockets: bool) -> Result<Self, String> {
+    pub(crate) fn new(_exceptions: Exceptions) -> Result<Self, String> {
         Err(format!("there are no filters for {}", std::env::consts::ARCH))
     }
 

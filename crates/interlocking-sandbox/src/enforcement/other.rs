@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::{
     confinement::EnterError,
     grant::Grant,
+    prepare_error::PrepareError,
     protection::{Protection, Support},
-    sandbox::{Network, PrepareError},
+    sandbox::Exceptions,
 };
 
 /// Nothing: the caller accepted that.
@@ -20,8 +21,7 @@ impl Enforcement {
     pub(crate) fn new(
         _grants: &[Grant],
         _enforced: &BTreeSet<Protection>,
-        _network: Network,
-        _unix_sockets: bool,
+        _exceptions: Exceptions,
     ) -> Result<Self, PrepareError> {
         Ok(Self)
     }

@@ -1,107 +1,98 @@
-//! What Landlock does not govern, forbidden by seccomp: sockets, and some ways out without a file.
+//! What Landlock does not govern, refused by seccomp: sockets, other programs' limits and scheduling, and ways out without a file.
 //!
-//! Only what no build tool or agent needs is forbidden; everything else is as it was.
+//! Each call that Linux had when [`NEWEST`] came was judged: those in [`refusals`] are refused, the others are as they were. Newer
+//! ones were not, so there is none of them: programs take the older way.
+
+mod refusals;
 
 use std::collections::BTreeMap;
 
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
-};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, sock_filter};
 
-use crate::sandbox::Network;
+use crate::sandbox::Exceptions;
+use refusals::Refusals;
 
-/// Puts a character into a terminal as if it had been typed.
-const TIOCSTI: u64 = 0x5412;
-/// Pastes into a virtual console.
-const TIOCLINUX: u64 = 0x541C;
+/// `file_setattr`, of Linux 6.17.
+const NEWEST: u32 = 469;
 
-/// Ways to others that are no files.
-const WHATEVER_THE_ARGUMENTS: [i64; 21] = [
-    // A ring makes sockets, too, and no filter sees it.
-    libc::SYS_io_uring_setup,
-    // Key rings of the user.
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
-    // Memory, queues and semaphores that all programs of a user share.
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_mq_open,
-    // The kernel's view of other programs.
-    libc::SYS_perf_event_open,
-    libc::SYS_bpf,
-    // The system's own user gets out of anything by these.
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_reboot,
-];
-
-/// On x86-64, a second set of numbers for the same calls, with pointers of 32 bits.
-#[cfg(target_arch = "x86_64")]
-const X32: i64 = 0x4000_0000;
-
-/// Most calls have the same number in both sets.
-#[cfg(target_arch = "x86_64")]
-fn x32(call: i64) -> i64 {
-    const OF_ITS_OWN: [(i64, i64); 2] = [(libc::SYS_ioctl, 514), (libc::SYS_kexec_load, 528)];
-    let own = OF_ITS_OWN.iter().find(|(number, _)| *number == call);
-    X32 + own.map_or(call, |(_, number)| *number)
-}
+/// On x86-64, a second set of numbers for the same calls begins here, with pointers of 32 bits. No other machine has any there.
+const X32: u32 = 0x4000_0000;
 
 pub(crate) struct SystemCalls {
-    program: BpfProgram,
+    /// The kernel asks all of them, the last one first, and does what is the strictest.
+    filters: Vec<BpfProgram>,
 }
 
 impl SystemCalls {
-    pub(crate) fn new(network: Network, unix_sockets: bool) -> Result<Self, String> {
+    pub(crate) fn new(exceptions: Exceptions) -> Result<Self, String> {
         let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
-        let sockets = match (network, unix_sockets) {
-            // No rule: whatever the arguments.
-            (Network::Cut, _) => Some(Vec::new()),
-            (Network::LeftAlone, false) => Some(vec![where_argument(0, libc::AF_UNIX as u64)?]),
-            (Network::LeftAlone, true) => None,
-        };
-        let terminal = || -> Result<_, String> { Ok(vec![where_argument(1, TIOCSTI)?, where_argument(1, TIOCLINUX)?]) };
-
-        let mut forbidden: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-        let mut forbid = |call: i64, rules: Vec<SeccompRule>| {
-            #[cfg(target_arch = "x86_64")]
-            forbidden.insert(x32(call), rules.clone());
-            forbidden.insert(call, rules);
-        };
-        forbid(libc::SYS_ioctl, terminal()?);
-        for call in WHATEVER_THE_ARGUMENTS {
-            forbid(call, Vec::new());
+        let mut by_answer: BTreeMap<i32, Refusals> = BTreeMap::new();
+        for (answer, refusals) in refusals::all(exceptions)? {
+            by_answer.entry(answer).or_default().extend(refusals);
         }
-        #[cfg(target_arch = "x86_64")]
-        for call in [libc::SYS_iopl, libc::SYS_ioperm] {
-            forbid(call, Vec::new());
+        let mut filters = vec![unknown_calls(NEWEST)];
+        for (answer, refusals) in by_answer {
+            // A program of another architecture, whose numbers mean other calls, is ended at its first call.
+            let refuse = SeccompAction::Errno(answer.unsigned_abs());
+            let filter = SeccompFilter::new(refusals, SeccompAction::Allow, refuse, architecture);
+            let program = filter.and_then(TryInto::try_into).map_err(|error| error.to_string())?;
+            filters.push(program);
         }
-        if let Some(sockets) = sockets {
-            forbid(libc::SYS_socket, sockets);
-        }
-        let filter =
-            SeccompFilter::new(forbidden, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32), architecture)
-                .map_err(|error| error.to_string())?;
-        Ok(Self { program: filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())? })
+        Ok(Self { filters })
     }
 
     pub(crate) fn forbid_on_this_thread(&self) -> Result<(), String> {
-        seccompiler::apply_filter(&self.program).map_err(|error| error.to_string())
+        self.filters.iter().try_for_each(apply)
     }
 }
 
-/// Whether the lower 32 bits of an argument are this: the kernel looks at no more.
-fn where_argument(position: u8, value: u64) -> Result<SeccompRule, String> {
-    let condition = SeccompCondition::new(position, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value);
-    condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|error| error.to_string())
+fn apply(filter: &BpfProgram) -> Result<(), String> {
+    seccompiler::apply_filter(filter).map_err(|error| error.to_string())
+}
+
+/// Calls with a number above the newest: there is none, for seccompiler compares numbers by their equality alone.
+fn unknown_calls(newest: u32) -> BpfProgram {
+    let statement = |code: u32, k: u32| sock_filter { code: code as u16, jt: 0, jf: 0, k };
+    let above = |number: u32| sock_filter {
+        code: (libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K) as u16,
+        jt: 0,
+        jf: 1,
+        k: number,
+    };
+    let answer = |answer: i32| statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | answer.unsigned_abs());
+    vec![
+        // The number is what the kernel shows a filter first.
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
+        above(X32 - 1),
+        answer(libc::EPERM),
+        above(newest),
+        answer(libc::ENOSYS),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::{
+        io::Errno,
+        process::{PidfdFlags, getpid, pidfd_open},
+    };
+
+    use super::*;
+
+    /// Number 434. On a thread that ends, for it stays so.
+    fn opened_where_the_newest_is(newest: u32) -> Option<Errno> {
+        let thread = std::thread::spawn(move || {
+            rustix::thread::set_no_new_privs(true).unwrap();
+            apply(&unknown_calls(newest)).unwrap();
+            pidfd_open(getpid(), PidfdFlags::empty()).err()
+        });
+        thread.join().unwrap()
+    }
+
+    #[test]
+    fn there_are_no_calls_that_are_newer_than_the_newest() {
+        assert_eq!(opened_where_the_newest_is(433), Some(Errno::NOSYS));
+        assert_eq!(opened_where_the_newest_is(434), None);
+    }
 }

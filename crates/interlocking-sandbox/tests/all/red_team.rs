@@ -1,25 +1,59 @@
 //! A malicious program against each level: what it tries succeeds without the sandbox, so that these tests can fail.
 
-use std::process::Command;
+use std::{
+    os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
+    process::Command,
+};
 
 use interlocking_sandbox::PrepareError;
 
 use crate::{
-    attempts::ATTEMPTS,
+    attempts::{self, Attempt, Needs},
+    attempts_as_root::AS_ROOT,
+    attempts_by_sockets::{SHARING, SOCKETS},
+    attempts_on_files::WATCHING,
     scene::{Level, SECRET, Scene, text},
 };
 
+/// Is set where another user plays the attempts again.
+const BY_ANOTHER_USER: &str = "INTERLOCKING_RED_TEAM_BY_ANOTHER_USER";
+
 /// The attempts of one part, so that parts run beside each other.
 fn attempts(part: usize, of: usize) {
-    for attempt in ATTEMPTS.iter().skip(part).step_by(of) {
-        for (level, succeeds) in Level::ALL.into_iter().zip(attempt.succeeds) {
-            if level != Level::Sandbox && attempt.script.contains("0x4206") && yama_forbids() {
-                continue;
-            }
-            let scene = Scene::new(level);
-            assert_eq!(scene.attempt(attempt), succeeds, "{} ({level:?})", attempt.name);
-        }
-    }
+    let played: Vec<_> = attempts::all().skip(part).step_by(of).flat_map(played).collect();
+    let wrong: Vec<_> = played.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is not as it should be, level by level.
+fn played(attempt: &'static Attempt) -> impl Iterator<Item = Option<String>> {
+    let by_all = match attempt.needs {
+        Needs::Root => rustix::process::geteuid().is_root(),
+        Needs::Tracing => !yama_forbids(),
+        Needs::Network | Needs::Nothing => true,
+    };
+    // Another user plays a place once for both kinds, which differ in what git tells.
+    let by_other = std::env::var_os(BY_ANOTHER_USER).is_some() && attempt.succeeds[0] == attempt.succeeds[1];
+    let is_in = |lists: &[&[Attempt]]| lists.iter().copied().flatten().any(|one| one.name == attempt.name);
+    let (by_socket, by_sharing) = (is_in(&[SOCKETS]), is_in(&[SHARING, WATCHING]));
+    let has_network = by_socket || is_in(&[AS_ROOT]);
+    let levels = Level::ALL.into_iter().filter(move |level| match level {
+        Level::Worktree => by_all && !by_other,
+        Level::Clone => by_all,
+        Level::Sandbox => true,
+        Level::SandboxWithNetwork => has_network,
+    });
+    levels.map(move |level| {
+        let scene = Scene::new(level);
+        let mut scene = match (by_socket, by_sharing) {
+            (true, _) => scene.serving(),
+            (_, true) => scene.sharing(),
+            _ => scene,
+        };
+        let succeeded = scene.attempt(attempt);
+        let word = if succeeded { "succeeds" } else { "is refused" };
+        (succeeded != level.lets(attempt)).then(|| format!("{} {word} ({level:?})", attempt.name))
+    })
 }
 
 /// Some systems let nobody attach to a program that is not its own child, sandbox or not.
@@ -37,6 +71,35 @@ fn attempts_of_the_second_part() {
     attempts(1, 2);
 }
 
+/// The tests above again, by a user without any rights. Who is such a user has played them so already.
+#[test]
+fn attempts_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("not played again: the user who runs this has no more rights than another");
+    }
+    const NOBODY: u32 = 65534;
+    // The directory that this program lies in need not be open to others.
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (program, home) = (directory.path().join("all"), directory.path().join("home"));
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    std::fs::create_dir(&home).unwrap();
+    std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut again = Command::new(program);
+    again.args(["--exact", "red_team::attempts_of_the_first_part", "red_team::attempts_of_the_second_part"]);
+    again
+        .process_group(0)
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .current_dir(&home)
+        .env("HOME", &home)
+        .env("TMPDIR", &home)
+        .env(BY_ANOTHER_USER, "yes");
+    let output = again.output().unwrap();
+    let said = text(&output.stdout);
+    assert!(output.status.success() && said.contains("2 passed"), "{said}{}", text(&output.stderr));
+}
+
 /// The table in the documentation is the one that is tested.
 #[test]
 fn the_documentation_says_what_is_stopped() {
@@ -44,7 +107,7 @@ fn the_documentation_says_what_is_stopped() {
     let row = |name: &str, [worktree, clone, sandbox]: [bool; 3]| {
         format!("| {name} | {} | {} | {} |", word(worktree), word(clone), word(sandbox))
     };
-    let mut expected: Vec<String> = ATTEMPTS.iter().map(|attempt| row(attempt.name, attempt.succeeds)).collect();
+    let mut expected: Vec<String> = attempts::all().map(|attempt| row(attempt.name, attempt.succeeds)).collect();
     expected.push(row("read by a hard link that lies there", [true, true, false]));
     expected.sort();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/isolation.md");
@@ -67,7 +130,7 @@ fn a_hard_link_that_lies_there_is_found_before_the_start() {
             Err(PrepareError::ForeignLinks { links }) => assert_eq!(links, [scene.place.path().join("planted")]),
             other => panic!("{other:?}"),
         }
-        let output = if level == Level::Sandbox {
+        let output = if level.is_sandbox() {
             // Accepted by the caller, it is a way out: that is why it is looked for.
             let accepted = scene.sandbox().accept_foreign_links().prepare().unwrap();
             scene.shell_in(Some(&accepted), "cat planted")
@@ -75,6 +138,35 @@ fn a_hard_link_that_lies_there_is_found_before_the_start() {
             scene.shell("cat planted")
         };
         assert!(text(&output.stdout).contains(SECRET));
+    }
+}
+
+/// A socket that keeps its peer is no way to another one.
+#[test]
+fn an_end_of_a_pair_keeps_its_peer() {
+    for level in [Level::Sandbox, Level::SandboxWithNetwork] {
+        let scene = Scene::new(level).serving();
+        let output = scene.perl(
+            r#"
+            for my $kind (SOCK_STREAM, SOCK_SEQPACKET) {
+                # With the flags for closing at the start of another program and for not waiting.
+                socketpair($s, $t, AF_UNIX, $kind | 02000000 | 04000, 0) or die $!;
+                syswrite($s, "x") == 1 && sysread($t, $read, 1) == 1 or die $!;
+                print "pair\n";
+                bind($s, sockaddr_un("$ENV{PWD}/own$kind"));
+                for (1 .. 2) {
+                    connect($s, pack("S", AF_UNSPEC));
+                    connect($s, sockaddr_un($ENV{SOCKET})) and print "connected\n";
+                    listen($s, 1) and print "listening\n";
+                    send($s, "?", 0, sockaddr_un($ENV{DATAGRAM}));
+                    print <$s>;
+                    shutdown($s, 2);
+                    close($t);
+                }
+            }
+            "#,
+        );
+        assert_eq!(text(&output.stdout), "pair\npair\n", "{}", text(&output.stderr));
     }
 }
 

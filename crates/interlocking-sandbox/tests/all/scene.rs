@@ -6,7 +6,11 @@ use std::{
     net::{TcpListener, UdpSocket},
     os::{
         linux::net::SocketAddrExt as _,
-        unix::{fs::MetadataExt as _, net::UnixListener},
+        unix::{
+            fs::MetadataExt as _,
+            net::{UnixDatagram, UnixListener},
+            process::CommandExt as _,
+        },
     },
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -17,12 +21,12 @@ use interlocking_sandbox::{Confinement, Network, Sandbox};
 use interlocking_worktree::{BranchName, CommitId, Configuration, Repository, Signature, Worktree};
 use tempfile::TempDir;
 
-use crate::attempts::{Aim, Attempt};
+use crate::{
+    attempts::{Aim, Attempt, Needs, Script},
+    scripts::{CALLS, REMOVE, SHARE, command, perl, shell},
+};
 
 pub(crate) const SECRET: &str = "the-secret-of-the-sibling";
-
-/// Makes shared memory with a secret in it; it stays until it is removed (`IPC_RMID`, 0).
-const SHARE: &str = "$m = shmget($ARGV[0]+0, 64, 01600); defined $m or die $!; shmwrite($m, $ARGV[1], 0, 64) or die $!";
 
 /// How the attacker's place is kept from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,10 +34,27 @@ pub(crate) enum Level {
     Worktree,
     Clone,
     Sandbox,
+    /// With the network left alone.
+    SandboxWithNetwork,
 }
 
 impl Level {
-    pub(crate) const ALL: [Self; 3] = [Self::Worktree, Self::Clone, Self::Sandbox];
+    pub(crate) const ALL: [Self; 4] = [Self::Worktree, Self::Clone, Self::Sandbox, Self::SandboxWithNetwork];
+
+    pub(crate) fn is_sandbox(self) -> bool {
+        matches!(self, Self::Sandbox | Self::SandboxWithNetwork)
+    }
+
+    /// Whether an attempt succeeds here.
+    pub(crate) fn lets(self, attempt: &Attempt) -> bool {
+        let [worktree, clone, sandbox] = attempt.succeeds;
+        match self {
+            Self::Worktree => worktree,
+            Self::Clone => clone,
+            Self::Sandbox => sandbox,
+            Self::SandboxWithNetwork => sandbox || attempt.needs == Needs::Network,
+        }
+    }
 }
 
 pub(crate) struct Scene {
@@ -42,8 +63,9 @@ pub(crate) struct Scene {
     pub(crate) base: CommitId,
     pub(crate) place: Worktree,
     level: Level,
-    victim: Child,
+    victim: Victim,
     environment: Vec<(&'static str, String)>,
+    shares: bool,
 }
 
 impl Scene {
@@ -63,9 +85,10 @@ impl Scene {
         std::fs::write(at("run/sibling/program"), "#!/bin/sh\necho done\n").unwrap();
         run(Command::new("chmod").arg("+x").arg(at("run/sibling/program")));
         sibling.commit_all(&who, "A secret").unwrap().unwrap();
+        std::os::unix::fs::symlink("somewhere", at("run/sibling/link")).unwrap();
         let place = match level {
             Level::Worktree => repository.create_worktree(at("run/attacker"), branch("attacker"), base).unwrap(),
-            Level::Clone | Level::Sandbox => {
+            Level::Clone | Level::Sandbox | Level::SandboxWithNetwork => {
                 repository.create_clone(at("run/attacker"), &branch("attacker"), base).unwrap()
             }
         };
@@ -74,26 +97,47 @@ impl Scene {
 
         // Its arguments, its environment, its working directory and its open files are all worth something.
         let victim = Command::new("sh")
-            .args(["-c", "while :; do sleep 1; done", SECRET])
+            .args(["-c", "for second in $(seq 600); do sleep 1; done", SECRET])
+            .process_group(0)
             .current_dir(at("run/sibling"))
             .env("TOKEN", SECRET)
             .stdin(std::fs::File::open(at("run/sibling/secret.txt")).unwrap())
+            // What waits for the output of these tests does not wait for it.
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        let victim = Victim(victim);
         let blob = run(Command::new("git").args(["rev-parse", "HEAD:secret.txt"]).current_dir(at("run/sibling")));
         let mut environment = vec![
             ("SIBLING", at("run/sibling").display().to_string()),
             ("PROJECT", at("project").display().to_string()),
-            ("VICTIM", victim.id().to_string()),
+            ("VICTIM", victim.0.id().to_string()),
             ("BLOB", text(&blob.stdout).trim().to_owned()),
             ("BASE", base.to_string()),
         ];
-        environment.extend(services(&at("socket")));
-        // A number that nobody else has while the victim lives.
-        let memory = 0x1000_0000 + victim.id();
-        environment.push(("MEMORY", memory.to_string()));
-        run(Command::new("perl").args(["-e", SHARE, &memory.to_string(), SECRET]));
-        Self { directory, repository, base, place, level, victim, environment }
+        environment.extend(CALLS.map(|(name, number)| (name, number.to_string())));
+        Self { directory, repository, base, place, level, victim, environment, shares: false }
+    }
+
+    /// With services that give the secret to whoever asks.
+    pub(crate) fn serving(mut self) -> Self {
+        self.environment.extend(services(&self.at("socket"), &self.at("datagram")));
+        self
+    }
+
+    /// With a program of the sibling's that shares the secret in all ways that there are.
+    pub(crate) fn sharing(mut self) -> Self {
+        // What nobody else has while the victim lives.
+        let id = self.victim.0.id();
+        self.environment.push(("KEY", (0x1000_0000 + id).to_string()));
+        self.environment.push(("NAME", format!("interlocking-red-team-{id}")));
+        let shared = run(perl(SHARE).arg(SECRET).envs(self.environment.iter().cloned()));
+        let numbers = text(&shared.stdout);
+        self.environment
+            .extend(["MEMORY", "QUEUE", "SEMAPHORE"].into_iter().zip(numbers.split(' ').map(str::to_owned)));
+        self.shares = true;
+        self
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -108,20 +152,40 @@ impl Scene {
         self.at("run/sibling")
     }
 
-    /// What a runtime would set up for an agent that needs git and no network.
+    /// What a runtime would set up for an agent that needs git, and no network unless the level has it.
     pub(crate) fn sandbox(&self) -> Sandbox {
-        Sandbox::for_place(self.place.path()).temporary_directory(self.at("temporary")).git().network(Network::Cut)
+        let network = if self.level == Level::SandboxWithNetwork { Network::LeftAlone } else { Network::Cut };
+        Sandbox::for_place(self.place.path()).temporary_directory(self.at("temporary")).git().network(network)
     }
 
-    /// Runs a script as the level has it.
+    /// Runs a script of the shell as the level has it.
     pub(crate) fn shell(&self, script: &str) -> Output {
-        let confinement = (self.level == Level::Sandbox).then(|| self.sandbox().prepare().unwrap());
-        self.shell_in(confinement.as_ref(), script)
+        self.run(shell(script))
+    }
+
+    pub(crate) fn perl(&self, script: &str) -> Output {
+        self.run(perl(script))
+    }
+
+    fn run(&self, command: Command) -> Output {
+        let confinement = self.level.is_sandbox().then(|| self.sandbox().prepare().unwrap());
+        self.run_in(confinement.as_ref(), command)
     }
 
     pub(crate) fn shell_in(&self, confinement: Option<&Confinement>, script: &str) -> Output {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).current_dir(self.place.path()).envs(self.environment.iter().cloned());
+        self.run_in(confinement, shell(script))
+    }
+
+    pub(crate) fn perl_in(&self, confinement: Option<&Confinement>, script: &str) -> Output {
+        self.run_in(confinement, perl(script))
+    }
+
+    pub(crate) fn attempt_in(&self, confinement: Option<&Confinement>, attempt: &Attempt) -> Output {
+        self.run_in(confinement, command(attempt))
+    }
+
+    fn run_in(&self, confinement: Option<&Confinement>, mut command: Command) -> Output {
+        command.current_dir(self.place.path()).envs(self.environment.iter().cloned());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GIT_")) {
             command.env_remove(name);
         }
@@ -129,6 +193,7 @@ impl Scene {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("TMPDIR", self.at("temporary"))
+            .env("PWD", self.place.path())
             .envs([("GIT_AUTHOR_NAME", "Eve"), ("GIT_AUTHOR_EMAIL", "eve@example.org")])
             .envs([("GIT_COMMITTER_NAME", "Eve"), ("GIT_COMMITTER_EMAIL", "eve@example.org")])
             .stdin(Stdio::null());
@@ -139,10 +204,10 @@ impl Scene {
     }
 
     /// Makes the attempt and says whether it succeeded.
-    pub(crate) fn attempt(&self, attempt: &Attempt) -> bool {
+    pub(crate) fn attempt(&mut self, attempt: &Attempt) -> bool {
         let before = self.outside();
-        let output = self.shell(attempt.script);
-        if attempt.script.contains("> ended") {
+        let output = self.run(command(attempt));
+        if matches!(attempt.script, Script::Shell(script) if script.contains("> ended")) {
             self.wait_for_the_background();
         }
         let said = text(&output.stdout);
@@ -152,6 +217,7 @@ impl Scene {
                 said.contains(SECRET) || text(&stolen).contains(SECRET)
             }
             Aim::Write => self.outside() != before,
+            Aim::End => self.victim_ends(),
             Aim::Act => said.contains("done"),
         }
     }
@@ -165,7 +231,15 @@ impl Scene {
         }
     }
 
-    /// Everything outside the attacker's place: kind, mode, time and contents of each file.
+    /// A signal takes effect when the program runs next, which is soon.
+    fn victim_ends(&mut self) -> bool {
+        (0..20).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            self.victim.0.try_wait().unwrap().is_some()
+        })
+    }
+
+    /// Everything outside the attacker's place: kind, mode, owner, time and contents of each file.
     pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut waiting = vec![self.directory.path().to_owned()];
@@ -184,7 +258,7 @@ impl Scene {
             } else {
                 "special".to_owned()
             };
-            found.insert(path, format!("{:o} {contents}", metadata.mode()));
+            found.insert(path, format!("{:o} {} {contents}", metadata.mode(), metadata.uid()));
         }
         found
     }
@@ -192,26 +266,37 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        let _ = self.victim.kill();
-        let _ = self.victim.wait();
-        let memory = (0x1000_0000 + self.victim.id()).to_string();
-        let _ = Command::new("perl").args(["-e", "shmctl(shmget($ARGV[0]+0, 0, 0), 0, 0)", &memory]).status();
+        if self.shares {
+            let _ = perl(REMOVE).envs(self.environment.iter().cloned()).status();
+        }
+    }
+}
+
+/// A program that is ended with its scene.
+struct Victim(Child);
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
 /// Each gives the secret to whoever asks, until the test ends.
-fn services(path: &Path) -> Vec<(&'static str, String)> {
+fn services(path: &Path, datagrams: &Path) -> Vec<(&'static str, String)> {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let name = format!("interlocking-red-team-{}", path.display());
     let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
     let abstract_socket = UnixListener::bind_addr(&address).unwrap();
     let socket = UnixListener::bind(path).unwrap();
+    let datagram = UnixDatagram::bind(datagrams).unwrap();
     let named = vec![
         ("TCP", tcp.local_addr().unwrap().port().to_string()),
         ("UDP", udp.local_addr().unwrap().port().to_string()),
         ("ABSTRACT", name),
         ("SOCKET", path.display().to_string()),
+        ("DATAGRAM", datagrams.display().to_string()),
     ];
     let tell = |mut stream: Box<dyn std::io::Write>| drop(stream.write_all(SECRET.as_bytes()));
     std::thread::spawn(move || tcp.incoming().flatten().for_each(|stream| tell(Box::new(stream))));
@@ -220,6 +305,11 @@ fn services(path: &Path) -> Vec<(&'static str, String)> {
     std::thread::spawn(move || {
         while let Ok((_, from)) = udp.recv_from(&mut [0; 16]) {
             drop(udp.send_to(SECRET.as_bytes(), from));
+        }
+    });
+    std::thread::spawn(move || {
+        while let Ok((_, from)) = datagram.recv_from(&mut [0; 16]) {
+            drop(from.as_pathname().map(|from| datagram.send_to(SECRET.as_bytes(), from)));
         }
     });
     named

@@ -73,11 +73,11 @@ async fn a_command_of_an_asynchronous_runtime_is_started_inside() {
 /// With the network left alone TCP works, and unix sockets, which reach the services of the machine, do not.
 #[test]
 fn the_network_left_alone_is_without_unix_sockets() {
-    let scene = Scene::new(Level::Sandbox);
+    let scene = Scene::new(Level::Sandbox).serving();
     let connect = |sandbox: Sandbox, name: &str| {
-        let attempt = crate::attempts::ATTEMPTS.iter().find(|attempt| attempt.name == name).unwrap();
         let confinement = sandbox.prepare().unwrap();
-        text(&scene.shell_in(Some(&confinement), attempt.script).stdout).contains(crate::scene::SECRET)
+        let output = scene.attempt_in(Some(&confinement), crate::attempts::named(name));
+        text(&output.stdout).contains(crate::scene::SECRET)
     };
     let open = || scene.sandbox().network(Network::LeftAlone);
     assert!(connect(open(), "connect by TCP"));
@@ -90,6 +90,92 @@ fn the_network_left_alone_is_without_unix_sockets() {
     let pair = "perl -MSocket -e 'socketpair($a, $b, AF_UNIX, SOCK_STREAM, 0) or die; print \"pair\\n\"'";
     let output = scene.shell(pair);
     assert_eq!(text(&output.stdout), "pair\n", "{}", text(&output.stderr));
+}
+
+/// What is refused of others is not refused of oneself.
+#[test]
+fn programs_set_their_own_limits_and_scheduling() {
+    let scene = Scene::new(Level::Sandbox);
+    for script in [
+        "ulimit -c 0",
+        "nice -n 5 true",
+        "ionice -c 3 true",
+        "chrt --batch 0 true",
+        "taskset 1 true || taskset 2 true",
+        "prlimit --core=0 true",
+        "perl -e 'setpriority(0, 0, 3) or die $!'",
+    ] {
+        let output = scene.shell(script);
+        assert!(output.status.success(), "{script}: {}", text(&output.stderr));
+    }
+}
+
+/// Without watching, without attributes and without capabilities, which they take in stride.
+#[test]
+fn common_tools_work() {
+    let scene = Scene::new(Level::Sandbox);
+    for script in [
+        "mkdir -p some/files && echo x > some/files/one && ln -s one some/files/two && ls -lR some",
+        "cp -a some copy && diff -r some copy && mv copy moved && rm -r moved",
+        "tar cf some.tar some && mkdir unpacked && tar xf some.tar -C unpacked && test -L unpacked/some/files/two",
+        // It looks from time to time instead.
+        "(sleep 0.2; echo more >> some/files/one) & timeout 20 tail -n 0 -f some/files/one | head -n 1 | grep more",
+        "find some -type f | xargs grep -l x && sed -i s/x/y/ some/files/one",
+        "mkfifo pipe && (cat pipe & echo through > pipe; wait)",
+    ] {
+        let output = scene.shell(script);
+        assert!(output.status.success(), "{script}: {}", text(&output.stderr));
+    }
+}
+
+/// Its event loop, its threads, and children with pipes that are pairs of sockets.
+#[test]
+fn node_works() {
+    let scene = Scene::new(Level::Sandbox);
+    if Command::new("node").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "there is no node");
+        return println!("not tried: there is no node");
+    }
+    let script = r#"
+        const { spawnSync, spawn } = require("child_process");
+        const { Worker } = require("worker_threads");
+        const fs = require("fs");
+        fs.cpSync(".", fs.mkdtempSync(process.env.TMPDIR + "/copy"), { recursive: true });
+        try { fs.watch("."); console.log("watched"); } catch (error) { console.log(error.code); }
+        console.log(spawnSync("echo", ["child"]).stdout.toString().trim());
+        new Worker("require('worker_threads').parentPort.postMessage('thread')", { eval: true }).on("message", (message) => {
+            console.log(message);
+            const child = spawn("cat", { stdio: ["pipe", "pipe", "inherit"] });
+            child.stdout.on("data", (data) => console.log(data.toString()));
+            child.stdin.end("piped");
+        });
+    "#;
+    let sandbox = scene.sandbox().tool_chain_of("node").prepare().unwrap();
+    std::fs::write(scene.place.path().join("script.js"), script).unwrap();
+    let output = scene.shell_in(Some(&sandbox), "node script.js");
+    assert_eq!(text(&output.stdout), "EPERM\nchild\nthread\npiped\n", "{}", text(&output.stderr));
+}
+
+/// A file that was opened for reading is not changed by its descriptor either; outside, each of these is done.
+#[test]
+fn what_may_only_be_read_is_not_changed_by_a_descriptor() {
+    let scene = Scene::new(Level::Sandbox);
+    let confinement = scene.sandbox().read(scene.sibling()).prepare().unwrap();
+    for (name, script) in [
+        ("an attribute", r#"print "done\n" if call("fsetxattr", fileno($f), "user.new", "x", 1, 0) == 0"#),
+        (
+            "a flag",
+            r#"$flags = pack("l!", 0x40); print "done\n" if call("ioctl", fileno($f), 0x40086602, $flags) == 0"#,
+        ),
+        ("a lease", r#"print "done\n" if call("fcntl", fileno($f), 1024, 0) == 0"#),
+    ] {
+        let script = format!(r#"open($f, "<", "$ENV{{SIBLING}}/program") or die $!; print <$f>; {script}"#);
+        let tried = |confinement| text(&scene.perl_in(confinement, &script).stdout);
+        let (inside, outside) = (tried(Some(&confinement)), tried(None));
+        assert!(inside.contains("echo") && outside.contains("echo"), "{name} is tried at a file that is read");
+        assert!(outside.lines().filter(|line| *line == "done").count() == 1, "{name} outside: {outside}");
+        assert!(inside.lines().filter(|line| *line == "done").count() == 0, "{name} inside: {inside}");
+    }
 }
 
 /// The presets do not open what they should not.
