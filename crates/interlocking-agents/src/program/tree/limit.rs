@@ -92,8 +92,8 @@ mod tests {
         let marker =
             Marker { runner: Runner { number: 4_194_304, start: 9_876_543_210, namespace: 1 }, start: 2_000_007 };
         let limit = Limit::of(&marker);
-        assert_eq!(limit, Limit(1_5805695_43210_000007));
-        assert_eq!(Limit::prefix_of(&marker.runner), (1_5805695_43210, 6));
+        assert_eq!(limit, Limit(1_580_569_543_210_000_007));
+        assert_eq!(Limit::prefix_of(&marker.runner), (1_580_569_543_210, 6));
         assert!(limit.is_abandoned(), "no process has been there for that long");
         assert!(!Limit::of(&Marker::new()).is_abandoned());
         assert!(!Limit(5).is_abandoned() && !Limit(u64::MAX - 1).is_abandoned());
