@@ -11,6 +11,7 @@ use crate::interrupt::Interrupts;
 use crate::start::Start;
 use crate::trouble::Trouble;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use interlocking_agents::program::forbid_inspection;
 use interlocking_core::graph::Graph;
 use interlocking_runtime::{Cancel, Report, Run};
 use std::ffi::OsString;
@@ -108,9 +109,13 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
     /// Does what the process's command line says, and gives the code that the process is to end with.
     ///
     /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed; the second ends
-    /// the process. Needs a tokio runtime with time and signals.
+    /// the process. Needs a tokio runtime with time and signals. Other processes of the user are kept from reading this one's keys
+    /// ([`forbid_inspection`]).
     pub async fn main(self) -> ExitCode {
         let console = Console::standard();
+        if let Err(error) = forbid_inspection() {
+            console.line(Style::Plain, &format!("warning: agents can read this process's keys: {error}"));
+        }
         let cancel = Cancel::new();
         let interrupts = Interrupts::register();
         let interrupts = tokio::spawn(interrupts.listen(cancel.clone(), console.clone()));

@@ -13,6 +13,7 @@ use crate::services::{Backstage, Kept, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::tree::Membership;
 use crate::workspaces::Workspaces;
+use interlocking_agents::program;
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
@@ -83,6 +84,7 @@ pub(crate) async fn prepare<G: Graph>(
     };
     // Of a run that has ended, nothing is asked of anybody.
     if !records.iter().any(|record| record.entry.ending().is_some()) {
+        end_abandoned(&begin, journal.as_deref(), &run).await?;
         ask_agents::<G>(&settings).await?;
     }
     if let (Begin::Again, Some(journal)) = (&begin, &journal)
@@ -105,6 +107,20 @@ pub(crate) async fn prepare<G: Graph>(
     };
     membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
     Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership))))
+}
+
+/// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
+/// by now, so whoever executed it before does not live any more.
+async fn end_abandoned<G: Graph>(
+    begin: &Begin<G>,
+    journal: Option<&dyn Journal>,
+    run: &RunId,
+) -> Result<(), StartError> {
+    if !matches!(begin, Begin::Again) || !journal.is_some_and(Journal::outlives_its_process) {
+        return Ok(());
+    }
+    let ended = program::end_abandoned().await;
+    ended.map(drop).map_err(|error| StartError::Abandoned { run: run.clone(), error })
 }
 
 async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartError> {

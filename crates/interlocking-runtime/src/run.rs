@@ -17,6 +17,7 @@ use crate::roles::{Player, Roles};
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
 use interlocking_agents::backends::{Casting, CastingError};
+use interlocking_agents::program::AbandonedError;
 use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;
@@ -77,6 +78,14 @@ pub enum StartError {
     /// The entry value cannot be stored, or the journal refuses the run.
     #[error(transparent)]
     Entry(#[from] JournalError),
+    /// An earlier executor was killed, and what its programs left may still be at work.
+    #[error("run `{run}` is not taken up yet: {error}")]
+    Abandoned {
+        /// The run.
+        run: RunId,
+        /// Who is left.
+        error: AbandonedError,
+    },
     /// There is nothing to take up.
     #[error("there is no run `{run}` to resume: start it, or name another")]
     NoRun {
@@ -343,9 +352,12 @@ impl<G: Graph> Run<G> {
     /// What has finished is not done again. What was under way is, with its agent's session continued and its workspace put
     /// back to the commit that the journal knows. Of a run that has ended, gives the outcome again and does nothing.
     ///
+    /// Before anything is started, it is looked for what programs of an executor that was killed have left on this system, and that
+    /// is [ended](interlocking_agents::program::end_abandoned); unless the journal is of this process alone.
+    ///
     /// # Errors
     ///
-    /// [`StartError`] where there is no such run, another executor works on it, the graph's table is another than the one
+    /// [`StartError`] where there is no such run, another executor works on it, what a killed one left cannot be ended, the graph's table is another than the one
     /// it was started with, or what is recorded cannot be read: nothing was done then.
     pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         Box::pin(conduct::execute(self.graph, Box::new(self.settings), Begin::Again))

@@ -176,6 +176,10 @@ fn payloads(entry: &mut Entry) -> Vec<&mut Payload> {
 
 #[async_trait]
 impl Journal for Harsh {
+    fn outlives_its_process(&self) -> bool {
+        self.kept.outlives_its_process()
+    }
+
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
         self.kept.claim(run).await
     }

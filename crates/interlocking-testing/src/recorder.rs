@@ -109,6 +109,10 @@ pub(crate) fn event_nodes(net: &interlocking_core::net::Net) -> impl Iterator<It
 
 #[async_trait]
 impl Journal for Recorder {
+    fn outlives_its_process(&self) -> bool {
+        self.kept.outlives_its_process()
+    }
+
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
         self.kept.claim(run).await
     }

@@ -26,6 +26,10 @@ impl Watched {
 
 #[async_trait]
 impl Journal for Watched {
+    fn outlives_its_process(&self) -> bool {
+        self.inner.outlives_its_process()
+    }
+
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         let asked = match &record.entry {
             Entry::Asked { by, question, .. } => {

@@ -5,17 +5,17 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use interlocking_sandbox::Sandbox;
+use interlocking_sandbox::{Confinement, Sandbox};
 use thiserror::Error;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
 use super::environment::Environment;
 use super::life::Life;
 use super::running::Running;
-use super::tree::{Marker, Marks, Namespace, Tree};
+use super::tree::{Adopting, Marker, Marks, Namespace, Tree, give_way, guard};
 use crate::error::AgentErrorKind;
 
 /// What is started, with everything that it gets.
@@ -142,12 +142,14 @@ impl Invocation {
         let Some(program) = self.environment.find(&self.program) else {
             return Err(StartError::Missing { program: self.program });
         };
+        guard::ensure();
         let marker = Marker::new();
         let command = self.command(program, marker);
         let life = match &self.sandbox {
-            None => spawn_aside(command, marker).map_err(|error| self.refused(error))?,
-            Some(sandbox) => self.spawn_confined(command, marker, Arc::clone(sandbox)).await?,
+            None => spawn(command, marker, None),
+            Some(sandbox) => spawn_confined(command, marker, Arc::clone(sandbox)).await,
         };
+        let life = life.map_err(|error| self.refused(error))?;
         tracing::debug!(program = %self.program.display(), id = life.child.id(), "started a program");
         let redactor = self.environment.redactor();
         Ok(Running::new(life, redactor, self.input, self.stays_open, self.longest_line))
@@ -173,62 +175,67 @@ impl Invocation {
         command
     }
 
-    /// Looks for links that lead out of what may be written, file by file, so this is done where it may take its time.
-    async fn spawn_confined(
-        &self,
-        command: Command,
-        marker: Marker,
-        sandbox: Arc<Sandbox>,
-    ) -> Result<Life, StartError> {
-        let runtime = Handle::current();
-        let spawning = tokio::task::spawn_blocking(move || {
-            let confinement = sandbox.prepare().map_err(|error| error.to_string())?;
-            // A confined thread is put into no namespace any more.
-            let spawned = confinement.enter_after(Namespace::enter, |namespace| {
-                let _runtime = runtime.enter();
-                spawn(command, marker, namespace)
-            });
-            spawned.map_err(|error| error.to_string())
-        });
-        let spawned = spawning.await.unwrap_or_else(|panic| Err(panic.to_string()));
-        let spawned = spawned.map_err(|reason| StartError::NotConfined { program: self.program.clone(), reason })?;
-        spawned.map_err(|error| self.refused(error))
-    }
-
-    fn refused(&self, source: io::Error) -> StartError {
+    fn refused(&self, error: SpawnError) -> StartError {
         let program = self.program.clone();
-        match source.kind() {
-            io::ErrorKind::NotFound => StartError::Missing { program },
-            _ => StartError::Refused { program, source },
+        match error {
+            SpawnError::NotConfined(reason) => StartError::NotConfined { program, reason },
+            SpawnError::Refused(source) if source.kind() == io::ErrorKind::NotFound => StartError::Missing { program },
+            SpawnError::Refused(source) => StartError::Refused { program, source },
         }
     }
 }
 
-/// On a thread that is in the namespace, if there is one.
-fn spawn(mut command: Command, marker: Marker, namespace: Option<Namespace>) -> io::Result<Life> {
-    let child = command.spawn()?;
-    #[cfg(target_os = "linux")]
-    let pipes = super::pipes::of(&child);
-    #[cfg(not(target_os = "linux"))]
-    let pipes = Vec::new();
-    let tree = Tree::of(child.id(), Marks { marker, pipes, namespace });
+/// Nothing was started.
+enum SpawnError {
+    NotConfined(String),
+    Refused(io::Error),
+}
+
+/// Looks for links that lead out of what may be written, file by file, so this is done where it may take its time.
+async fn spawn_confined(command: Command, marker: Marker, sandbox: Arc<Sandbox>) -> Result<Life, SpawnError> {
+    let runtime = Handle::current();
+    let spawning = tokio::task::spawn_blocking(move || {
+        let _runtime = runtime.enter();
+        let confinement = sandbox.prepare().map_err(|error| SpawnError::NotConfined(error.to_string()))?;
+        spawn(command, marker, Some(&confinement))
+    });
+    spawning.await.unwrap_or_else(|panic| Err(SpawnError::NotConfined(panic.to_string())))
+}
+
+fn spawn(command: Command, marker: Marker, confinement: Option<&Confinement>) -> Result<Life, SpawnError> {
+    // One after the other: what a program starts before it is marked is known by being nobody else's.
+    static STARTING: Mutex<()> = Mutex::new(());
+    let adopting = Adopting::begin();
+    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let (child, namespace) = spawn_aside(command, confinement)?;
+    let tree = Tree::of(child.id(), Marks { marker, namespace }, adopting);
     Ok(Life::new(child, tree))
 }
 
-/// On a thread of its own where that is of use.
-fn spawn_aside(command: Command, marker: Marker) -> io::Result<Life> {
-    if Namespace::is_refused() {
-        return spawn(command, marker, None);
-    }
+/// On a thread of its own, that ends thereafter: it is marked, with what it starts, in ways that cannot be taken back.
+fn spawn_aside(command: Command, confinement: Option<&Confinement>) -> Result<(Child, Option<Namespace>), SpawnError> {
     let runtime = Handle::current();
     std::thread::scope(|scope| {
         let spawning = std::thread::Builder::new().name("program".to_owned()).spawn_scoped(scope, || {
             let _runtime = runtime.enter();
-            spawn(command, marker, Namespace::enter())
-        })?;
-        match spawning.join() {
+            give_way();
+            // Before it is confined: then it may make none.
+            let namespace = Namespace::enter();
+            Ok((spawn_child(command, confinement)?, namespace))
+        });
+        match spawning.map_err(SpawnError::Refused)?.join() {
             Ok(spawned) => spawned,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+fn spawn_child(mut command: Command, confinement: Option<&Confinement>) -> Result<Child, SpawnError> {
+    let Some(confinement) = confinement else { return command.spawn().map_err(SpawnError::Refused) };
+    let runtime = Handle::current();
+    let spawned = confinement.enter(|| {
+        let _runtime = runtime.enter();
+        command.spawn()
+    });
+    spawned.map_err(|error| SpawnError::NotConfined(error.to_string()))?.map_err(SpawnError::Refused)
 }

@@ -37,6 +37,22 @@ impl Secret {
     }
 }
 
+/// Keeps other processes of the same user from reading this process's memory and the environment that it was started with, where its
+/// keys are: `/proc/PID/mem`, `/proc/PID/environ`, and ptrace. To be called first in `main`; a command line of this project's does.
+///
+/// On Linux the process is made [not dumpable](https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html), and so leaves no core
+/// dump, and no debugger of its user can attach to it. What it starts is as any other. It keeps nothing from the system's user
+/// (`CAP_SYS_PTRACE`), nor from whoever may read the file that the key came from; a sandbox does. On other systems it does nothing.
+///
+/// # Errors
+///
+/// The system's words, where it refuses.
+pub fn forbid_inspection() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    Ok(())
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Secret({})", Self::REDACTED)

@@ -129,3 +129,24 @@ fn a_second_interrupt_ends_the_process_at_once() {
     let listed = call(directory.path(), &["list", "--json"]);
     assert_eq!(listed.1.trim(), "[]", "it had not begun: {listed:?}");
 }
+
+/// A program of a runner that was killed is told by the mark in its environment, which names that runner.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_resume_ends_what_a_killed_runner_left_before_it_starts_anything() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    assert_eq!(call(at, &["run", "tides", "--run-id", "r1"]).0, Some(3));
+    assert_eq!(call(at, &["answer", "r1", r#"{"approved": true}"#]).0, Some(0));
+    let mut runner = Command::new("true").spawn().unwrap();
+    runner.wait().unwrap();
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap().to_str().unwrap().to_owned();
+    let namespace = namespace.trim_start_matches("pid:[").trim_end_matches(']');
+    let mark = format!("{}-1-{namespace}-1", runner.id());
+    let mut left = Command::new("sleep").arg("60").env("INTERLOCKING_PROGRAM", mark).spawn().unwrap();
+    let resumed = call(at, &["resume", "r1"]);
+    let ended = left.try_wait().unwrap();
+    left.kill().unwrap();
+    assert_eq!(resumed.0, Some(0), "{}", resumed.2);
+    assert!(ended.is_some_and(|ended| !ended.success()), "what was left went on: {ended:?}");
+}

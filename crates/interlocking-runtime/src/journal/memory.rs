@@ -41,6 +41,10 @@ impl MemoryJournal {
 
 #[async_trait]
 impl Journal for MemoryJournal {
+    fn outlives_its_process(&self) -> bool {
+        false
+    }
+
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
         let mut runs = lock(&self.runs);
         let kept = runs.entry(run.clone()).or_default();

@@ -47,6 +47,13 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::Held`] while another executor lives that holds it.
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError>;
 
+    /// Whether a run that is recorded here can be taken up by another process than the one that executed it. Then its
+    /// executor may have been killed, and before the run goes on it is looked for what that left: see
+    /// [`Run::resume`](crate::Run::resume).
+    fn outlives_its_process(&self) -> bool {
+        true
+    }
+
     /// Appends a record, atomically and durably: when this returns, the record survives.
     ///
     /// # Errors

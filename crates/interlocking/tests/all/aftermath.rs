@@ -405,6 +405,10 @@ struct Meddling {
 
 #[async_trait]
 impl Journal for Meddling {
+    fn outlives_its_process(&self) -> bool {
+        false
+    }
+
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         if matches!(&record.entry, Entry::Started { input, .. } if *input == Payload::from("false")) {
             pass(20).await;

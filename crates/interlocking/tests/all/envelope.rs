@@ -108,6 +108,10 @@ impl Sealed {
 
 #[async_trait]
 impl Journal for Sealed {
+    fn outlives_its_process(&self) -> bool {
+        false
+    }
+
     async fn append(&self, mut record: Record) -> Result<(), JournalError> {
         match &mut record.entry {
             Entry::Started { input, .. } => self.name(input),

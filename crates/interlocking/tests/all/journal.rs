@@ -171,6 +171,10 @@ impl Watching {
 
 #[async_trait]
 impl Journal for Watching {
+    fn outlives_its_process(&self) -> bool {
+        false
+    }
+
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         self.running.lock().unwrap().push(running(&self.events.events()));
         if self.refuse == Some(record.sequence) {

@@ -36,6 +36,10 @@ impl Slow {
 
 #[async_trait]
 impl Journal for Slow {
+    fn outlives_its_process(&self) -> bool {
+        false
+    }
+
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         pass((self.takes)(&record.entry)).await;
         if matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "next") {

@@ -1,11 +1,14 @@
 //! Finding every process of a program, and ending them all.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal};
 
+use super::limit::Limit;
 use super::look::{Descent, Look, Started};
+use super::orphans::{Adopting, reap};
 use super::process::{Identity, Process};
 use super::{Marks, looks};
 
@@ -17,6 +20,7 @@ pub(in crate::program) struct Tree {
     root: Option<Identity>,
     marks: Marks,
     _started: Option<Started>,
+    _adopting: Adopting,
 }
 
 /// How often it is looked for more before what was found is killed. Each look finds what was started before the last one
@@ -30,11 +34,18 @@ const STILL: u32 = 20;
 const PATIENCE: Duration = Duration::from_millis(2_000);
 
 impl Tree {
-    /// Of a child of this process that was not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, marks: Marks) -> Self {
+    /// Of a child of this process that was just started, and not waited for yet.
+    pub(in crate::program) fn of(child: Option<u32>, marks: Marks, adopting: Adopting) -> Self {
         let number = child.and_then(|number| i32::try_from(number).ok());
+        let limit = Limit::of(&marks.marker);
+        // Before it has the limit: with that, and unknown, it would be taken for an orphan.
+        let started = number.map(|number| Started::new(number, limit));
         let root = number.and_then(Process::look).map(|process| process.identity);
-        Self { root, marks, _started: number.map(Started::new) }
+        match root {
+            Some(root) if limit.is_lowered() => mark(root, limit),
+            _ => tracing::debug!("a program is not marked by its limit of file locks"),
+        }
+        Self { root, marks, _started: started, _adopting: adopting }
     }
 
     /// Signals the program's process group. To be called only while the program was not waited for.
@@ -48,7 +59,11 @@ impl Tree {
     /// Whether nothing of it lives, when its program was waited for. False where that is not known for sure.
     pub(in crate::program) async fn is_over(&self) -> bool {
         match looks::share().await {
-            Ok(look) => look.is_complete() && look.orphans_of(self.root, &self.marks).next().is_none(),
+            Ok(look) => {
+                // Who has ended may have left somebody to this process after the look.
+                let is_sure = look.is_complete() && look.ended().is_empty();
+                is_sure && look.orphans_of(self.root, &self.marks).next().is_none()
+            }
             Err(_) => false,
         }
     }
@@ -59,36 +74,23 @@ impl Tree {
     /// They are stopped before they are killed: whoever sees its children end would start others, and a child whose parent is
     /// gone cannot be found by its descent.
     pub(in crate::program) fn end(&self, wait: bool) -> usize {
-        let mut found = BTreeSet::new();
-        for count in 0..LOOKS {
+        let (found, failed) = stop_and_kill(|count, known| {
             // What descends from a living program is stopped first: there is another look in any case.
-            let look = if count == 0 { Look::at_descent() } else { Look::new() };
-            let Ok(look) = look else {
-                self.signal(Signal::KILL);
-                break;
-            };
-            let descent = self.members(&look, &found);
-            let fresh: Vec<_> = descent.members.keys().copied().filter(|member| !found.contains(member)).collect();
-            fresh.iter().for_each(|member| signal(*member, Signal::STOP));
-            found.extend(&fresh);
-            if !fresh.is_empty() || ((descent.is_torn || !look.is_complete()) && count < STILL) {
-                continue;
-            }
-            if descent.members.values().any(Process::runs) && count < STILL {
-                std::thread::sleep(Duration::from_micros(100));
-                continue;
-            }
-            break;
+            let look = if count == 0 { Look::at_descent() } else { Look::new() }?;
+            Ok((self.members(&look, known), look.is_complete()))
+        });
+        if failed.is_some() {
+            self.signal(Signal::KILL);
         }
-        found.iter().for_each(|member| signal(*member, Signal::KILL));
         if wait {
             wait_for(&found);
+            reap();
         }
         found.len()
     }
 
     fn members(&self, look: &Look, known: &BTreeSet<Identity>) -> Descent {
-        let mut descent = Descent::default();
+        let mut descent = Descent { ended: look.ended().clone(), ..Descent::default() };
         if let Some(root) = self.root {
             look.descent(root, &mut descent);
             // When it was waited for, it is gone for good, and its children are orphans.
@@ -101,16 +103,82 @@ impl Tree {
     }
 }
 
-fn wait_for(killed: &BTreeSet<Identity>) {
-    let lives = |killed: &Identity| {
-        Process::look(killed.number).is_some_and(|process| process.identity == *killed && process.lives())
+/// Puts the limit on a program that runs already, and on what it has started by now. It is stopped for that moment: whoever is
+/// being started just then has no limit yet and is not yet to be seen.
+///
+/// What it has started descends from it, or has lost its parent, and is known from this process's own other children as it
+/// [gives way](give_way) as programs do from their first moment on.
+fn mark(root: Identity, limit: Limit) {
+    let (unmarked, _) = stop(|_, _| Ok((Look::at_descent()?.unmarked(root)?, true)));
+    for process in &unmarked {
+        limit.put_on(process.number);
+        signal(*process, Signal::CONT);
+    }
+}
+
+/// Makes this thread, and all that is started from it, give way to others a little: something that tells them from other children
+/// of this process before anything else can be done to them. It cannot be taken back, so the thread should end soon.
+pub(in crate::program) fn give_way() {
+    // It fails for a process that gives way to everybody, whose programs have one mark less.
+    let _ = rustix::process::nice(1);
+}
+
+/// [Stops](stop) whatever is found, and kills it.
+pub(super) fn stop_and_kill(
+    find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
+) -> (BTreeSet<Identity>, Option<io::Error>) {
+    let (found, failed) = stop(find);
+    found.iter().for_each(|member| signal(*member, Signal::KILL));
+    (found, failed)
+}
+
+/// Stops whatever is found until nobody new is. `find` is told which look it is, from 0, and who was found before; it gives who is
+/// there, and whether that were all whose parents have ended. Gives who was stopped, and why a look failed, which ends the search.
+fn stop(
+    mut find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
+) -> (BTreeSet<Identity>, Option<io::Error>) {
+    let (mut found, mut ended) = (BTreeSet::new(), BTreeSet::new());
+    let mut failed = None;
+    for count in 0..LOOKS {
+        let (mut descent, is_complete) = match find(count, &found) {
+            Ok(seen) => seen,
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        };
+        let fresh: Vec<_> = descent.members.keys().copied().filter(|member| !found.contains(member)).collect();
+        fresh.iter().for_each(|member| signal(*member, Signal::STOP));
+        found.extend(&fresh);
+        // Who has ended since the last look may have left somebody who was not where this one looked.
+        let is_complete = is_complete && !descent.is_torn && descent.ended.is_subset(&ended);
+        ended.append(&mut descent.ended);
+        if !fresh.is_empty() || (!is_complete && count < STILL) {
+            continue;
+        }
+        if descent.members.values().any(Process::runs) && count < STILL {
+            std::thread::sleep(Duration::from_micros(100));
+            continue;
+        }
+        break;
+    }
+    (found, failed)
+}
+
+/// Waits until they are gone, or it is no use to wait any longer. Gives those that are not.
+pub(super) fn wait_for(killed: &BTreeSet<Identity>) -> Vec<Identity> {
+    let lives = |killed: &&Identity| {
+        Process::look(killed.number).is_some_and(|process| process.identity == **killed && process.lives())
     };
     let (mut pause, mut waited) = (Duration::from_micros(100), Duration::ZERO);
-    while killed.iter().any(lives) {
+    loop {
+        let left: Vec<_> = killed.iter().filter(lives).copied().collect();
+        if left.is_empty() {
+            return left;
+        }
         if waited > PATIENCE {
-            let processes = killed.iter().filter(|killed| lives(killed)).count();
-            tracing::warn!(processes, "processes that were killed do not end");
-            return;
+            tracing::warn!(processes = left.len(), "processes that were killed do not end");
+            return left;
         }
         std::thread::sleep(pause);
         waited += pause;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::limit::Limit;
 use super::process::{Identity, Process};
 use super::{Marker, Marks, Namespace};
 
@@ -12,8 +13,14 @@ use super::{Marker, Marks, Namespace};
 #[derive(Debug)]
 pub(super) struct Look {
     kin: Kin,
+    /// This process.
+    own: i32,
+    /// The limits of the programs that run.
+    programs: BTreeSet<Limit>,
     /// Those whose parents have ended, with what tells whose they are.
     orphans: Vec<(Process, Traces)>,
+    /// Those that came of programs and have ended.
+    ended: BTreeSet<Identity>,
     /// Whether none of them ended meanwhile: what it had started would have escaped.
     is_complete: bool,
 }
@@ -31,82 +38,95 @@ enum Kin {
 #[derive(Debug, Default)]
 struct Traces {
     markers: Vec<Marker>,
-    /// The numbers of the pipes that it has open.
-    pipes: Vec<u64>,
     namespace: Option<u64>,
+    limit: Option<Limit>,
 }
 
 /// The living that came of something, as far as they were found.
 #[derive(Debug, Default)]
 pub(super) struct Descent {
     pub(super) members: BTreeMap<Identity, Process>,
+    /// Those that have ended, and may have left others to somebody else.
+    pub(super) ended: BTreeSet<Identity>,
     /// Whether one ended before its children were seen.
     pub(super) is_torn: bool,
 }
 
-/// The programs that this process started itself, which are nobody's orphans.
-static STARTED: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+/// The programs that this process started itself, which are nobody's orphans, each with the limit that marks it.
+static STARTED: Mutex<BTreeMap<i32, Limit>> = Mutex::new(BTreeMap::new());
 
 /// A child of this process. While this lives, it is not taken for an orphan.
 #[derive(Debug)]
 pub(super) struct Started(i32);
 
 impl Started {
-    pub(super) fn new(number: i32) -> Self {
-        STARTED.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+    pub(super) fn new(number: i32, limit: Limit) -> Self {
+        started().insert(number, limit);
         Self(number)
     }
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        STARTED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        started().remove(&self.0);
     }
 }
 
+fn started() -> MutexGuard<'static, BTreeMap<i32, Limit>> {
+    STARTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether it is a program that this process started.
+pub(super) fn is_started(number: i32) -> bool {
+    started().contains_key(&number)
+}
+
 impl Look {
-    /// Looks once. Who has lost its parent is a child of this process's own forebears or of the first process: the kernel gives
-    /// it to no other. So these alone are looked at more closely; and those of this process, where it is one that such are given
-    /// to.
+    /// Looks once. Who has lost its parent is a child of this process, while that [asks](super::Adopting) for such. Where it
+    /// does not, it is one of this process's own forebears' or of the first process: the kernel gives it to no other. So these
+    /// alone are looked at more closely.
     ///
     /// # Errors
     ///
     /// There is no `/proc`, or it is that of another namespace, where the numbers mean other processes.
     pub(super) fn new() -> io::Result<Self> {
         let own = own()?;
-        let mut forebears = BTreeMap::from([(own.identity.number, own)]);
-        let mut next = own.parent;
-        while let Some(forebear) =
-            Process::look(next).filter(|process| !forebears.contains_key(&process.identity.number))
-        {
-            next = forebear.parent;
-            forebears.insert(forebear.identity.number, forebear);
-        }
-        if let Some(first) = Process::look(1) {
-            forebears.insert(1, first);
-        }
-        let kin = if own.tells() { Kin::Told } else { Kin::asked()? };
         let adopts = own.identity.number == 1 || rustix::process::child_subreaper().is_ok_and(|set| set.is_some());
+        let kin = if own.tells() { Kin::Told } else { Kin::asked()? };
+        let parents = if adopts { BTreeMap::from([(own.identity.number, own)]) } else { forebears(own) };
         let mut adopted = BTreeSet::new();
-        for forebear in forebears.values().filter(|forebear| adopts || forebear.identity != own.identity) {
+        for parent in parents.values() {
             // Twice, as the kernel can leave one out while another ends.
-            adopted.extend(kin.children(forebear).unwrap_or_default());
-            adopted.extend(kin.children(forebear).unwrap_or_default());
+            adopted.extend(kin.children(parent).unwrap_or_default());
+            adopted.extend(kin.children(parent).unwrap_or_default());
         }
-        let started = STARTED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        adopted.retain(|number| !forebears.contains_key(number) && !started.contains(number));
-        let mut look = Self { kin, orphans: Vec::new(), is_complete: true };
+        let started_before = started().clone();
+        adopted.retain(|number| !parents.contains_key(number) && !started_before.contains_key(number));
+        let mut look = Self {
+            kin,
+            own: own.identity.number,
+            programs: BTreeSet::new(),
+            orphans: Vec::new(),
+            ended: BTreeSet::new(),
+            is_complete: true,
+        };
         for number in adopted {
             let Some(process) = Process::look(number) else {
                 look.is_complete = false;
                 continue;
             };
             if process.lives() && process.identity.start >= own.identity.start {
-                let traces = Traces::of(&process, own.identity.number);
+                let traces = Traces::of(number);
                 look.is_complete &= Process::look(number).is_some_and(|after| after.lives());
                 look.orphans.push((process, traces));
+            } else if !process.lives() && Limit::of_process(number).is_some_and(Limit::is_lowered) {
+                look.ended.insert(process.identity);
             }
         }
+        // Once more: a program that was started meanwhile may have got its limit since.
+        let started = started().clone();
+        look.orphans.retain(|(process, _)| !started.contains_key(&process.identity.number));
+        look.programs = started.into_values().collect();
         Ok(look)
     }
 
@@ -117,25 +137,79 @@ impl Look {
     /// As of [`new`](Self::new).
     pub(super) fn at_descent() -> io::Result<Self> {
         let kin = if own()?.tells() { Kin::Told } else { Kin::asked()? };
-        Ok(Self { kin, orphans: Vec::new(), is_complete: false })
+        Ok(Self {
+            kin,
+            own: 0,
+            programs: BTreeSet::new(),
+            orphans: Vec::new(),
+            ended: BTreeSet::new(),
+            is_complete: false,
+        })
     }
 
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// The orphans that have one of a program's marks, or are in the process group that it led.
+    pub(super) fn ended(&self) -> &BTreeSet<Identity> {
+        &self.ended
+    }
+
+    /// The orphans that have one of a program's marks, or are in the process group that it led, or are nobody's: whoever took off
+    /// its marks ends with the first program that does.
     pub(super) fn orphans_of(&self, root: Option<Identity>, marks: &Marks) -> impl Iterator<Item = Identity> {
         let namespace = marks.namespace.as_ref().map(|namespace| namespace.number);
+        let limit = Some(Limit::of(&marks.marker));
         // Another process with its number can lead a group of its own.
         let led = root.filter(|root| Process::look(root.number).is_none_or(|process| process.identity == *root));
         let is_its = move |(process, traces): &&(Process, Traces)| {
             traces.markers.contains(&marks.marker)
-                || traces.pipes.iter().any(|pipe| marks.pipes.contains(pipe))
+                || traces.limit == limit
                 || (namespace.is_some() && traces.namespace == namespace)
                 || led.is_some_and(|led| process.group == led.number && process.identity.start >= led.start)
+                || self.is_stray(process, traces)
         };
         self.orphans.iter().filter(is_its).map(|(process, _)| process.identity)
+    }
+
+    /// The orphans that are no program's.
+    pub(super) fn strays(&self) -> impl Iterator<Item = Identity> {
+        let strays = self.orphans.iter().filter(|(process, traces)| self.is_stray(process, traces));
+        strays.map(|(process, _)| process.identity)
+    }
+
+    /// A program and what it has started, of these those that have no lowered limit yet.
+    pub(super) fn unmarked(&self, root: Identity) -> io::Result<Descent> {
+        let own = own()?;
+        let mut descent = Descent::default();
+        // Twice, as the kernel can leave one out while another ends.
+        let children: BTreeSet<_> = self.kin.children(&own)?.into_iter().chain(self.kin.children(&own)?).collect();
+        for number in children.into_iter().filter(|number| !is_started(*number)) {
+            match Process::look(number) {
+                Some(child) if child.nice == own.nice + 1 && child.identity.start >= root.start => {
+                    self.descent(child.identity, &mut descent);
+                }
+                Some(_) => {}
+                None => descent.is_torn = true,
+            }
+        }
+        self.descent(root, &mut descent);
+        let is_unmarked = |number| Limit::of_process(number).is_none_or(|limit| !limit.is_lowered());
+        descent.members.retain(|member, _| is_unmarked(member.number));
+        Ok(descent)
+    }
+
+    /// Whether it came of a program of this process, and lowered the limit that said of which.
+    fn is_stray(&self, process: &Process, traces: &Traces) -> bool {
+        process.parent == self.own
+            && traces.limit.is_some_and(|limit| limit.is_lowered() && !self.programs.contains(&limit))
+    }
+
+    /// The living that came of these, themselves included.
+    pub(super) fn descent_of(&self, all: impl IntoIterator<Item = Identity>) -> Descent {
+        let mut descent = Descent::default();
+        all.into_iter().for_each(|first| self.descent(first, &mut descent));
+        descent
     }
 
     /// Adds the living that came of `first`, itself included.
@@ -147,7 +221,11 @@ impl Look {
                 found.is_torn = true;
                 continue;
             };
-            if !process.lives() || found.members.insert(next, process).is_some() {
+            if !process.lives() {
+                found.ended.insert(next);
+                continue;
+            }
+            if found.members.insert(next, process).is_some() {
                 continue;
             }
             let Ok(children) = self.kin.children(&process) else {
@@ -164,8 +242,20 @@ impl Look {
     }
 }
 
+/// A process, those that it came of, and the first one.
+fn forebears(process: Process) -> BTreeMap<i32, Process> {
+    let mut forebears = BTreeMap::new();
+    let mut next = process.parent;
+    while let Some(forebear) = Process::look(next).filter(|process| !forebears.contains_key(&process.identity.number)) {
+        next = forebear.parent;
+        forebears.insert(forebear.identity.number, forebear);
+    }
+    forebears.extend(Process::look(1).map(|first| (1, first)));
+    forebears
+}
+
 /// This process.
-fn own() -> io::Result<Process> {
+pub(super) fn own() -> io::Result<Process> {
     if std::fs::read_link("/proc/self")?.to_str() != Some(std::process::id().to_string().as_str()) {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "/proc shows another namespace of processes"));
     }
@@ -194,16 +284,13 @@ impl Kin {
 }
 
 impl Traces {
-    fn of(process: &Process, own: i32) -> Self {
-        let number = process.identity.number;
-        // A child of this process that has not yet become another program has all of its pipes open.
-        let pipes = if process.parent == own { Vec::new() } else { pipes(number) };
-        Self { markers: markers(number), pipes, namespace: Namespace::of(number) }
+    fn of(number: i32) -> Self {
+        Self { markers: markers(number), namespace: Namespace::of(number), limit: Limit::of_process(number) }
     }
 }
 
-/// While a process becomes another program it shows no environment for a moment.
-fn markers(number: i32) -> Vec<Marker> {
+/// Those in a process's environment. While it becomes another program it shows none for a moment.
+pub(super) fn markers(number: i32) -> Vec<Marker> {
     for _ in 0..3 {
         match std::fs::read(format!("/proc/{number}/environ")) {
             Ok(environment) if environment.is_empty() => std::thread::sleep(Duration::from_micros(50)),
@@ -212,12 +299,6 @@ fn markers(number: i32) -> Vec<Marker> {
         }
     }
     Vec::new()
-}
-
-fn pipes(number: i32) -> Vec<u64> {
-    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{number}/fd")) else { return Vec::new() };
-    let opened = descriptors.flatten().filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
-    opened.filter_map(|target| target.to_str()?.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -232,7 +313,15 @@ mod tests {
         let root = Process::look(number).unwrap().identity;
         let find = |kin| {
             let mut found = Descent::default();
-            Look { kin, orphans: Vec::new(), is_complete: true }.descent(root, &mut found);
+            let look = Look {
+                kin,
+                own: 0,
+                programs: BTreeSet::new(),
+                orphans: Vec::new(),
+                ended: BTreeSet::new(),
+                is_complete: true,
+            };
+            look.descent(root, &mut found);
             found.members.into_keys().collect::<BTreeSet<_>>()
         };
         while find(Kin::Told).len() < 3 {

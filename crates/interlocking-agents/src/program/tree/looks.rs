@@ -7,6 +7,7 @@ use std::time::Instant;
 use tokio::sync::Mutex;
 
 use super::look::Look;
+use super::orphans::reap;
 
 /// The last one, and when it began.
 static LAST: Mutex<Option<(Instant, Arc<Look>)>> = Mutex::const_new(None);
@@ -23,7 +24,11 @@ pub(super) async fn share() -> io::Result<Arc<Look>> {
         return Ok(Arc::clone(look));
     }
     let begun = Instant::now();
-    let look = Arc::new(tokio::task::spawn_blocking(Look::new).await.map_err(io::Error::other)??);
+    let looking = tokio::task::spawn_blocking(|| {
+        reap();
+        Look::new()
+    });
+    let look = Arc::new(looking.await.map_err(io::Error::other)??);
     *last = Some((begun, Arc::clone(&look)));
     Ok(look)
 }

@@ -1,16 +1,17 @@
-//! What tells a program's processes from all others.
+//! What tells a program's processes from all others by their environment.
 
 use std::ffi::OsString;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::runner::Runner;
 
 /// Names one start of a program. It is in the environment of everything that the program starts, unless that is cleared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::program) struct Marker {
-    process: u64,
-    start: u64,
+    pub(super) runner: Runner,
+    /// The program's number among those of its runner, from 1.
+    pub(super) start: u64,
 }
 
 impl Marker {
@@ -19,10 +20,8 @@ impl Marker {
 
     /// One that nobody else has.
     pub(in crate::program) fn new() -> Self {
-        static PROCESS: OnceLock<u64> = OnceLock::new();
         static STARTS: AtomicU64 = AtomicU64::new(1);
-        let process = *PROCESS.get_or_init(|| RandomState::new().build_hasher().finish());
-        Self { process, start: STARTS.fetch_add(1, Ordering::Relaxed) }
+        Self { runner: Runner::own(), start: STARTS.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// The value of the variable. What this process was marked with itself comes first: whoever started it finds its
@@ -51,14 +50,14 @@ impl Marker {
 
     #[cfg(target_os = "linux")]
     fn parse(text: &str) -> Option<Self> {
-        let (process, start) = text.split_once('-')?;
-        Some(Self { process: u64::from_str_radix(process, 16).ok()?, start: start.parse().ok()? })
+        let (runner, start) = text.rsplit_once('-')?;
+        Some(Self { runner: Runner::parse(runner)?, start: start.parse().ok()? })
     }
 }
 
 impl fmt::Display for Marker {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:016x}-{}", self.process, self.start)
+        write!(formatter, "{}-{}", self.runner, self.start)
     }
 }
 

@@ -1,27 +1,37 @@
 //! A program and everything it starts, ended as one.
 //!
-//! `process` (one, as the kernel shows it) → `look` (who lost its parent, and who came of whom) → `end`. `marker` and `namespace`
-//! are what a process carries with it.
+//! `process` (one, as the kernel shows it) → `look` (who lost its parent, and who came of whom) → `end`. `marker`, `limit` and
+//! `namespace` are what a process carries with it. `orphans` is why those that lost their parents come to this process.
+//! `guard` ends all programs when this process has ended, and `abandoned` what another one left.
 
 mod marker;
+mod runner;
 
+#[cfg(target_os = "linux")]
+pub(super) mod abandoned;
 #[cfg(target_os = "linux")]
 mod end;
 #[cfg(target_os = "linux")]
-mod namespace;
+pub(super) mod guard;
+#[cfg(target_os = "linux")]
+mod limit;
 #[cfg(target_os = "linux")]
 mod look;
 #[cfg(target_os = "linux")]
 mod looks;
 #[cfg(target_os = "linux")]
+mod namespace;
+#[cfg(target_os = "linux")]
+mod orphans;
+#[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
-pub(super) use {end::Tree, namespace::Namespace};
+pub(super) use {end::Tree, end::give_way, namespace::Namespace, orphans::Adopting};
 
 #[cfg(not(target_os = "linux"))]
 mod other;
 #[cfg(not(target_os = "linux"))]
-pub(super) use other::{Namespace, Tree};
+pub(super) use other::{Adopting, Namespace, Tree, abandoned, give_way, guard};
 
 pub(super) use marker::Marker;
 
@@ -31,8 +41,6 @@ pub(super) use marker::Marker;
 pub(super) struct Marks {
     /// In their environment.
     pub(super) marker: Marker,
-    /// The kernel's numbers of the pipes from its outputs.
-    pub(super) pipes: Vec<u64>,
     /// Where it is.
     pub(super) namespace: Option<Namespace>,
 }

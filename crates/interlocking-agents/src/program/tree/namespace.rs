@@ -21,14 +21,9 @@ pub(in crate::program) struct Namespace {
 static IS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 impl Namespace {
-    /// Whether there is any use in trying.
-    pub(in crate::program) fn is_refused() -> bool {
-        IS_REFUSED.load(Ordering::Relaxed)
-    }
-
     /// Puts this thread into a new one, and whatever is started from it. The thread should end soon.
     pub(in crate::program) fn enter() -> Option<Self> {
-        if Self::is_refused() {
+        if IS_REFUSED.load(Ordering::Relaxed) {
             return None;
         }
         #[expect(deprecated, reason = "it is unsafe with the table of open files alone, which stays as it is")]

@@ -12,7 +12,7 @@ pub(in crate::program) struct Tree {
 
 impl Tree {
     /// Of a child of this process that was not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, _marks: Marks) -> Self {
+    pub(in crate::program) fn of(child: Option<u32>, _marks: Marks, _adopting: Adopting) -> Self {
         #[cfg(unix)]
         let leader = child.and_then(|number| i32::try_from(number).ok()).and_then(rustix::process::Pid::from_raw);
         #[cfg(not(unix))]
@@ -50,11 +50,33 @@ impl Tree {
 pub(in crate::program) enum Namespace {}
 
 impl Namespace {
-    pub(in crate::program) fn is_refused() -> bool {
-        true
-    }
-
     pub(in crate::program) fn enter() -> Option<Self> {
         None
+    }
+}
+
+/// Orphans are not asked for.
+#[derive(Debug)]
+pub(in crate::program) struct Adopting;
+
+impl Adopting {
+    pub(in crate::program) fn begin() -> Self {
+        Self
+    }
+}
+
+pub(in crate::program) fn give_way() {}
+
+pub(in crate::program) mod guard {
+    /// There is none: who would have to be ended is not known.
+    pub(in crate::program) fn ensure() {}
+}
+
+pub(in crate::program) mod abandoned {
+    use crate::program::AbandonedError;
+
+    /// Nothing can be found.
+    pub(in crate::program) async fn end() -> Result<usize, AbandonedError> {
+        Ok(0)
     }
 }

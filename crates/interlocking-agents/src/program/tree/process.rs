@@ -19,6 +19,8 @@ pub(super) struct Process {
     pub(super) state: u8,
     pub(super) parent: i32,
     pub(super) group: i32,
+    /// How much it gives way to others, from -20 to 19.
+    pub(super) nice: i32,
     threads: u32,
 }
 
@@ -40,9 +42,10 @@ impl Process {
         let state = *fields.next()?.as_bytes().first()?;
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
-        let threads = fields.nth(14)?.parse().ok()?;
+        let nice = fields.nth(13)?.parse().ok()?;
+        let threads = fields.next()?.parse().ok()?;
         let start = fields.nth(1)?.parse().ok()?;
-        Some(Self { identity: Identity { number, start }, state, parent, group, threads })
+        Some(Self { identity: Identity { number, start }, state, parent, group, nice, threads })
     }
 
     /// Whether it can still do anything. One whose first thread alone has ended shows as ended, too.
@@ -110,7 +113,10 @@ mod tests {
     fn a_name_can_hold_anything() {
         let line = b"7 (a) R 1 (b) S 3 5 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 2 0 4711 10 11";
         let identity = Identity { number: 7, start: 4711 };
-        assert_eq!(Process::parse(7, line), Some(Process { identity, state: b'S', parent: 3, group: 5, threads: 2 }));
+        assert_eq!(
+            Process::parse(7, line),
+            Some(Process { identity, state: b'S', parent: 3, group: 5, nice: 0, threads: 2 })
+        );
         assert_eq!(Process::parse(7, b"7 (a) R"), None);
     }
 

@@ -1,0 +1,99 @@
+//! What runners left that have ended: nobody but whoever looks for it will end it.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::Instant;
+
+use tokio::sync::Mutex;
+
+use super::end::{stop_and_kill, wait_for};
+use super::limit::Limit;
+use super::look::{Look, markers, own};
+use super::marker::Marker;
+use super::process::{Identity, Process};
+use crate::program::abandoned::{AbandonedError, LeftRunning};
+
+/// The last look, and when it began.
+static LAST: Mutex<Option<(Instant, Result<usize, AbandonedError>)>> = Mutex::const_new(None);
+
+/// Ends all, by a look that began after this was called. All who ask while one is going on share the next one.
+pub(in crate::program) async fn end() -> Result<usize, AbandonedError> {
+    let asked = Instant::now();
+    let mut last = LAST.lock().await;
+    if let Some((begun, ended)) = &*last
+        && *begun > asked
+    {
+        return ended.clone();
+    }
+    let begun = Instant::now();
+    let ended = tokio::task::spawn_blocking(end_all).await.unwrap_or_else(|panic| Err(not_seen(&panic)));
+    *last = Some((begun, ended.clone()));
+    ended
+}
+
+fn end_all() -> Result<usize, AbandonedError> {
+    let (found, failed) = stop_and_kill(|_, known| {
+        let look = Look::at_descent()?;
+        let seen = abandoned()?;
+        let mut descent = look.descent_of(known.iter().copied().chain(seen.alive));
+        descent.ended.extend(seen.ended);
+        Ok((descent, seen.is_complete))
+    });
+    if let Some(error) = failed {
+        return Err(not_seen(&error));
+    }
+    let left = wait_for(&found);
+    if !found.is_empty() {
+        tracing::warn!(ended = found.len() - left.len(), "ended what a runner of programs left when it was killed");
+    }
+    match left.is_empty() {
+        true => Ok(found.len()),
+        false => Err(AbandonedError::StillRunning { processes: left.into_iter().map(named).collect() }),
+    }
+}
+
+fn not_seen(reason: &impl ToString) -> AbandonedError {
+    AbandonedError::NotSeen { reason: reason.to_string() }
+}
+
+fn named(process: Identity) -> LeftRunning {
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", process.number)).unwrap_or_default();
+    LeftRunning { number: process.number.unsigned_abs(), name: name.trim_end().to_owned() }
+}
+
+/// Processes that have a mark of a runner that has ended.
+struct Seen {
+    alive: Vec<Identity>,
+    ended: Vec<Identity>,
+    /// Whether nobody ended meanwhile, who may have started another.
+    is_complete: bool,
+}
+
+/// Looks at every process once. Marks that this process has itself say nothing: whatever it starts has them, too.
+fn abandoned() -> io::Result<Seen> {
+    let own = own()?.identity.number;
+    let outer: BTreeSet<_> = markers(own).into_iter().map(|marker| marker.runner).collect();
+    let is_left = |marker: &Marker| !outer.contains(&marker.runner) && marker.runner.has_ended();
+    let mut seen = Seen { alive: Vec::new(), ended: Vec::new(), is_complete: true };
+    for entry in std::fs::read_dir("/proc")? {
+        let Some(number) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Some(process) = Process::look(number) else {
+            seen.is_complete = false;
+            continue;
+        };
+        let by_limit = || Limit::of_process(number).is_some_and(Limit::is_abandoned) && is_of_this_namespace(number);
+        if number == own || !(by_limit() || markers(number).iter().any(is_left)) {
+            continue;
+        }
+        let list = if process.lives() { &mut seen.alive } else { &mut seen.ended };
+        list.push(process.identity);
+    }
+    Ok(seen)
+}
+
+/// Whether a process's number is the same for itself as it is here.
+fn is_of_this_namespace(number: i32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{number}/status")) else { return false };
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    numbers.is_some_and(|numbers| numbers.split_ascii_whitespace().count() == 1)
+}

@@ -1,0 +1,34 @@
+//! The same as a user who may do nothing special, where this one may.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// `nobody`, everywhere.
+const NOBODY: u32 = 65534;
+
+/// A command that runs this program as that user. It has a copy, as that user may not reach the original.
+pub(crate) fn this_program(place: &std::path::Path) -> Command {
+    use std::os::unix::fs::PermissionsExt;
+    let copy = place.join("program");
+    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(copy);
+    command.uid(NOBODY).gid(NOBODY).current_dir("/").env("HOME", "/nonexistent").env_remove("TMPDIR");
+    command
+}
+
+#[test]
+fn nobody_gets_away_from_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        println!("only the system's user can be another one; everything else here is shown for this one");
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // One after the other, as all others of this program run at the same time.
+    let arguments = ["fugitives::", "trees::", "killed_runner::", "--test-threads=1"];
+    let output = this_program(place.path()).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("test result: ok"), "{said}");
+}

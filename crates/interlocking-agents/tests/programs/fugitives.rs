@@ -1,0 +1,174 @@
+//! Programs that do all they can to leave something behind: nothing of them outlives their call, as the system's user and as
+//! another one.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use interlocking_agents::program::StopOrder;
+
+use crate::common::{ends, lines, runs, shell_in};
+
+/// Each leaves at least one process behind that writes its number to `child`, in another way; `./stay` is one that does nothing
+/// else.
+const WAYS: [(&str, &str); 14] = [
+    ("a child", "sh ./stay &"),
+    ("an orphan", "(sh ./stay &)"),
+    ("an orphan that ignores signals", "(trap '' TERM HUP INT; sh ./stay &)"),
+    ("an orphan in a group of its own", "sh -mc '(sh ./stay &)'"),
+    ("an orphan in a session of its own", "(setsid sh ./stay &)"),
+    ("an orphan without our output", "(sh ./stay >/dev/null 2>&1 </dev/null &)"),
+    ("a daemon", "(setsid sh ./stay >/dev/null 2>&1 </dev/null &)"),
+    ("a daemon without environment", "(env -i setsid sh ./stay >/dev/null 2>&1 </dev/null &)"),
+    ("a daemon without environment and descriptors", "(env -i setsid sh ./stay 0<&- 1>&- 2>&- &)"),
+    (
+        "a daemon twice removed, without environment",
+        "(env -i setsid sh -c '(setsid sh -c \"(sh ./stay &)\" &)' >/dev/null 2>&1 </dev/null &)",
+    ),
+    (
+        "a daemon in namespaces of its own",
+        "(unshare $OF_THE_USER --uts --ipc env -i setsid sh ./stay >/dev/null 2>&1 </dev/null &)",
+    ),
+    (
+        "a daemon with a lower limit",
+        "(sh -c 'echo $$ >> child; exec prlimit --locks=5:5 env -i setsid sleep 600' >/dev/null 2>&1 </dev/null &)",
+    ),
+    ("daemons that are started all the while", "(env -i setsid sh ./more >/dev/null 2>&1 </dev/null &)"),
+    ("daemons that start one another", "(env -i setsid sh ./next >/dev/null 2>&1 </dev/null &)"),
+];
+
+fn script(way: &str) -> String {
+    let of_the_user = if rustix::process::geteuid().is_root() { "" } else { "--user" };
+    let way = way.replace("$OF_THE_USER", of_the_user);
+    // Those that go on and on do so for some seconds: a test that fails must not fill the system.
+    format!(
+        "echo 'echo $$ >> child; exec sleep 600' > stay
+         echo 'n=x; while [ $n != xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx ]; do n=x$n; (setsid sh ./stay &); sleep 0.02; done' > more
+         echo 'echo $$ >> child; sleep 0.02; case $1 in $(printf %100s)) exit;; esac; (env -i setsid sh ./next \" $1\" &)' > next
+         {way}\n"
+    )
+}
+
+/// All ways that are open here, each with its script.
+pub(crate) fn ways() -> impl Iterator<Item = (&'static str, String)> {
+    let may_unshare = {
+        let user_namespace: &[&str] = if rustix::process::geteuid().is_root() { &[] } else { &["--user"] };
+        let tried = std::process::Command::new("unshare").args(user_namespace).args(["-u", "-i", "true"]).status();
+        tried.is_ok_and(|status| status.success())
+    };
+    WAYS.iter().filter_map(move |(name, way)| {
+        if way.contains("unshare") && !may_unshare {
+            println!("{name}: this user may make no namespaces, so nobody can get away by one");
+            return None;
+        }
+        Some((*name, script(way)))
+    })
+}
+
+/// The processes that were left behind so far; at least one.
+pub(crate) async fn children(directory: &Path) -> Vec<u32> {
+    let file = directory.join("child");
+    for _ in 0..4000 {
+        let numbers = numbers(&file);
+        if !numbers.is_empty() {
+            return numbers;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("{} was never written", file.display());
+}
+
+fn numbers(file: &Path) -> Vec<u32> {
+    fs::read_to_string(file).unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// Those of them that still run after some seconds: who was killed may take a moment to be gone.
+pub(crate) async fn left(directory: &Path) -> Vec<u32> {
+    let file = directory.join("child");
+    let alive = || numbers(&file).into_iter().filter(|number| runs(*number)).collect::<Vec<_>>();
+    for _ in 0..2000 {
+        if alive().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    alive()
+}
+
+/// Whoever is found to have got away is ended here, so that a failing test leaves nobody.
+pub(crate) fn assert_nobody(scene: &str, escaped: &[(&str, Vec<u32>)]) {
+    for number in escaped.iter().flat_map(|(_, numbers)| numbers) {
+        let limits = fs::read_to_string(format!("/proc/{number}/limits")).unwrap_or_default();
+        let limit = limits.lines().find(|line| line.starts_with("Max file locks")).unwrap_or_default();
+        println!("{} {limit}", fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default().trim());
+        let number = rustix::process::Pid::from_raw(number.cast_signed()).unwrap();
+        let _ = rustix::process::kill_process(number, rustix::process::Signal::KILL);
+    }
+    assert!(escaped.is_empty(), "{scene}: these got away: {escaped:?}");
+}
+
+#[tokio::test]
+async fn nobody_outlives_a_call_that_ends() {
+    let mut escaped = Vec::new();
+    for (way, script) in ways() {
+        let place = tempfile::tempdir().unwrap();
+        let script = format!("{script}\nwhile ! test -s child; do sleep 0.01; done; echo done");
+        let mut running = shell_in(place.path(), &script).start().await.unwrap();
+        assert_eq!(lines(&mut running).await, ["done"], "{way}");
+        let ended = running.end().await.unwrap();
+        assert_eq!(ended.exit, Some(0), "{way}: {ended:?}");
+        let left: Vec<_> = numbers(&place.path().join("child")).into_iter().filter(|number| runs(*number)).collect();
+        if !left.is_empty() {
+            escaped.push((way, left));
+        }
+    }
+    assert_nobody("after its end", &escaped);
+}
+
+#[tokio::test]
+async fn nobody_outlives_a_call_that_is_dropped() {
+    let mut escaped = Vec::new();
+    for (way, script) in ways() {
+        let place = tempfile::tempdir().unwrap();
+        let running = shell_in(place.path(), &format!("{script}\nexec sleep 600")).start().await.unwrap();
+        let program = running.id().unwrap();
+        children(place.path()).await;
+        drop(running);
+        assert!(ends(program).await, "{way}");
+        escaped.extend(Some((way, left(place.path()).await)).filter(|(_, left)| !left.is_empty()));
+    }
+    assert_nobody("when it was dropped", &escaped);
+}
+
+#[tokio::test]
+async fn nobody_outlives_a_call_that_takes_too_long() {
+    let order = StopOrder { interrupt: Duration::ZERO, terminate: Duration::from_millis(50) };
+    let mut escaped = Vec::new();
+    for (way, script) in ways() {
+        let place = tempfile::tempdir().unwrap();
+        let script = format!("trap '' TERM\n{script}\nwhile :; do sleep 0.05; done");
+        let mut running = shell_in(place.path(), &script).start().await.unwrap();
+        children(place.path()).await;
+        running.stop(&order).await.unwrap();
+        running.end().await.unwrap();
+        let left: Vec<_> = numbers(&place.path().join("child")).into_iter().filter(|number| runs(*number)).collect();
+        if !left.is_empty() {
+            escaped.push((way, left));
+        }
+    }
+    assert_nobody("when it was stopped", &escaped);
+}
+
+/// Another program that runs meanwhile keeps what it started.
+#[tokio::test]
+async fn a_call_that_ends_takes_nothing_from_another() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let script = format!("{}\nexec sleep 600", script("(setsid sh ./stay >/dev/null 2>&1 </dev/null &)"));
+    let kept = shell_in(one.path(), &script).start().await.unwrap();
+    let daemon = children(one.path()).await;
+    let ending = shell_in(other.path(), "true");
+    ending.start().await.unwrap().end().await.unwrap();
+    assert!(daemon.iter().all(|daemon| runs(*daemon)));
+    drop(kept);
+    assert!(left(one.path()).await.is_empty());
+}

@@ -1,0 +1,111 @@
+//! Programs whose runner is killed: nothing of them goes on.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use interlocking_agents::program::end_abandoned;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::sync::Mutex;
+
+use crate::common::shell_in;
+use crate::fugitives::{children, left, ways};
+
+/// Says to a copy of this program that it is the runner, and where.
+const PLACE: &str = "INTERLOCKING_TEST_RUNNER";
+
+/// One at a time: whoever looks for what was left finds what others have left, too.
+static ONE: Mutex<()> = Mutex::const_new(());
+
+/// Not a test of its own: the runner that the others kill. It runs a program for each way to get away, and for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn runner() {
+    let Some(place) = std::env::var_os(PLACE) else { return };
+    let mut all = Vec::new();
+    for (number, (_, script)) in ways().enumerate() {
+        let directory = Path::new(&place).join(number.to_string());
+        fs::create_dir(&directory).unwrap();
+        all.push(shell_in(&directory, &format!("{script}\nexec sleep 600")).start().await.unwrap());
+    }
+    std::future::pending::<()>().await;
+}
+
+struct Runner {
+    process: Child,
+    place: tempfile::TempDir,
+}
+
+impl Runner {
+    /// Runs all programs; each has left somebody behind when this returns.
+    async fn start() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let command = command.args(["--exact", "killed_runner::runner", "--nocapture"]).env(PLACE, place.path());
+        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        for number in 0..ways().count() {
+            children(&place.path().join(number.to_string())).await;
+        }
+        Self { process, place }
+    }
+
+    fn kill_guard(&self) {
+        let number = self.process.id();
+        let is_guard = |child: &i32| {
+            let line = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains("interlocking-guard")
+        };
+        let threads = fs::read_dir(format!("/proc/{number}/task")).unwrap().flatten();
+        let all =
+            threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok()).collect::<String>();
+        let guard = all.split_ascii_whitespace().map(|child| child.parse().unwrap()).find(is_guard).unwrap();
+        kill_process(Pid::from_raw(guard).unwrap(), Signal::KILL).unwrap();
+    }
+
+    /// The names of the ways by which somebody got away, and their numbers.
+    async fn escaped(&self) -> Vec<(&'static str, Vec<u32>)> {
+        let mut escaped = Vec::new();
+        for (number, (way, _)) in ways().enumerate() {
+            let left = left(&self.place.path().join(number.to_string())).await;
+            escaped.extend(Some((way, left)).filter(|(_, left)| !left.is_empty()));
+        }
+        escaped
+    }
+}
+
+#[tokio::test]
+async fn nobody_outlives_a_runner_that_is_killed() {
+    let _one = ONE.lock().await;
+    let mut runner = Runner::start().await;
+    // Whoever lowers its limit is ended by the runner, within half a second: who is left then could not be recognised.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    runner.process.kill().unwrap();
+    runner.process.wait().unwrap();
+    crate::fugitives::assert_nobody("when the runner was killed", &runner.escaped().await);
+}
+
+/// The one that would have ended them is killed as well, by an agent that knows of it or by a person.
+#[tokio::test]
+async fn what_a_killed_runner_left_is_ended_by_whoever_looks_for_it() {
+    let _one = ONE.lock().await;
+    let mut runner = Runner::start().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    runner.kill_guard();
+    runner.process.kill().unwrap();
+    runner.process.wait().unwrap();
+    end_abandoned().await.unwrap();
+    crate::fugitives::assert_nobody("when it was looked for", &runner.escaped().await);
+    assert_eq!(end_abandoned().await, Ok(0));
+}
+
+/// A runner that lives keeps its programs.
+#[tokio::test]
+async fn what_a_living_runner_has_is_left_alone() {
+    let _one = ONE.lock().await;
+    let place = tempfile::tempdir().unwrap();
+    let running = shell_in(place.path(), "echo $$ > child; exec sleep 600").start().await.unwrap();
+    let child = children(place.path()).await;
+    end_abandoned().await.unwrap();
+    assert!(crate::common::runs(child[0]));
+    drop(running);
+}
