@@ -24,6 +24,7 @@ mod running;
 mod secret;
 mod tail;
 mod tree;
+mod unescaped;
 
 pub use call::{Call, Dialogue, Heard, converse};
 pub use environment::Environment;
