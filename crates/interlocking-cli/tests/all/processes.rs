@@ -129,3 +129,32 @@ fn a_second_interrupt_ends_the_process_at_once() {
     let listed = call(directory.path(), &["list", "--json"]);
     assert_eq!(listed.1.trim(), "[]", "it had not begun: {listed:?}");
 }
+
+/// Whatever it was before, and whatever the process's umask is.
+#[cfg(unix)]
+#[test]
+fn what_a_run_leaves_is_its_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for was_there in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, events) = (directory.path().join(".interlocking"), directory.path().join("events.jsonl"));
+        if was_there {
+            for (path, open) in [(&journal, 0o755), (&events, 0o644)] {
+                if open == 0o755 {
+                    fs::create_dir(path).unwrap()
+                } else {
+                    fs::write(path, "").unwrap()
+                }
+                fs::set_permissions(path, fs::Permissions::from_mode(open)).unwrap();
+            }
+        }
+        let (exit, _, stderr) = call(directory.path(), &["run", "tides", "--run-id", "r1", "--events", "events.jsonl"]);
+        assert_eq!(exit, Some(3), "{stderr}");
+        assert_eq!((mode(&journal), mode(&events)), (0o700, 0o600), "was there: {was_there}");
+        for entry in fs::read_dir(&journal).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+        }
+    }
+}
