@@ -1,10 +1,13 @@
 //! The one trait that every agent implements.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 
 use crate::capabilities::Capabilities;
 use crate::error::AgentError;
 use crate::event::{AgentEvent, AgentEvents};
+use crate::event_meter::EventMeter;
 use crate::interrupt::Interrupt;
 use crate::pulse::{Pulse, Working};
 use crate::session::SessionId;
@@ -30,6 +33,16 @@ pub trait Agent: Send + Sync {
     /// starts none can say so, too. One that does not is not asked to work where a sandbox is demanded.
     fn confines(&self) -> bool {
         false
+    }
+
+    /// Where the programs that it starts for a role keep sessions, and so can read those that are kept there: in a turn that begins in
+    /// `session`, or forks it, or in one of a fresh session. None if they can read none, which is what an agent says that does not
+    /// know better.
+    ///
+    /// A node that is `blind_to` another needs an agent that keeps the sessions of the two apart: otherwise a run does not start.
+    fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
+        let _ = (role, session);
+        None
     }
 
     /// What it can do; everything, unless it says otherwise.
@@ -60,6 +73,7 @@ pub struct TurnContext<'a> {
     /// Of this call alone: it was idle for too long.
     pub(crate) idle: &'a Interrupt,
     pub(crate) pulse: &'a Pulse,
+    pub(crate) meter: &'a EventMeter,
 }
 
 impl TurnContext<'_> {
@@ -67,14 +81,16 @@ impl TurnContext<'_> {
     pub fn started(&self, session: &SessionId) -> Result<(), AgentError> {
         self.pulse.beat();
         self.hold.started(session)?;
-        self.events.emit(AgentEvent::Started { session: session.clone() });
+        self.emit(AgentEvent::Started { session: session.clone() });
         Ok(())
     }
 
-    /// Reports something the agent did.
+    /// Reports something the agent did, unless there was [too much](AgentEvent::MOST_OF_A_CALL) already.
     pub fn emit(&self, event: AgentEvent) {
         self.pulse.beat();
-        self.events.emit(event);
+        if self.meter.admits(&event) {
+            self.events.emit(event);
+        }
     }
 
     /// The same turn with other ears: for an agent that wraps another one and wants to hear, change or keep back its

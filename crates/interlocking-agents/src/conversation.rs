@@ -8,6 +8,7 @@ use crate::agent::{Agent, TurnContext};
 use crate::decision::{Decision, DecisionTool};
 use crate::error::{AgentError, AgentErrorKind, Disposition};
 use crate::event::{AgentEvent, AgentEvents};
+use crate::event_meter::EventMeter;
 use crate::interrupt::Interrupt;
 use crate::lost_session::LostSession;
 use crate::nudge::{NudgeReason, Nudges};
@@ -253,8 +254,24 @@ impl<'a> Conversation<'a> {
 
     /// One call of the agent, interrupted when it gives no sign of life for too long.
     async fn heard(&self, hold: &SessionHold, events: &dyn AgentEvents, turn: &Turn) -> Result<Reply, AgentError> {
+        let meter = EventMeter::default();
+        let outcome = self.metered(hold, events, &meter, turn).await.map_err(AgentError::shortened);
+        if let events_left_out @ 1.. = meter.left_out() {
+            tracing::warn!(events = events_left_out, "an agent reported more than is passed on");
+            events.emit(AgentEvent::LeftOut { events: events_left_out });
+        }
+        outcome
+    }
+
+    async fn metered(
+        &self,
+        hold: &SessionHold,
+        events: &dyn AgentEvents,
+        meter: &EventMeter,
+        turn: &Turn,
+    ) -> Result<Reply, AgentError> {
         let (idle, pulse) = (Interrupt::new(), Pulse::new());
-        let context = TurnContext { hold, events, interrupt: &self.interrupt, idle: &idle, pulse: &pulse };
+        let context = TurnContext { hold, events, interrupt: &self.interrupt, idle: &idle, pulse: &pulse, meter };
         let mut call = self.agent.run(&context, turn);
         let Some(limit) = self.nudges.idle else { return call.await };
         tokio::select! {

@@ -12,6 +12,7 @@ use crate::schema::Violation;
 use crate::scripted::{ActionError, NoMatch};
 use crate::session::{SessionId, SessionOpKind};
 use crate::sessions::{SessionError, SessionUse};
+use crate::shortened::{LONGEST_REASON, shorten};
 use crate::usage::Usage;
 
 /// A turn that failed: how, in which session, and what it had cost by then.
@@ -187,6 +188,20 @@ impl AgentError {
     /// The same failure in a session, with what it had used up.
     pub fn in_session(self, session: SessionId, usage: Usage) -> Self {
         Self { session: Some(session), usage, ..self }
+    }
+
+    /// The same, saying no more than somebody reads: programs put whole answers into their complaints.
+    pub(crate) fn shortened(mut self) -> Self {
+        match &mut *self.kind {
+            AgentErrorKind::Connection { reason: words }
+            | AgentErrorKind::Refused { reason: words }
+            | AgentErrorKind::Configuration { reason: words }
+            | AgentErrorKind::Crashed { reason: words, .. }
+            | AgentErrorKind::NotAdmitted { reason: words }
+            | AgentErrorKind::Other { message: words, .. } => shorten(words, LONGEST_REASON),
+            _ => {}
+        }
+        self
     }
 
     /// What to do about it.

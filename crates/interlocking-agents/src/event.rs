@@ -87,6 +87,11 @@ pub enum AgentEvent {
         /// What is wrong with the output.
         violations: Vec<Violation>,
     },
+    /// So many events of this call were left out: more than a [call may report](Self::MOST_OF_A_CALL).
+    LeftOut {
+        /// How many.
+        events: u64,
+    },
     /// One call of the agent ended, well or badly.
     Finished {
         /// The session, if it is known.
@@ -96,7 +101,52 @@ pub enum AgentEvent {
     },
 }
 
-/// Where events go. Called from inside the turn, so it must not block.
+impl AgentEvent {
+    /// How many events of one call are reported, and of how many [bytes](Self::size) in all. The others are left out, and
+    /// [counted](Self::LeftOut): a program can say more in a second than anybody wants to keep.
+    pub const MOST_OF_A_CALL: u64 = 100_000;
+
+    /// See [`MOST_OF_A_CALL`](Self::MOST_OF_A_CALL): 64 MiB.
+    pub const MOST_BYTES_OF_A_CALL: usize = 64 << 20;
+
+    /// About how many bytes of memory it takes.
+    pub fn size(&self) -> usize {
+        let held = match self {
+            Self::Text { text: words } | Self::ProviderRetry { reason: words, .. } | Self::Retry { reason: words } => {
+                words.len()
+            }
+            Self::ToolUse { name, input } => name.len() + size_of_json(input),
+            Self::FileWritten { path } | Self::FileRemoved { path } => path.as_os_str().len(),
+            Self::CommandRun { command, .. } => command.iter().map(|word| size_of::<String>() + word.len()).sum(),
+            Self::DecisionIgnored { tool } => tool.len(),
+            Self::Correction { violations, .. } => violations
+                .iter()
+                .map(|violation| size_of::<Violation>() + violation.path.len() + violation.message.len())
+                .sum(),
+            Self::Started { .. }
+            | Self::SessionLost { .. }
+            | Self::Nudge { .. }
+            | Self::LeftOut { .. }
+            | Self::Finished { .. } => 0,
+        };
+        size_of::<Self>() + held
+    }
+}
+
+/// What a value takes beside itself.
+fn size_of_json(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(|value| size_of::<Value>() + size_of_json(value)).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| size_of::<(String, Value)>() + name.len() + size_of_json(value)).sum()
+        }
+    }
+}
+
+/// Where events go. Called from inside the turn, so it must not block for long: the agent's program waits as soon as nobody reads
+/// what it says.
 ///
 /// Any closure `Fn(AgentEvent) + Send + Sync` is one, such as
 /// `|event| { let _ = sender.send(event); }` for a channel.

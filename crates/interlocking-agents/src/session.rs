@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::shortened::shorten;
+
 /// What a turn does with the agent's memory of earlier turns (PRG-04).
 ///
 /// Wire form: `{"start_fresh": "write"}`, `{"continue_from": "…"}`, `{"fork_from": {"parent": "…", "slug": "…"}}`.
@@ -26,6 +28,14 @@ pub enum SessionOp {
 }
 
 impl SessionOp {
+    /// The session that is continued or forked.
+    pub fn origin(&self) -> Option<&SessionId> {
+        match self {
+            Self::StartFresh(_) => None,
+            Self::ContinueFrom(session) | Self::ForkFrom { parent: session, .. } => Some(session),
+        }
+    }
+
     /// The operation without its data.
     pub fn kind(&self) -> SessionOpKind {
         match self {
@@ -86,7 +96,7 @@ pub struct Slug(String);
     "{text:?} is not a session id: use 1 to 128 ASCII letters, digits, `.`, `_` and `-`, starting with a letter, a digit or `_`"
 )]
 pub struct InvalidSessionId {
-    /// The refused text.
+    /// The refused text, or the beginning of a long one.
     pub text: String,
 }
 
@@ -96,7 +106,7 @@ pub struct InvalidSessionId {
     "{text:?} is not a slug: use 1 to 64 lower-case ASCII letters, digits, `_` and `-`, starting with a letter or a digit"
 )]
 pub struct InvalidSlug {
-    /// The refused text.
+    /// The refused text, or the beginning of a long one.
     pub text: String,
 }
 
@@ -106,7 +116,11 @@ impl SessionId {
         let text = text.into();
         let starts_well = text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
         let goes_on_well = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-        if starts_well && goes_on_well && text.len() <= 128 { Ok(Self(text)) } else { Err(InvalidSessionId { text }) }
+        if starts_well && goes_on_well && text.len() <= 128 {
+            Ok(Self(text))
+        } else {
+            Err(InvalidSessionId { text: refused(text) })
+        }
     }
 
     /// The id as the backend spells it.
@@ -122,7 +136,11 @@ impl Slug {
         let starts_well = text.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
         let goes_on_well =
             text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte));
-        if starts_well && goes_on_well && text.len() <= 64 { Ok(Self(text)) } else { Err(InvalidSlug { text }) }
+        if starts_well && goes_on_well && text.len() <= 64 {
+            Ok(Self(text))
+        } else {
+            Err(InvalidSlug { text: refused(text) })
+        }
     }
 
     /// The hint for a session that takes the place of one that is lost, for an agent in this role.
@@ -134,6 +152,12 @@ impl Slug {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// What an error keeps of a text that may be of any length.
+fn refused(mut text: String) -> String {
+    shorten(&mut text, 256);
+    text
 }
 
 /// The conversions that both names share.
@@ -194,6 +218,13 @@ mod tests {
             let stored = serde_json::to_string(bad).unwrap();
             assert!(serde_json::from_str::<SessionId>(&stored).is_err(), "{bad:?} came in through serde");
         }
+    }
+
+    #[test]
+    fn a_long_text_that_is_no_id_makes_no_long_error() {
+        let words = SessionId::new("a".repeat(3_000_000)).unwrap_err().to_string();
+        assert!(words.len() < 500 && words.contains("a… (2999744 more bytes)"), "{words}");
+        assert!(Slug::new("a".repeat(3_000_000)).unwrap_err().to_string().len() < 500);
     }
 
     #[test]

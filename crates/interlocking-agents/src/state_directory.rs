@@ -15,6 +15,19 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local").join("state")))
 }
 
+/// The same for one that nobody else chose: if it was open to others, it is closed.
+pub(crate) fn make_own(directory: &Path) -> io::Result<()> {
+    make_private(directory)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        if std::fs::metadata(directory)?.mode() & 0o077 != 0 {
+            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700))?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes a directory for this user alone, if it is not there.
 pub(crate) fn make_private(directory: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();

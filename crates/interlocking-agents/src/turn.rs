@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decision::Decision;
+use crate::error::AgentErrorKind;
 use crate::schema::Schema;
 use crate::session::{SessionId, SessionOp, Slug};
 use crate::usage::Usage;
@@ -116,6 +117,15 @@ impl Turn {
 }
 
 impl Reply {
+    /// How long the text of an answer may be, in bytes: 16 MiB, far more than any model writes.
+    pub const LONGEST_TEXT: usize = 16 << 20;
+
+    /// Why there is none where the text is longer.
+    pub(crate) fn too_long() -> AgentErrorKind {
+        let message = format!("the model's answer is longer than {} bytes", Self::LONGEST_TEXT);
+        AgentErrorKind::Other { message, transient: false }
+    }
+
     /// A reply that says nothing; set other fields with struct update syntax.
     pub fn new(session: SessionId, usage: Usage) -> Self {
         Self { session, output: None, decisions: Vec::new(), text: None, usage }

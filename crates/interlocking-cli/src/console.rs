@@ -1,6 +1,6 @@
 //! Where the program prints: its result to one writer, everything else to another.
 
-use crate::text::shortened;
+use crate::text::{shortened, written_out};
 use crate::trouble::Trouble;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
@@ -72,14 +72,15 @@ impl Console {
         self.0.terminal
     }
 
-    /// Prints a part of the result.
+    /// Prints a part of the result. Characters that would steer a terminal are written out, as in everything that is printed here:
+    /// agents and tools wrote much of it.
     ///
     /// # Errors
     ///
     /// [`Trouble`] where it cannot be written.
     pub fn print(&self, text: &str) -> Result<(), Trouble> {
         let mut output = lock(&self.0.output);
-        let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+        let written = output.write_all(written_out(text).as_bytes()).and_then(|()| output.flush());
         written.map_err(|error| {
             Trouble::new(format!("the result could not be written to standard output: {error}"))
                 .with_exit(crate::exit::Exit::Output)
@@ -90,13 +91,14 @@ impl Console {
     pub fn line(&self, style: Style, text: &str) {
         let start = if self.0.terminal { "\r\x1b[2K" } else { "" };
         // Nobody to read it is no reason to stop.
-        let _ = writeln!(lock(&self.0.messages), "{start}{}", self.styled(style, text));
+        let _ = writeln!(lock(&self.0.messages), "{start}{}", self.styled(style, &written_out(text)));
     }
 
     /// The living line, drawn over until the next line for good; nothing where there is no terminal.
     pub fn status(&self, text: &str) {
         if self.0.terminal {
-            let text = shortened(text, width());
+            // One line, whatever it says.
+            let text = shortened(&written_out(text).replace('\n', " "), width());
             let mut messages = lock(&self.0.messages);
             let _ = write!(messages, "\r\x1b[2K{}", self.styled(Style::Dim, &text));
             let _ = messages.flush();
@@ -114,6 +116,11 @@ impl Console {
             Style::Bad => Some(31),
         };
         code.map_or_else(|| text.to_owned(), |code| format!("\x1b[{code}m{text}\x1b[0m"))
+    }
+
+    /// Whether there is a standard input that was not read.
+    pub(crate) fn has_input(&self) -> bool {
+        lock(&self.0.input).is_some()
     }
 
     /// All of standard input; `None` where it is a terminal, or was read before.

@@ -1,6 +1,6 @@
 //! The entry value of a run, where the program has no options for it: JSON.
 
-use crate::console::Console;
+use crate::console::{Console, Style};
 use crate::trouble::Trouble;
 use clap::Args;
 use serde::de::DeserializeOwned;
@@ -20,6 +20,10 @@ pub struct JsonEntry {
 
 impl JsonEntry {
     pub(crate) fn read<T: DeserializeOwned>(&self, console: &Console) -> Result<T, Trouble> {
+        if self.input.is_none() && self.input_file.is_none() && console.has_input() {
+            // Whoever waits for the run shall know what it waits for.
+            console.line(Style::Dim, "what to start with is read from standard input (--input JSON gives it here)");
+        }
         let (text, place) =
             text(self.input.as_deref(), self.input_file.as_deref(), "--input", console)?.ok_or_else(|| {
                 Trouble::new("nothing was given to start with")

@@ -12,9 +12,9 @@ use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
 use interlocking_runtime::{Cancel, Outcome, Report, Run, event};
+use interlocking_sqlite::private;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::fs::File;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
     // A file that cannot be written is better known now than after the run.
     let record = events
         .as_ref()
-        .map(|path| File::create(path).map_err(|error| Trouble::from(error).at(path.display().to_string())));
+        .map(|path| private::create_file(path).map_err(|error| Trouble::from(error).at(path.display().to_string())));
     let watching = Watch {
         quiet: *quiet || common.json,
         record: record.transpose()?,

@@ -2,8 +2,7 @@
 
 use crate::trouble::Trouble;
 use clap::{Args, ValueEnum};
-use interlocking_sqlite::{Durability, SqliteJournal};
-use std::fs;
+use interlocking_sqlite::{Durability, SqliteJournal, private};
 use std::path::{Path, PathBuf};
 
 /// The variable that names the journal's directory where no option does.
@@ -45,9 +44,13 @@ impl JournalArguments {
     /// Opens the journal to record a run in it; makes one if there is none.
     pub(crate) fn open_or_make(&self, durability: DurabilityArgument) -> Result<(SqliteJournal, PathBuf), Trouble> {
         let (directory, is_default) = self.directory();
-        if is_default && !directory.exists() {
-            // What agents were told and have answered is nobody's to commit by accident.
-            let made = fs::create_dir(&directory).and_then(|()| fs::write(directory.join(".gitignore"), "*\n"));
+        if is_default {
+            let is_new = !directory.exists();
+            let made = private::close_directory(&directory).and_then(|()| match is_new {
+                // What agents were told and have answered is nobody's to commit by accident.
+                true => private::write_file(&directory.join(".gitignore"), "*\n"),
+                false => Ok(()),
+            });
             made.map_err(|error| {
                 let trouble = Trouble::from(error).at(directory.display().to_string());
                 trouble

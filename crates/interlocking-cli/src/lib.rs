@@ -65,6 +65,7 @@ pub use console::{Console, Style};
 pub use ending::Ending;
 pub use entry::JsonEntry;
 pub use exit::Exit;
+pub use interlocking_sqlite::private;
 pub use start::{NoArguments, Start};
 pub use text::{harmless, quoted};
 pub use trouble::Trouble;

@@ -101,6 +101,10 @@ impl Progress {
         if let EventKind::IsolationUnkept(unkept) = kind {
             return Some(Line { style: Style::Bad, covered: false, text: format!("goes on all the same: {unkept}") });
         }
+        if let EventKind::LeftOut { events } = kind {
+            let text = format!("{events} events came faster than they could be shown");
+            return Some(Line { style: Style::Dim, covered: false, text });
+        }
         let node = Node { child, node: kind.node()? };
         let at = event.at.as_duration();
         let line = |style, text: String| {
@@ -183,6 +187,7 @@ fn deed(event: &AgentEvent) -> Option<String> {
             format!("ran {} ({ending})", command.join(" "))
         }
         AgentEvent::ProviderRetry { attempt, reason } => format!("asks its provider again ({attempt}): {reason}"),
+        AgentEvent::LeftOut { events } => format!("did more than is shown: {events} events were left out"),
         AgentEvent::SessionLost { session } => format!("has lost session {session} and begins anew"),
         AgentEvent::Correction { round, violations } => {
             let first = violations.first().map_or_else(String::new, ToString::to_string);

@@ -1,5 +1,6 @@
 //! Texts for people: times, sizes, and what others wrote made harmless.
 
+use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// How much of a text that is not ours fits in one line.
@@ -11,9 +12,34 @@ pub fn quoted(text: &str) -> String {
     shortened(&harmless(first), LONGEST_QUOTE)
 }
 
-/// Without characters that would move a terminal's cursor, or do worse.
+/// Without characters that would move a terminal's cursor, or do worse; each leaves a mark.
 pub fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if steers_a_terminal(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// The same with those characters written out, as `\u001b`: what a [`Console`](crate::Console) does with all that it prints. Text is
+/// still to be read, and JSON still means the same, for there they stand in strings alone.
+pub(crate) fn written_out(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(steers_a_terminal) {
+        return Cow::Borrowed(text);
+    }
+    let mut written = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if steers_a_terminal(character) {
+            written.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            written.push(character);
+        }
+    }
+    Cow::Owned(written)
+}
+
+/// Whether a terminal obeys a character, or shows what follows in another order than it stands there.
+fn steers_a_terminal(character: char) -> bool {
+    let is_layout = matches!(character, '\n' | '\t');
+    let is_direction =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (character.is_control() && !is_layout) || is_direction
 }
 
 pub(crate) fn shortened(text: &str, longest: usize) -> String {
@@ -51,6 +77,17 @@ mod tests {
         assert_eq!(quoted("error: no\nsecond line"), "error: no");
         assert_eq!(quoted("a\rb\u{7}"), "a\u{fffd}b\u{fffd}");
         assert_eq!(quoted(&"ä".repeat(200)).chars().count(), LONGEST_QUOTE);
+    }
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_printed_as_it_is() {
+        let hostile = "\u{1b}[2J\u{9b}31m\r\u{8}\u{7f}\u{202e}gnp.exe\u{2066}\tok\nnext";
+        assert_eq!(written_out(hostile), "\\u001b[2J\\u009b31m\\u000d\\u0008\\u007f\\u202egnp.exe\\u2066\tok\nnext");
+        assert!(!harmless(hostile).chars().any(steers_a_terminal));
+        assert!(matches!(written_out("plain ä\t\n"), Cow::Borrowed(_)));
+        let value = serde_json::json!({ "text": hostile });
+        let printed = serde_json::to_string_pretty(&value).unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&written_out(&printed)).unwrap(), value);
     }
 
     #[test]

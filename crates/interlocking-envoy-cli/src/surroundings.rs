@@ -55,9 +55,10 @@ impl Surroundings {
         }
     }
 
-    /// Prints the result.
+    /// Prints the result. Characters that would steer a terminal are written out, here and in all messages: a project's files
+    /// are whoever's wrote them.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Trouble> {
-        let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
+        let written = self.output.write_all(written_out(text).as_bytes()).and_then(|()| self.output.flush());
         written.map_err(|error| {
             Trouble::new(format!("the result could not be written to standard output: {error}")).with_exit(Exit::Output)
         })
@@ -77,8 +78,24 @@ impl Surroundings {
     /// Prints a line that is not the result.
     pub(crate) fn tell(&mut self, text: &str) {
         // Nobody to read it is no reason to stop.
-        let _ = writeln!(self.messages, "{text}");
+        let _ = writeln!(self.messages, "{}", written_out(text));
     }
+}
+
+/// The text with every character written out, as `\u001b`, that a terminal obeys, or that makes it show what follows in another
+/// order. JSON still means the same: there they stand in strings alone.
+fn written_out(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for character in text.chars() {
+        let is_layout = matches!(character, '\n' | '\t');
+        let is_direction = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if (character.is_control() && !is_layout) || is_direction {
+            written.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            written.push(character);
+        }
+    }
+    written
 }
 
 impl fmt::Debug for Surroundings {

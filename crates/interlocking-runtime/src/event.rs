@@ -1,5 +1,9 @@
 //! What an observer is told while a run goes on.
 
+mod channel;
+
+pub use channel::{Events, channel};
+
 use crate::clock::{Clock, Elapsed};
 use crate::isolation::Unkept;
 use interlocking_agents::{AgentEvent, Usage};
@@ -8,7 +12,6 @@ use interlocking_core::run_id::RunId;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, Serialize)]
@@ -90,6 +93,11 @@ pub enum EventKind {
         failure: Option<String>,
         /// Whether the run had ended without it: an addendum.
         late: bool,
+    },
+    /// So many events of agents and notes of handlers were left out here, as [whoever listens](Events) had not taken those before.
+    LeftOut {
+        /// How many.
+        events: u64,
     },
     /// Every live token waits for a person.
     Waiting,
@@ -195,30 +203,6 @@ impl EventSink for Both {
     }
 }
 
-/// The events of a run, in order, as a stream.
-#[derive(Debug)]
-pub struct Events(mpsc::UnboundedReceiver<Event>);
-
-/// A sink, and the stream that it feeds. The stream ends when the run and its settings are gone.
-pub fn channel() -> (Arc<dyn EventSink>, Events) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    // Nobody listening is no reason to stop a run.
-    let sink = move |event| drop(sender.send(event));
-    (Arc::new(sink), Events(receiver))
-}
-
-impl Events {
-    /// The next event; `None` once there will be no more.
-    pub async fn next(&mut self) -> Option<Event> {
-        self.0.recv().await
-    }
-
-    /// The next event, if there is one already.
-    pub fn try_next(&mut self) -> Option<Event> {
-        self.0.try_recv().ok()
-    }
-}
-
 impl Hop {
     /// A token that comes to `node`, a node of `net`, and has made no hop yet: from there to there, so long after the run's
     /// start, which is as the clock told it.
@@ -302,6 +286,7 @@ impl EventKind {
             | Self::IsolationUnkept(_)
             | Self::RunEnded { .. }
             | Self::Message { .. }
+            | Self::LeftOut { .. }
             | Self::Waiting
             | Self::Child { .. } => None,
         }

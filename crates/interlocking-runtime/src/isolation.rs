@@ -8,11 +8,13 @@ use crate::roles::Roles;
 use crate::services::Backstage;
 use crate::settings::Settings;
 use crate::workspaces::{WorkspaceError, Workspaces};
+use interlocking_agents::SessionOp;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Isolation, NodeRow};
 use interlocking_sandbox::{Protection, Sandbox, Support};
 use serde::Serialize;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How far a place keeps an agent, on this machine.
@@ -90,9 +92,76 @@ pub(crate) fn unkept(net: &Net, workspaces: &dyn Workspaces, roles: &Roles) -> V
             let reason =
                 format!("the agent `{name}`, which plays `{role}`, does not confine the programs that it starts");
             unkept.push(miss(Isolation::Clone, reason));
+        } else if let Some((hidden, store)) = readable_sessions(net, row, roles).next() {
+            let reason = format!(
+                "its agent keeps its sessions in {}, where those of `{hidden}` are, and each can read what the other has said: \
+                 let them play different roles, and with a key of their own in place of a login that they share",
+                store.display()
+            );
+            unkept.push(miss(Isolation::Worktree, reason));
         }
     }
     unkept
+}
+
+/// The nodes that this one is blind to, and whose agents' sessions its own agent can read all the same; with where they are.
+fn readable_sessions<'t>(
+    net: &'t Net,
+    row: &'t NodeRow,
+    roles: &'t Roles,
+) -> impl Iterator<Item = (&'t str, PathBuf)> + 't {
+    let own = session_store(row, roles);
+    hidden_stores(net, row, roles).filter(move |(_, hidden)| {
+        // One within the other can be read, too.
+        own.as_ref().is_some_and(|own| hidden.starts_with(own) || own.starts_with(hidden))
+    })
+}
+
+/// Where the agents of the nodes that this one is blind to keep their sessions.
+fn hidden_stores<'t>(
+    net: &'t Net,
+    row: &'t NodeRow,
+    roles: &'t Roles,
+) -> impl Iterator<Item = (&'t str, PathBuf)> + 't {
+    let hidden = |name: &'t String| net.table().nodes.iter().find(|row| row.name == *name);
+    let named = row.blind_to.iter().filter_map(hidden);
+    named.filter_map(|row| Some((row.name.as_str(), session_store(row, roles)?)))
+}
+
+fn session_store(row: &NodeRow, roles: &Roles) -> Option<PathBuf> {
+    let role = row.agent.as_ref().unwrap_or(&row.name);
+    roles.player(role)?.agent.session_store(Some(role), None)
+}
+
+/// Refuses a turn in a session that its agent must not read: one of a node that its own is blind to.
+///
+/// # Errors
+///
+/// [`WorkspaceError::Unusable`], which says whose it is.
+pub(crate) fn refuse_hidden(
+    settings: &Settings,
+    net: &Net,
+    row: &NodeRow,
+    session: &SessionOp,
+) -> Result<(), WorkspaceError> {
+    let options = settings.options();
+    let Some(origin) = session.origin().filter(|_| !row.blind_to.is_empty() && !options.accepts_weaker_isolation)
+    else {
+        return Ok(());
+    };
+    let role = row.agent.as_ref().unwrap_or(&row.name);
+    let Some(player) = options.roles.player(role) else { return Ok(()) };
+    let store = player.agent.session_store(Some(role), Some(origin));
+    match hidden_stores(net, row, &options.roles).find(|(_, hidden)| store.as_ref() == Some(hidden)) {
+        None => Ok(()),
+        Some((hidden, _)) => Err(WorkspaceError::Unusable {
+            reason: format!(
+                "node `{}` is to go on with session `{origin}`, which is one of `{hidden}`'s, which it is blind to: \
+                 start a fresh session",
+                row.name
+            ),
+        }),
+    }
 }
 
 /// Tells what isolation a run goes without; there is some only where it was told to go on.
@@ -109,12 +178,25 @@ pub(crate) fn tell(backstage: &Backstage) {
 ///
 /// # Errors
 ///
-/// [`WorkspaceError::Unconfined`] where the place has nothing to confine them with, although it said that it had.
-pub(crate) fn sandbox(settings: &Settings, row: &NodeRow) -> Result<Option<Arc<Sandbox>>, WorkspaceError> {
+/// [`WorkspaceError::Unconfined`] where the place has nothing to confine them with, although it said that it had;
+/// [`WorkspaceError::Unusable`] where that lets the agent read sessions that its node is blind to.
+pub(crate) fn sandbox(settings: &Settings, net: &Net, row: &NodeRow) -> Result<Option<Arc<Sandbox>>, WorkspaceError> {
     let (Some(Isolation::Sandbox), Some(workspace)) = (row.isolation, &row.workspace) else { return Ok(None) };
     let options = settings.options();
     match (options.workspaces.sandbox(workspace)?, options.accepts_weaker_isolation) {
-        (Some(sandbox), false) => Ok(Some(Arc::new(sandbox))),
+        (Some(sandbox), false) => {
+            match hidden_stores(net, row, &options.roles).find(|(_, store)| sandbox.reaches(store)) {
+                None => Ok(Some(Arc::new(sandbox))),
+                Some((hidden, store)) => Err(WorkspaceError::Unusable {
+                    reason: format!(
+                        "the sandbox of `{workspace}` reaches {}, where the sessions of `{hidden}` are, which `{}` is blind to: \
+                     grant it its own role's alone",
+                        store.display(),
+                        row.name
+                    ),
+                }),
+            }
+        }
         // What the machine can enforce is enforced all the same.
         (Some(sandbox), true) => Ok(Some(Arc::new(Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without)))),
         (None, true) => Ok(None),

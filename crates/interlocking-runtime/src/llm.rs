@@ -181,11 +181,12 @@ async fn converse<N: LLM>(
         schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
         workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
         read_only: row.read_only,
-        sandbox: isolation::sandbox(&backstage.settings, row)?,
+        sandbox: isolation::sandbox(&backstage.settings, backstage.net, row)?,
         model: player.model.clone(),
         role: Some(role.to_owned()),
         ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
     };
+    isolation::refuse_hidden(&backstage.settings, backstage.net, row, &turn.session)?;
     if let SessionOp::ContinueFrom(session) = &turn.session
         && fresh.is_some()
     {

@@ -7,15 +7,20 @@
 //! ```
 
 use crate::failure::{Trouble, of_file};
+use crate::private;
 use crate::schema;
 use interlocking_runtime::journal::JournalError;
 use rusqlite::Connection;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What there is in a journal's directory: its own files, and what a command line adds so that git leaves it alone.
+const OWN: [&str; 7] =
+    ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db.new", "lock", "holders", ".gitignore"];
 
 /// Where a journal is.
 #[derive(Clone, Debug)]
@@ -40,13 +45,30 @@ impl Directory {
     pub(crate) fn open(path: &Path) -> Result<(Self, Holder), JournalError> {
         let directory = Self { path: path.into(), place: path.join("journal.db").display().to_string().into() };
         let refused = |error: io::Error| of_file(&error, directory.place());
-        fs::create_dir_all(path.join("holders")).map_err(refused)?;
-        let lock = OpenOptions::new().create(true).append(true).open(path.join("lock")).map_err(refused)?;
+        directory.close().map_err(refused)?;
+        let lock = private::file_options().create(true).append(true).open(path.join("lock")).map_err(refused)?;
         lock.lock().map_err(refused)?;
         directory.create().map_err(|trouble| trouble.at(directory.place()))?;
         directory.bury();
         let holder = directory.enter().map_err(refused)?;
         Ok((directory, holder))
+    }
+
+    /// Makes it, and closes it and what is in it to others. A directory that has other things in it stays as open as it is: it is
+    /// not the journal's alone.
+    fn close(&self) -> io::Result<()> {
+        private::make_directory(&self.path)?;
+        let entries: Vec<_> = fs::read_dir(&*self.path)?.collect::<io::Result<_>>()?;
+        let is_own = |name: &str| OWN.contains(&name);
+        let only_own = entries.iter().all(|entry| entry.file_name().to_str().is_some_and(is_own));
+        private::close_directory(&self.path.join("holders"))?;
+        let closed = OWN.iter().try_for_each(|name| private::close(&self.path.join(name)));
+        let closed = closed.and_then(|()| if only_own { private::close(&self.path) } else { Ok(()) });
+        if let Err(error) = closed {
+            // Another user's, who lets this one in.
+            tracing::warn!(%error, directory = %self.path.display(), "the journal stays open to others");
+        }
+        Ok(())
     }
 
     /// The database's path, for messages.
@@ -74,6 +96,8 @@ impl Directory {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
             _ => {}
         }
+        // The files that SQLite makes beside a database have the mode of that.
+        private::create_file(&new).map_err(fail)?;
         let connection = Connection::open(&new)?;
         schema::create(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
@@ -124,7 +148,7 @@ impl Directory {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let name = format!("{process}-{nanos:x}-{}", OPENED.fetch_add(1, Ordering::Relaxed));
         let path = self.holder(&name);
-        let file = OpenOptions::new().create_new(true).append(true).open(&path)?;
+        let file = private::file_options().create_new(true).append(true).open(&path)?;
         file.lock()?;
         Ok(Holder { name, who: format!("process {process} on {}", machine()), path, _locked: file })
     }

@@ -40,6 +40,7 @@
 
 mod failure;
 mod schema;
+pub mod private;
 mod directory;
 mod connection;
 mod options;

@@ -6,6 +6,7 @@ use crate::site::Site;
 use interlocking::envoy::Excerpt;
 use interlocking::prelude::*;
 use interlocking_envoy::cleanup::Cleanup;
+use std::time::Duration;
 
 pub(crate) struct Investigate {
     pub(crate) steps: Excerpt,
@@ -45,6 +46,9 @@ impl LLMHandler<debugging::fix> for Fix {
     }
 }
 
+/// How long the project's check may take. The agent may have written a loop into what it checks.
+const LONGEST_CHECK: Duration = Duration::from_secs(60);
+
 pub(crate) struct CleanUp {
     pub(crate) site: Site,
 }
@@ -58,7 +62,7 @@ impl LogicHandler<debugging::clean_up> for CleanUp {
                 return Err(NodeError::from(failure.clone()));
             }
             // Its own word for it is not taken, and not that it was right before the logs went (CON-127).
-            Ok((report.markers_removed, site.check()?))
+            Ok((report.markers_removed, site.check(LONGEST_CHECK)?))
         };
         let (markers_removed, check) = tokio::task::spawn_blocking(removing).await??;
         cx.note(format!(

@@ -1,10 +1,13 @@
 //! Where it happens: a small project under git, and a worktree of it for the agent.
 
+use interlocking::agents::program::{Environment, Invocation};
 use interlocking::prelude::NodeError;
+use interlocking::sandbox::{Network, Sandbox, Support};
 use interlocking::worktree::{BranchName, CommitId, Configuration, Repository, Signature, Worktree};
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 const FILES: [(&str, &str); 2] =
     [("tide.sh", include_str!("../demo/tide.sh")), ("check.sh", include_str!("../demo/check.sh"))];
@@ -38,10 +41,35 @@ impl Site {
     }
 
     /// Runs the project's check in the worktree; what it says where it fails.
-    pub(crate) fn check(&self) -> Result<Result<(), String>, NodeError> {
-        let output = Command::new("sh").arg("check.sh").current_dir(self.worktree.path()).output()?;
-        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Ok(if output.status.success() { Ok(()) } else { Err(said) })
+    ///
+    /// The agent could write to all that is run here. So it gets no variable of this process but those that are named, it is kept in
+    /// the worktree where the system can do that, and whatever it started ends with it, or when its time is over.
+    pub(crate) fn check(&self, longest: Duration) -> Result<Result<(), String>, NodeError> {
+        // A runtime of its own, for a clock of its own: that of a test may run ahead while a program is waited for.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            match tokio::time::timeout(longest, self.checked()).await {
+                Ok(checked) => checked,
+                // What runs ends when the future is dropped.
+                Err(_) => Ok(Err(format!("the check took longer than {longest:?}, and was ended"))),
+            }
+        })
+    }
+
+    async fn checked(&self) -> Result<Result<(), String>, NodeError> {
+        let place = self.worktree.path();
+        let sandbox = Sandbox::for_place(place).network(Network::Cut);
+        let missing = sandbox.missing_on(Support::of_this_system());
+        let invocation = Invocation {
+            arguments: vec!["check.sh".into()],
+            directory: Some(place.to_owned()),
+            sandbox: missing.is_empty().then(|| Arc::new(sandbox)),
+            ..Invocation::new("sh", Environment::empty().inherit("PATH").inherit("LANG"))
+        };
+        let mut running = invocation.start().await?;
+        let said = running.output_tail().await?;
+        let ended = running.end().await?;
+        Ok(if ended.exit == Some(0) { Ok(()) } else { Err(said) })
     }
 
     /// Commits what is in the worktree.
@@ -61,4 +89,35 @@ impl Site {
 
 fn author() -> Result<Signature, interlocking::worktree::SignatureError> {
     Signature::new("Developer", "developer@example.org")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(script: &str, longest: Duration) -> (Result<(), String>, tempfile::TempDir) {
+        let place = tempfile::tempdir().unwrap();
+        let site = Site::create(place.path()).unwrap();
+        std::fs::write(site.worktree.path().join("check.sh"), script).unwrap();
+        (site.check(longest).unwrap(), place)
+    }
+
+    /// Cargo sets variables of this process that nobody named.
+    #[test]
+    fn a_check_sees_no_variable_that_was_not_named() {
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        let (outcome, _place) = checked("env; exit 1", Duration::from_secs(60));
+        let seen = outcome.unwrap_err();
+        assert!(seen.contains("PATH=") && !seen.contains("CARGO") && !seen.contains("HOME="), "{seen}");
+    }
+
+    #[test]
+    fn a_check_that_goes_on_is_ended_with_all_that_it_started() {
+        let script =
+            "trap '' TERM INT HUP\n(setsid sh -c 'sleep 3; echo late > late.txt' &)\nexec >&- 2>&-\nsleep 1000";
+        let (outcome, place) = checked(script, Duration::from_secs(1));
+        assert_eq!(outcome, Err("the check took longer than 1s, and was ended".to_owned()));
+        std::thread::sleep(Duration::from_secs(4));
+        assert!(!place.path().join("worktree/late.txt").exists(), "its child lives on");
+    }
 }

@@ -9,10 +9,9 @@ use hybrid::past::Past;
 use hybrid::run::{Ended, UnderWay, has_ended};
 use hybrid::spec::{SpecError, Task};
 use hybrid::types::{HybridResult, StackSpec};
-use interlocking::cli::{Console, Ending, Exit, Start, Style, Trouble};
+use interlocking::cli::{Console, Ending, Exit, Start, Style, Trouble, private};
 use interlocking::prelude::*;
 use interlocking::worktree::{CommitRecord, Repository};
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -146,12 +145,14 @@ impl Desk {
         let text = format!("{}\n", ending.result.as_deref().unwrap_or_default());
         let mut files: Vec<(PathBuf, io::Result<()>)> = Vec::new();
         if let Some(path) = result {
-            files.push((path.clone(), fs::write(path, &text)));
+            let written = private::write_file(&path, &text);
+            files.push((path, written));
         }
         if is_over {
             if whereabouts.keep {
                 let path = whereabouts.directory.join("result.json");
-                files.push((path.clone(), fs::write(path, &text)));
+                let written = private::write_file(&path, &text);
+                files.push((path, written));
             }
             tell(&start.console, &account, left_behind.as_deref());
             whereabouts.leave(&start, left_behind.is_some())?;

@@ -1,10 +1,10 @@
 //! Finding a place for a run that begins.
 
 use crate::cli::{Options, UsageError, absolute};
-use interlocking::cli::Trouble;
+use interlocking::cli::{Trouble, private};
 use interlocking::run_id::RunId;
 use interlocking::worktree::Repository;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ impl Site {
         }
         let (work, temporary) = match given_work {
             Some(work) => {
-                fs::create_dir_all(&work).map_err(|reason| unusable(&work, reason))?;
+                private::make_directory(&work).map_err(|reason| unusable(&work, reason))?;
                 (work, None)
             }
             None => {
@@ -43,7 +43,9 @@ impl Site {
             }
         };
         let directory = work.join(run.as_str());
-        fs::create_dir(&directory).map_err(|reason| match reason.kind() {
+        // What agents are told and do stands in it.
+        let made = fs::create_dir(&directory).and_then(|()| private::close_directory(&directory));
+        made.map_err(|reason| match reason.kind() {
             io::ErrorKind::AlreadyExists => UsageError::RunExists { path: directory.clone() },
             _ => unusable(&directory, reason),
         })?;
@@ -81,6 +83,6 @@ fn refuse_inside(work: &Path, repository: &Path) -> Result<(), UsageError> {
 
 /// Refuses a file that cannot be written. It is made, if it is not there.
 pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), UsageError> {
-    let opened = OpenOptions::new().create(true).append(true).open(path);
+    let opened = private::file_options().create(true).append(true).open(path);
     opened.map(drop).map_err(|reason| UsageError::Unusable { path: path.to_owned(), reason })
 }

@@ -5,9 +5,9 @@
 
 use crate::cli::Players;
 use hybrid::toolchain::Toolchain;
-use interlocking::cli::{Exit, Start, Style, Trouble};
+use interlocking::cli::{Exit, Start, Style, Trouble, private};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -101,9 +101,9 @@ fn path(start: &Start) -> PathBuf {
 /// All of it or nothing, and never over another one.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+        private::close_directory(directory)?;
     }
-    let mut file = File::create_new(path)?;
+    let mut file = private::file_options().write(true).create_new(true).open(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if written.is_err() {
         let _ = fs::remove_file(path);

@@ -19,7 +19,9 @@ use crate::error::{AgentError, AgentErrorKind};
 use crate::event::{AgentEvent, AgentEvents};
 use crate::locked::Locked;
 use crate::program::Redactor;
+use crate::session::SessionId;
 use crate::sessions::Sessions;
+use crate::state_directory::make_private;
 use crate::turn::{Reply, Turn};
 
 /// An agent that passes every call on to another one, and writes it down in a [cassette](super).
@@ -55,7 +57,7 @@ impl Recorder {
     pub fn new(agent: Arc<dyn Agent>, cassette: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let cassette = cassette.as_ref();
         let cassette = std::path::absolute(cassette).unwrap_or_else(|_| cassette.to_owned());
-        std::fs::create_dir_all(&cassette).map_err(|error| of_file(&cassette, &error))?;
+        make_private(&cassette).map_err(|error| of_file(&cassette, &error))?;
         let directory = File::open(&cassette).map_err(|error| of_file(&cassette, &error))?;
         match directory.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(CassetteError::Busy { cassette }),
@@ -187,6 +189,10 @@ impl Agent for Recorder {
 
     fn confines(&self) -> bool {
         self.agent.confines()
+    }
+
+    fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
+        self.agent.session_store(role, session)
     }
 
     fn capabilities(&self) -> Capabilities {

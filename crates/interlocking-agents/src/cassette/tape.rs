@@ -13,6 +13,7 @@ use super::error::{CassetteError, of_file};
 use super::text::Text;
 use crate::decision::Decision;
 use crate::session::{SessionId, SessionOp};
+use crate::state_directory::make_private;
 use crate::usage::Usage;
 
 /// What the first field of the first file says.
@@ -115,7 +116,7 @@ pub(super) fn file_of(cassette: &Path, call: usize) -> PathBuf {
 /// Makes an empty cassette. One that is there is replaced.
 pub(super) fn make(cassette: &Path, agent: &str) -> Result<(), CassetteError> {
     let failed = |error: io::Error| of_file(cassette, &error);
-    fs::create_dir_all(cassette).map_err(failed)?;
+    make_private(cassette).map_err(failed)?;
     let mut old = Vec::new();
     for entry in fs::read_dir(cassette).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -152,10 +153,8 @@ fn write(cassette: &Path, file: &Path, contents: &impl Serialize) -> Result<(), 
     let write = || -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(contents)?;
         text.push(b'\n');
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut new = builder.prefix(".new-").tempfile_in(cassette)?;
+        // Of this user's alone: git, in which cassettes are kept, has no such modes.
+        let mut new = tempfile::Builder::new().prefix(".new-").tempfile_in(cassette)?;
         new.write_all(&text)?;
         new.persist(file)?;
         Ok(())

@@ -3,7 +3,6 @@
 use super::dialogue::Hearing;
 use super::outcome::{self, Verdict};
 use super::schema::{Answered, Asked};
-use super::usage;
 use crate::error::{AgentError, AgentErrorKind};
 use crate::program::Call;
 use crate::session::SessionOp;
@@ -17,19 +16,17 @@ pub(super) fn conclude(
     asked: Option<&Asked>,
     turn: &Turn,
 ) -> Result<Reply, AgentError> {
-    let usage = usage::of(&hearing.results);
+    let usage = hearing.results.usage();
     if let Some(refused) = hearing.refused.take() {
         return Err(AgentError { usage, ..refused });
     }
     let session = hearing.session();
     let failed =
         |kind: AgentErrorKind, usage: Usage| AgentError { kind: Box::new(kind), session: session.clone(), usage };
-    // What follows the turn that was asked for, a background task began.
-    let own = hearing.results.iter().position(|result| result.origin.is_none()).unwrap_or(0);
-    let Some(result) = hearing.results.get(own) else {
+    let Some(result) = hearing.results.own() else {
         return Err(match call.cut {
             Some(kind) => failed(kind, usage),
-            None => match outcome::without_result(hearing.anything, &call.ended) {
+            None => match outcome::without_result(hearing.anything, &call.ended, hearing.lines.left_out()) {
                 // The program did not begin.
                 kind @ AgentErrorKind::Configuration { .. } => AgentError::new(kind),
                 kind => failed(kind, usage),

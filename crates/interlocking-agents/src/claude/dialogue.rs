@@ -1,20 +1,23 @@
 //! What the program says while a turn runs, and what is made of it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::line::{Block, Event, Outcome, RateLimitEvent, Said, System};
+use super::line::{Block, Event, RateLimitEvent, Said, System};
 use super::outcome::Signs;
+use super::results::Results;
 use super::store::Store;
 use crate::agent::TurnContext;
 use crate::error::AgentError;
 use crate::event::AgentEvent;
+use crate::json_lines::JsonLines;
 use crate::program::{Dialogue, Heard, Line};
 use crate::pulse::Working;
+use crate::running_tools::RunningTools;
 use crate::session::SessionId;
+use crate::shortened::shorten;
 
 /// The tool that the program makes of the schema.
 const OUTPUT_TOOL: &str = "StructuredOutput";
@@ -35,9 +38,10 @@ pub(super) struct Hearing<'a> {
     /// The session is not to be used after all.
     pub(super) refused: Option<AgentError>,
     /// Calls of tools that have not ended, by their ids.
-    running: BTreeMap<String, Running<'a>>,
-    /// The results, in order.
-    pub(super) results: Vec<Outcome>,
+    running: RunningTools<Running<'a>>,
+    pub(super) results: Results,
+    /// Its lines, and what of them was left out.
+    pub(super) lines: JsonLines,
     /// The last thing that the model gave as the output, valid or not.
     pub(super) attempted: Option<Value>,
     /// The last thing that it said in plain text.
@@ -47,11 +51,20 @@ pub(super) struct Hearing<'a> {
     pub(super) anything: bool,
 }
 
+/// A tool that runs.
 struct Running<'a> {
-    name: String,
-    input: Value,
+    deed: Option<Deed>,
     _working: Working<'a>,
 }
+
+/// What a tool does, if it is something to report when it is done.
+enum Deed {
+    Writes(PathBuf),
+    Runs(String),
+}
+
+/// How much is kept of a command or of a file's name, in bytes.
+const LONGEST_DEED: usize = 32 * 1024;
 
 impl<'a> Hearing<'a> {
     pub(super) fn new(
@@ -69,8 +82,9 @@ impl<'a> Hearing<'a> {
             existed,
             started: false,
             refused: None,
-            running: BTreeMap::new(),
-            results: Vec::new(),
+            running: RunningTools::new(),
+            results: Results::default(),
+            lines: JsonLines::default(),
             attempted: None,
             text: None,
             signs: Signs::default(),
@@ -148,9 +162,9 @@ impl<'a> Hearing<'a> {
                 }
                 Block::ToolUse { name, input, .. } if name == OUTPUT_TOOL => self.attempted = Some(input),
                 Block::ToolUse { id, name, input } => {
-                    self.context.emit(AgentEvent::ToolUse { name: name.clone(), input: input.clone() });
-                    let _working = self.context.working();
-                    self.running.insert(id, Running { name, input, _working });
+                    let deed = self.deed(&name, &input);
+                    self.context.emit(AgentEvent::ToolUse { name, input });
+                    self.running.begin(id, Running { deed, _working: self.context.working() });
                 }
                 Block::ToolResult { .. } | Block::Other => {}
             }
@@ -160,25 +174,25 @@ impl<'a> Hearing<'a> {
     fn user(&mut self, said: Said) {
         for block in said.message.content {
             let Block::ToolResult { tool_use_id, content, is_error } = block else { continue };
-            let Some(tool) = self.running.remove(&tool_use_id) else { continue };
-            if let Some(event) = self.done(&tool, &content, is_error) {
+            let Some(deed) = self.running.end(&tool_use_id).and_then(|tool| tool.deed) else { continue };
+            if let Some(event) = done(deed, &content, is_error) {
                 self.context.emit(event);
             }
         }
     }
 
-    /// What came of a tool's call, if it is something to report.
-    fn done(&self, tool: &Running<'_>, content: &Value, is_error: bool) -> Option<AgentEvent> {
-        let text_of = |field: &str| tool.input.get(field).and_then(Value::as_str);
-        match tool.name.as_str() {
-            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" if !is_error => {
-                let path = text_of("file_path").or(text_of("notebook_path"))?;
-                Some(AgentEvent::FileWritten { path: self.relative(Path::new(path)) })
+    fn deed(&self, tool: &str, input: &Value) -> Option<Deed> {
+        let text_of = |field: &str| {
+            let mut text = input.get(field)?.as_str()?.to_owned();
+            shorten(&mut text, LONGEST_DEED);
+            Some(text)
+        };
+        match tool {
+            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
+                let path = text_of("file_path").or_else(|| text_of("notebook_path"))?;
+                Some(Deed::Writes(self.relative(Path::new(&path))))
             }
-            "Bash" => {
-                let exit = if is_error { exit_code(content)? } else { Some(0) };
-                Some(AgentEvent::CommandRun { command: vec![text_of("command")?.to_owned()], exit })
-            }
+            "Bash" => text_of("command").map(Deed::Runs),
             _ => None,
         }
     }
@@ -209,21 +223,18 @@ impl Dialogue for Hearing<'_> {
         self.anything = true;
         // Whatever it says, it is alive.
         self.context.pulse.beat();
-        let Line::Whole(line) = line else {
-            tracing::warn!("a line of the program was too long and was skipped");
-            return Heard::Sign;
-        };
+        let Some(line) = self.lines.take(line) else { return Heard::Sign };
         match Event::read(line) {
             Some(Event::System(system)) => self.system(&system),
             Some(Event::Assistant(said)) => self.assistant(said),
             Some(Event::User(said)) => self.user(said),
             Some(Event::RateLimitEvent(event)) => self.rate_limit(&event),
             Some(Event::Result(result)) => {
-                self.results.push(*result);
+                self.results.add(*result);
                 return Heard::Done;
             }
             Some(Event::Other) => {}
-            None => tracing::debug!(bytes = line.len(), "a line of the program that is no event"),
+            None => {}
         }
         if self.refused.is_some() { Heard::Done } else { Heard::Sign }
     }
@@ -239,6 +250,17 @@ impl Dialogue for Hearing<'_> {
 
     fn is_working(&self) -> bool {
         !self.running.is_empty()
+    }
+}
+
+/// What came of a tool's call.
+fn done(deed: Deed, content: &Value, is_error: bool) -> Option<AgentEvent> {
+    match deed {
+        Deed::Writes(path) => (!is_error).then_some(AgentEvent::FileWritten { path }),
+        Deed::Runs(command) => {
+            let exit = if is_error { exit_code(content)? } else { Some(0) };
+            Some(AgentEvent::CommandRun { command: vec![command], exit })
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::json_lines;
+
 /// A line of the program's standard output.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -128,7 +130,7 @@ impl Event {
         if line.starts_with(br#"{"type":"stream_event""#) {
             return Some(Self::Other);
         }
-        serde_json::from_slice(line).ok()
+        json_lines::read(line)
     }
 }
 

@@ -29,8 +29,9 @@
 //!   sessions and sends to the model; a key that they see gets there, too. Our events, errors and logs never have it.
 //! - **The prompt** is standard input. The system prompt and the MCP servers are files for the time of the call. The schema is an
 //!   argument, which everybody on the system can read.
-//! - **Sessions** stand in [one directory](ClaudeSettings::home), with all that was said and read. They are found from
-//!   any workspace, so a fork may go to another one.
+//! - **Sessions** stand in [a directory](ClaudeSettings::home) for each role, with all that was said and read. They are found from
+//!   any workspace, so a fork may go to another one. A turn that goes on with another role's session, or forks it, is run in the
+//!   directory of that role. With a login, which is kept there, all roles have one directory.
 //! - **A prompt is a prompt.** The program would take one that begins with a slash for a command of its own, and would read every
 //!   file that is mentioned with an `@`; it is kept from both.
 //!
@@ -52,6 +53,7 @@ mod store;
 
 mod dialogue;
 mod line;
+mod results;
 
 mod conclude;
 mod outcome;
@@ -59,6 +61,8 @@ mod usage;
 
 #[cfg(test)]
 mod recorded;
+
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
@@ -72,7 +76,7 @@ use crate::capabilities::Capabilities;
 use crate::error::AgentError;
 use crate::program::{Environment, Secret, StopOrder, converse};
 use crate::real_calls::permitted;
-use crate::session::SessionOp;
+use crate::session::{SessionId, SessionOp};
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
 
@@ -89,9 +93,9 @@ pub struct ClaudeCode {
 impl ClaudeCode {
     /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: ClaudeSettings) -> Self {
-        let store = Store::new(settings.home.as_deref());
+        let store = Store::new(&settings, None, None);
         // Without a place for sessions there will be none.
-        let sessions = store.map_or_else(|_| Sessions::new(), |store| Sessions::in_directory(store.directory()));
+        let sessions = store.map_or_else(|_| Sessions::new(), |store| Sessions::in_directory(store.base()));
         Self { settings, key: None, sessions }
     }
 
@@ -102,17 +106,17 @@ impl ClaudeCode {
     }
 
     /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes the
-    /// [directory](ClaudeSettings::home) with its sessions, which is made if it is not there.
+    /// [directory](ClaudeSettings::home) with the sessions of this role, which is made if it is not there.
     ///
     /// The sandbox should have a [temporary directory](Sandbox::temporary_directory), with a short path, and the
     /// [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program reads, the agent's
-    /// commands read: the sessions of all agents with the same directory.
+    /// commands read: all sessions of this role; with a [login](Credential::Login), those of all roles.
     ///
     /// # Errors
     ///
     /// [`Configuration`](crate::AgentErrorKind::Configuration): there is no program, or the directory cannot be made.
-    pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let store = Store::new(self.settings.home.as_deref()).map_err(|error| configuration(&error))?;
+    pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
+        let store = Store::new(&self.settings, role, None).map_err(|error| configuration(&error))?;
         store.make().map_err(|error| configuration(&error))?;
         let program = find(&self.settings.program, &Environment::minimal())?;
         Ok(sandbox.tool_chain_of(program).write(store.directory()))
@@ -136,6 +140,10 @@ impl Agent for ClaudeCode {
 
     fn confines(&self) -> bool {
         true
+    }
+
+    fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
+        Some(Store::new(&self.settings, role, session).ok()?.directory().to_owned())
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use super::line::Outcome;
 use crate::error::AgentErrorKind;
+use crate::json_lines::LeftOut;
 use crate::program::Ended;
 use crate::session::SessionId;
 use crate::sessions::SessionError;
@@ -60,11 +61,8 @@ pub(super) fn judge(result: &Outcome, signs: &Signs, ended: &Ended, asked_for: &
 }
 
 /// What it means that there was no result.
-pub(super) fn without_result(anything_said: bool, ended: &Ended) -> AgentErrorKind {
-    let reason = match ended.stderr.as_str() {
-        "" => "it said nothing about why".to_owned(),
-        errors => errors.to_owned(),
-    };
+pub(super) fn without_result(anything_said: bool, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
+    let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing about why");
     // What it does not accept it says on standard error, and nothing else at all.
     match (anything_said, ended.exit) {
         (false, Some(code)) if code != 0 => AgentErrorKind::Configuration { reason },

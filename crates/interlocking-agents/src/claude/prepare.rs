@@ -34,7 +34,8 @@ impl Prepared {
     /// For this turn.
     pub(super) fn new(settings: &ClaudeSettings, key: Option<&Secret>, turn: &Turn) -> Result<Self, AgentError> {
         refuse_what_is_unsafe(settings, turn)?;
-        let store = Store::new(settings.home.as_deref()).map_err(|error| configuration(&error))?;
+        let store = Store::new(settings, turn.role.as_deref(), turn.session.origin());
+        let store = store.map_err(|error| configuration(&error))?;
         store.make().map_err(|error| configuration(&error))?;
         let session = session_for(&turn.session)?;
         let temporary = temporary_directory(turn).map_err(|error| not_written(&error))?;

@@ -28,7 +28,7 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
     if let Err(error) = look_for_key(settings.credential.as_ref(), key) {
         problems.push(error.to_string());
     }
-    let store = Store::new(settings.home.as_deref()).and_then(|store| store.make().map(|()| store));
+    let store = Store::new(settings, None, None).and_then(|store| store.make().map(|()| store));
     match store {
         Err(error) => problems.push(error.to_string()),
         Ok(store) => {

@@ -8,11 +8,12 @@ use serde_json::json;
 use super::conclude::conclude;
 use super::dialogue::Hearing;
 use super::schema::Asked;
-use super::settings::Decisions;
+use super::settings::{ClaudeSettings, Decisions};
 use super::store::Store;
 use crate::agent::TurnContext;
 use crate::error::{AgentError, AgentErrorKind, Disposition};
 use crate::event::AgentEvent;
+use crate::event_meter::EventMeter;
 use crate::interrupt::Interrupt;
 use crate::program::{Call, Dialogue, Ended, Heard, Line};
 use crate::pulse::Pulse;
@@ -20,6 +21,11 @@ use crate::schema::Schema;
 use crate::session::{SessionId, SessionOp, Slug};
 use crate::sessions::{SessionError, Sessions};
 use crate::turn::{Reply, Turn};
+
+fn nowhere() -> Store {
+    let settings = ClaudeSettings { home: Some("/no/such/store".into()), ..ClaudeSettings::default() };
+    Store::new(&settings, None, None).unwrap()
+}
 
 const SESSION: &str = "78799592-0760-407e-b470-58bcb7b38a18";
 
@@ -44,8 +50,10 @@ fn hear(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
     let hold = sessions.hold(&turn.session, Some(Path::new("/place"))).unwrap();
     let (interrupt, idle, pulse, kept) = (Interrupt::new(), Interrupt::new(), Pulse::new(), Mutex::new(Vec::new()));
     let events = |event| kept.lock().unwrap().push(event);
-    let context = TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse };
-    let store = Store::new(Some(Path::new("/no/such/store"))).unwrap();
+    let meter = EventMeter::default();
+    let context =
+        TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
+    let store = nowhere();
     let mut hearing = Hearing::new(&context, turn.workspace.as_deref(), &store, session, false);
     let heard: Vec<_> = lines.iter().map(|line| hearing.hear(Line::Whole(line.as_bytes()))).collect();
     let done = heard.iter().enumerate().filter(|(_, heard)| **heard == Heard::Done).map(|(index, _)| index).collect();
@@ -252,8 +260,10 @@ fn a_fork_that_is_another_session_than_was_asked_for_is_that_one() {
     let fork = SessionOp::ForkFrom { parent: parent.clone(), slug: Slug::new("x").unwrap() };
     let hold = sessions.hold(&fork, None).unwrap();
     let (interrupt, idle, pulse, events) = (Interrupt::new(), Interrupt::new(), Pulse::new(), |_event: AgentEvent| {});
-    let context = TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse };
-    let store = Store::new(Some(Path::new("/no/such/store"))).unwrap();
+    let meter = EventMeter::default();
+    let context =
+        TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
+    let store = nowhere();
     let mut hearing = Hearing::new(&context, None, &store, SessionId::new(SESSION).unwrap(), false);
     let line = TEXT.replace(SESSION, parent.as_str());
     assert_eq!(hearing.hear(Line::Whole(line.as_bytes())), Heard::Done);

@@ -35,7 +35,8 @@ pub struct ClaudeSettings {
     /// The models that it falls back to while the first is not to be had, in order. None.
     pub fallback_models: Vec<String>,
     /// Where it keeps sessions and everything else of its own (`CLAUDE_CONFIG_DIR`). A session is found again, by another process
-    /// too, by who names the same directory. What was said and read stands in it, so it is made for this user alone.
+    /// too, by who names the same directory. What was said and read stands in it, so it is made for this user alone, and
+    /// each role has a directory of its own in it, `roles/ROLE`.
     ///
     /// Unless said otherwise `interlocking/claude` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
     /// `~/Library/Application Support`. Not the `~/.claude` of the user's own Claude Code, with its login, hooks and memories.
@@ -118,7 +119,7 @@ pub enum Credential {
         variable: String,
     },
     /// The login that is kept in the [`home`](ClaudeSettings::home), by `claude auth login` with
-    /// `CLAUDE_CONFIG_DIR` set to it. The agent's commands can read what is kept there unless a sandbox forbids it.
+    /// `CLAUDE_CONFIG_DIR` set to it. All roles share the home then, and can read each other's sessions. The agent's commands can read what is kept there unless a sandbox forbids it.
     Login,
 }
 

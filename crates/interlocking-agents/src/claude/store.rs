@@ -1,17 +1,17 @@
 //! Where the program keeps its sessions.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use super::settings::{ClaudeSettings, Credential};
+use crate::homes::Homes;
 use crate::session::SessionId;
 use crate::state_directory::state_directory;
 
 /// The program's directory for everything of its own, sessions among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Store {
+    homes: Homes,
     directory: PathBuf,
-    /// Nobody chose it, so nobody else uses it.
-    is_own: bool,
 }
 
 /// There is nowhere to keep sessions.
@@ -31,13 +31,26 @@ pub(super) enum StoreError {
 }
 
 impl Store {
-    /// The directory that is set, or the default one: see [`ClaudeSettings`](super::ClaudeSettings).
-    pub(super) fn new(set: Option<&Path>) -> Result<Self, StoreError> {
-        let directory = match set {
+    /// That of a turn of a role, which may go on with a session, in the directory that is set, or the default one: see [`ClaudeSettings`].
+    pub(super) fn new(
+        settings: &ClaudeSettings,
+        role: Option<&str>,
+        session: Option<&SessionId>,
+    ) -> Result<Self, StoreError> {
+        let base = match &settings.home {
             Some(directory) => std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()),
             None => state_directory().ok_or(StoreError::Nowhere)?.join("interlocking").join("claude"),
         };
-        Ok(Self { directory, is_own: set.is_none() })
+        // A login is renewed in its place, so that copies of it would go stale; and the user's settings are in the home, too.
+        let are_shared = settings.credential == Some(Credential::Login)
+            || settings.setting_sources.iter().any(|source| source == "user");
+        let homes = Homes::new(base, are_shared, settings.home.is_none());
+        Ok(Self { directory: homes.of_session(role, session, has), homes })
+    }
+
+    /// The directory in which those of all roles are.
+    pub(super) fn base(&self) -> &Path {
+        self.homes.base()
     }
 
     pub(super) fn directory(&self) -> &Path {
@@ -46,7 +59,7 @@ impl Store {
 
     /// Makes the directory, for this user alone, if it is not there.
     pub(super) fn make(&self) -> Result<(), StoreError> {
-        private_directory(&self.directory, self.is_own).map_err(|error| {
+        self.homes.make(&self.directory).map_err(|error| {
             let (directory, reason) = (self.directory.clone(), error.to_string());
             StoreError::NotMade { directory, reason }
         })
@@ -54,71 +67,55 @@ impl Store {
 
     /// Whether a session is written down. A hint: another version of the program may keep it elsewhere.
     pub(super) fn has(&self, session: &SessionId) -> bool {
-        let Ok(projects) = std::fs::read_dir(self.directory.join("projects")) else { return false };
-        let file = format!("{session}.jsonl");
-        projects.flatten().any(|project| project.path().join(&file).exists())
+        has(&self.directory, session)
     }
 }
 
-#[cfg(unix)]
-fn private_directory(directory: &Path, is_own: bool) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-    const PRIVATE: u32 = 0o700;
-    std::fs::DirBuilder::new().recursive(true).mode(PRIVATE).create(directory)?;
-    let mode = std::fs::metadata(directory)?.mode() & 0o777;
-    // What somebody chose stays as it is, whoever may look at it.
-    if is_own && mode != PRIVATE {
-        std::fs::set_permissions(directory, std::fs::Permissions::from_mode(PRIVATE))?;
-    }
-    Ok(())
+fn has(home: &Path, session: &SessionId) -> bool {
+    let Ok(projects) = std::fs::read_dir(home.join("projects")) else { return false };
+    let file = format!("{session}.jsonl");
+    projects.flatten().any(|project| project.path().join(&file).exists())
 }
 
-#[cfg(not(unix))]
-fn private_directory(directory: &Path, _is_own: bool) -> io::Result<()> {
-    std::fs::create_dir_all(directory)
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
     use super::*;
 
-    fn mode(directory: &Path) -> Option<u32> {
-        Some(std::fs::metadata(directory).ok()?.mode() & 0o777)
+    fn store(home: &Path, role: Option<&str>, change: impl FnOnce(&mut ClaudeSettings)) -> Store {
+        let mut settings = ClaudeSettings { home: Some(home.to_owned()), ..ClaudeSettings::default() };
+        change(&mut settings);
+        Store::new(&settings, role, None).unwrap()
     }
 
     #[test]
-    fn what_is_made_is_for_this_user_alone_and_what_was_chosen_stays_as_it_is() {
+    fn a_session_is_found_whatever_its_place_and_its_role_were() {
         let directory = tempfile::tempdir().unwrap();
-        let (own, chosen) = (directory.path().join("state/own"), directory.path().join("chosen"));
-        let store = Store { directory: own.clone(), is_own: true };
-        store.make().unwrap();
-        assert_eq!(mode(&own), Some(0o700));
-        for directory in [&own, &chosen] {
-            std::fs::create_dir_all(directory).unwrap();
-            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        store.make().unwrap();
-        Store::new(Some(&chosen)).unwrap().make().unwrap();
-        assert_eq!((mode(&own), mode(&chosen)), (Some(0o700), Some(0o755)));
-    }
-
-    #[test]
-    fn a_session_is_found_whatever_its_place_was() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::new(Some(directory.path())).unwrap();
+        let own = store(directory.path(), Some("tests"), |_| {});
         let session = SessionId::new("0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11").unwrap();
-        assert!(!store.has(&session));
-        std::fs::create_dir_all(directory.path().join("projects/-some-place")).unwrap();
-        std::fs::write(directory.path().join(format!("projects/-some-place/{session}.jsonl")), "").unwrap();
-        assert!(store.has(&session));
+        assert!(!own.has(&session));
+        let project = own.directory().join("projects/-some-place");
+        std::fs::create_dir_all(&project).unwrap();
+        std::fs::write(project.join(format!("{session}.jsonl")), "").unwrap();
+        assert!(own.has(&session));
+        assert!(!store(directory.path(), Some("impl"), |_| {}).has(&session));
+        let settings = ClaudeSettings { home: Some(directory.path().to_owned()), ..ClaudeSettings::default() };
+        assert_eq!(Store::new(&settings, Some("impl"), Some(&session)).unwrap().directory(), own.directory());
+    }
+
+    #[test]
+    fn a_login_or_the_users_settings_are_shared_by_all_roles() {
+        let home = Path::new("/home");
+        let login = |settings: &mut ClaudeSettings| settings.credential = Some(Credential::Login);
+        assert_eq!(store(home, Some("tests"), login).directory(), home);
+        let reads = |settings: &mut ClaudeSettings| settings.setting_sources = vec!["user".to_owned()];
+        assert_eq!(store(home, Some("tests"), reads).directory(), home);
+        assert_eq!(store(home, Some("tests"), |_| {}).directory(), home.join("roles/tests"));
     }
 
     #[test]
     fn a_place_that_cannot_be_made_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = Store::new(Some(&file.path().join("state"))).unwrap().make().unwrap_err();
+        let error = store(&file.path().join("state"), None, |_| {}).make().unwrap_err();
         assert!(error.to_string().contains(&file.path().display().to_string()), "{error}");
     }
 }

@@ -1,21 +1,12 @@
-//! What one call used up.
+//! What one result says was used up.
 
 use serde_json::Value;
 
 use super::line::{ModelUsage, Outcome};
 use crate::usage::{Cost, Usage};
 
-/// What a call used up that ended with these results; one with none was killed, and nobody knows.
-///
-/// Each result says what was used since the one before. Its totals are no use: they go on over resumes and forks.
-pub(super) fn of(results: &[Outcome]) -> Usage {
-    let call = Usage { calls: 1, ..Usage::default() };
-    let priced = !results.is_empty() && results.iter().all(|result| result.model_usage_since_last_result.is_some());
-    let unpriced_calls = u32::from(!priced);
-    results.iter().map(since_the_last).fold(Usage { unpriced_calls, ..call }, std::ops::Add::add)
-}
-
-fn since_the_last(result: &Outcome) -> Usage {
+/// What was used since the result before this one. Its totals are no use: they go on over resumes and forks.
+pub(super) fn since_the_last(result: &Outcome) -> Usage {
     match &result.model_usage_since_last_result {
         Some(models) => models.values().map(of_a_model).sum(),
         // Tokens are given in another way, too; money is not.
@@ -45,11 +36,14 @@ fn of_a_model(model: &ModelUsage) -> Usage {
 
 #[cfg(test)]
 mod tests {
+    use super::super::results::Results;
     use super::*;
     use serde_json::json;
 
-    fn results(results: &[Value]) -> Vec<Outcome> {
-        results.iter().map(|result| serde_json::from_value(result.clone()).unwrap()).collect()
+    fn of(all: &[Value]) -> Usage {
+        let mut results = Results::default();
+        all.iter().for_each(|result| results.add(serde_json::from_value(result.clone()).unwrap()));
+        results.usage()
     }
 
     fn used(input: u64, output: u64, dollars: f64) -> Value {
@@ -60,13 +54,13 @@ mod tests {
 
     #[test]
     fn all_results_of_a_call_are_summed_up_and_its_totals_are_not_believed() {
-        let usage = of(&results(&[used(10, 7, 0.25), used(20, 1, 0.5)]));
+        let usage = of(&[used(10, 7, 0.25), used(20, 1, 0.5)]);
         assert_eq!(usage.to_string(), "$0.75 in 1 call, 44 tokens in, 8 tokens out");
     }
 
     #[test]
     fn a_call_that_used_nothing_is_priced() {
-        let usage = of(&results(&[json!({ "model_usage_since_last_result": {} })]));
+        let usage = of(&[json!({ "model_usage_since_last_result": {} })]);
         assert_eq!(usage, Usage { calls: 1, ..Usage::default() });
     }
 
@@ -74,7 +68,7 @@ mod tests {
     fn a_call_that_was_killed_or_gives_only_totals_is_not_priced() {
         assert_eq!(of(&[]), Usage { calls: 1, unpriced_calls: 1, ..Usage::default() });
         let usage = json!({ "input_tokens": 10, "output_tokens": 7, "cache_read_input_tokens": 4 });
-        let usage = of(&results(&[json!({ "total_cost_usd": 1.0, "usage": usage })]));
+        let usage = of(&[json!({ "total_cost_usd": 1.0, "usage": usage })]);
         assert_eq!(usage.to_string(), "at least $0.00 in 1 call, 14 tokens in, 7 tokens out");
     }
 }

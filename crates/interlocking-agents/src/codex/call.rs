@@ -12,9 +12,9 @@ use super::settings::{CodexSettings, configuration};
 use super::{command, failure, part};
 use crate::agent::TurnContext;
 use crate::error::{AgentError, AgentErrorKind};
+use crate::json_lines::LeftOut;
 use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, converse};
 use crate::session::{SessionId, SessionOp};
-use crate::state_directory::make_private;
 use crate::strict_schema::StrictSchema;
 use crate::turn::{Reply, Turn};
 use crate::usage::Usage;
@@ -43,13 +43,13 @@ impl<'a> Call<'a> {
         key: Option<Secret>,
         turn: &'a Turn,
     ) -> Result<Self, AgentErrorKind> {
-        let home = settings.home_directory()?;
-        make_private(&home).map_err(|error| unusable(&home, &error))?;
-        let session = match &turn.session {
-            SessionOp::StartFresh(_) => None,
-            SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => Some(session),
-        };
-        session.map_or(Ok(()), failure::check_id)?;
+        let homes = settings.homes(key.is_some())?;
+        let session = turn.session.origin();
+        if let Some(session) = session {
+            failure::check_id(session)?;
+        }
+        let home = homes.of_session(turn.role.as_deref(), session, has);
+        homes.make(&home).map_err(|error| unusable(&home, &error))?;
         let known = Known::of(&home, session, turn.system.as_deref()).await;
         let mark = match turn.session {
             SessionOp::ContinueFrom(_) => known.mark,
@@ -104,7 +104,8 @@ impl<'a> Call<'a> {
             Some(End::Failed(kind)) => Err(kind),
             None => {
                 let Ended { exit, stderr, .. } = &called.ended;
-                Err(failure::of_an_end(&self.turn.session, progress.session.is_some(), *exit, stderr))
+                let said = LeftOut::explain(progress.lines.left_out(), stderr, "");
+                Err(failure::of_an_end(&self.turn.session, progress.session.is_some(), *exit, &said))
             }
         }
     }
@@ -133,6 +134,11 @@ impl<'a> Call<'a> {
             tokio::task::spawn_blocking(move || Rollout::find(&home, &session)?.used_since(mark).ok().flatten());
         reading.await.ok().flatten()
     }
+}
+
+/// Whether a home has a session.
+pub(super) fn has(home: &Path, session: &SessionId) -> bool {
+    failure::check_id(session).is_ok() && Rollout::find(home, session).is_some()
 }
 
 /// A directory for one call. It is in the home because that is what a sandbox must grant in any case.

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::json_lines;
+
 /// One line of `codex exec --json`. New types and fields come with every version: they are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
@@ -98,17 +100,7 @@ pub(super) struct Tokens {
 impl Event {
     /// None for a line that is no event.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        match serde_json::from_slice(line) {
-            Ok(event) => Some(event),
-            Err(error) => {
-                tracing::debug!(
-                    bytes = line.len(),
-                    place = error.column(),
-                    "Codex wrote a line that is not understood"
-                );
-                None
-            }
-        }
+        json_lines::read(line)
     }
 }
 

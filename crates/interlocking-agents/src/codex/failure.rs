@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::error::AgentErrorKind;
+use crate::json_lines;
 use crate::session::{SessionId, SessionOp};
 use crate::sessions::{SessionError, SessionUse};
 
@@ -100,7 +99,7 @@ fn retry_after(message: &str) -> Option<Duration> {
 
 /// The sentence within a provider's error, if that came as it was.
 fn words_of(message: &str) -> String {
-    let error = serde_json::from_str::<Value>(message).ok();
+    let error = json_lines::value(message);
     let words = error.as_ref().and_then(|error| error.pointer("/error/message")?.as_str());
     words.unwrap_or(message).to_owned()
 }

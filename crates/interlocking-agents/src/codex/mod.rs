@@ -27,6 +27,8 @@ mod ready;
 mod rollout;
 mod settings;
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
 
@@ -37,8 +39,8 @@ use crate::capabilities::{Capabilities, SchemaSupport};
 use crate::error::AgentError;
 use crate::program::Secret;
 use crate::real_calls::permitted;
+use crate::session::SessionId;
 use crate::sessions::Sessions;
-use crate::state_directory::make_private;
 use crate::turn::{Reply, Turn};
 use call::Call;
 
@@ -69,7 +71,7 @@ impl Codex {
     /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: CodexSettings) -> Self {
         // Without a home no turn gets as far as to have a session.
-        let sessions = settings.home_directory().map(Sessions::in_directory).unwrap_or_default();
+        let sessions = settings.homes(true).map(|homes| Sessions::in_directory(homes.base())).unwrap_or_default();
         Self { settings, key: None, sessions }
     }
 
@@ -86,19 +88,20 @@ impl Codex {
         Self { sessions, ..self }
     }
 
-    /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes its
-    /// [home](CodexSettings::home), which is made if it is not there.
+    /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes the
+    /// [home](CodexSettings::home) of this role, which is made if it is not there.
     ///
     /// The sandbox should have a [temporary directory](Sandbox::temporary_directory), and the
     /// [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program reads, the agent's
-    /// commands read: the sessions of all agents with the same home, and the login that is kept there.
+    /// commands read: all sessions of this role; without a key, those of all roles, and the login that is kept there.
     ///
     /// # Errors
     ///
-    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made.
-    pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let home = self.settings.home_directory()?;
-        make_private(&home).map_err(|error| call::unusable(&home, &error))?;
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made, or the key is not there that was named.
+    pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
+        let homes = self.settings.homes(self.key()?.is_some())?;
+        let home = homes.of(role);
+        homes.make(&home).map_err(|error| call::unusable(&home, &error))?;
         let package = ready::package_of(&self.settings.program);
         let sandbox = sandbox.tool_chain_of(&self.settings.program).write(home);
         Ok(package.into_iter().fold(sandbox, Sandbox::execute))
@@ -132,6 +135,12 @@ impl Agent for Codex {
         true
     }
 
+    fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
+        // Without the key that was asked for there will be no turn.
+        let has_key = self.key().is_ok_and(|key| key.is_some());
+        Some(self.settings.homes(has_key).ok()?.of_session(role, session, call::has))
+    }
+
     fn capabilities(&self) -> Capabilities {
         Self::CAPABILITIES
     }
@@ -139,7 +148,7 @@ impl Agent for Codex {
     async fn ready(&self) -> Result<(), AgentError> {
         self.permitted()?;
         self.key()?;
-        self.settings.home_directory()?;
+        self.settings.homes(true)?;
         Ok(ready::check_version(&self.settings.program).await?)
     }
 

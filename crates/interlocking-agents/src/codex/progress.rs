@@ -1,6 +1,5 @@
 //! What is known of a call while it goes on.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -10,8 +9,10 @@ use super::failure;
 use crate::agent::TurnContext;
 use crate::error::AgentErrorKind;
 use crate::event::AgentEvent;
+use crate::json_lines::JsonLines;
 use crate::program::{Dialogue, Heard, Line};
 use crate::pulse::Working;
+use crate::running_tools::RunningTools;
 use crate::session::{SessionId, SessionOp};
 use crate::sessions::SessionError;
 
@@ -27,8 +28,10 @@ pub(super) struct Progress<'a> {
     pub(super) end: Option<End>,
     /// Why the program was not listened to any longer.
     pub(super) broken: Option<AgentErrorKind>,
+    /// Its lines, and what of them was left out.
+    pub(super) lines: JsonLines,
     /// Commands and tools that run, by the numbers of their items.
-    working: HashMap<String, Working<'a>>,
+    working: RunningTools<Working<'a>>,
     repetitions: u32,
 }
 
@@ -45,7 +48,8 @@ impl<'a> Progress<'a> {
     pub(super) fn new(context: &'a TurnContext<'a>, operation: &'a SessionOp, workspace: Option<&Path>) -> Self {
         let workspace = workspace.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         let (session, text, end, broken) = (None, None, None, None);
-        Self { context, operation, workspace, session, text, end, broken, working: HashMap::new(), repetitions: 0 }
+        let (lines, working) = (JsonLines::default(), RunningTools::new());
+        Self { context, operation, workspace, session, text, end, broken, lines, working, repetitions: 0 }
     }
 
     /// Takes one line.
@@ -97,11 +101,11 @@ impl<'a> Progress<'a> {
             What::AgentMessage { .. } | What::FileChange { .. } | What::Other => return,
         };
         self.context.emit(AgentEvent::ToolUse { name, input });
-        self.working.insert(item.id, self.context.working());
+        self.working.begin(item.id, self.context.working());
     }
 
     fn item_completed(&mut self, item: Item) {
-        self.working.remove(&item.id);
+        self.working.end(&item.id);
         match item.what {
             What::AgentMessage { text } => {
                 self.context.emit(AgentEvent::Text { text: text.clone() });
@@ -137,19 +141,15 @@ impl<'a> Progress<'a> {
 
 impl Dialogue for Progress<'_> {
     fn hear(&mut self, line: Line<'_>) -> Heard {
-        match line {
-            Line::Whole(line) => match self.take(line) {
-                // Everything was said. It ends by itself in a moment, and if not, it is stopped.
-                Ok(()) if self.end.is_some() => Heard::Done,
-                Ok(()) => Heard::Sign,
-                Err(kind) => {
-                    self.broken = Some(kind);
-                    Heard::Done
-                }
-            },
-            Line::TooLong { bytes } => {
-                tracing::warn!(bytes, "Codex wrote a line that is too long");
-                Heard::Sign
+        // What is left out is a sign of life, too.
+        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        match self.take(line) {
+            // Everything was said. It ends by itself in a moment, and if not, it is stopped.
+            Ok(()) if self.end.is_some() => Heard::Done,
+            Ok(()) => Heard::Sign,
+            Err(kind) => {
+                self.broken = Some(kind);
+                Heard::Done
             }
         }
     }

@@ -3,8 +3,7 @@
 //! Events count tokens from the beginning of a session, leave out those of turns that were killed, and do not come at all when a
 //! call fails. The file has a record for each answer of the model.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -12,7 +11,13 @@ use serde_json::Value;
 
 use super::event::Tokens;
 use super::part;
+use crate::json_lines::{self, JsonLines};
+use crate::program::Line;
 use crate::session::SessionId;
+use crate::written_by_agents;
+
+/// How many entries of a directory are looked at: an agent can make any number of them.
+const MOST_ENTRIES: usize = 100_000;
 
 /// How many forks of forks are followed back.
 const OLDEST_ANCESTOR: usize = 64;
@@ -69,8 +74,8 @@ impl Rollout {
             {
                 let Tokens { input_tokens, output_tokens } = used.unwrap_or_default();
                 used = Some(Tokens {
-                    input_tokens: input_tokens + record.usage.input_tokens,
-                    output_tokens: output_tokens + record.usage.output_tokens,
+                    input_tokens: input_tokens.saturating_add(record.usage.input_tokens),
+                    output_tokens: output_tokens.saturating_add(record.usage.output_tokens),
                 });
             }
         })?;
@@ -125,7 +130,7 @@ impl Rollout {
 /// The newest directories first: a session that goes on is likely a young one.
 fn find(directory: &Path, ending: &str, depth: u32) -> Option<PathBuf> {
     let entries = std::fs::read_dir(directory).ok()?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).take(MOST_ENTRIES).collect();
     paths.sort_unstable_by(|one, other| other.cmp(one));
     if depth == 0 {
         return paths.into_iter().find(|path| path.to_str().is_some_and(|path| path.ends_with(ending)));
@@ -135,20 +140,14 @@ fn find(directory: &Path, ending: &str, depth: u32) -> Option<PathBuf> {
 
 /// Each whole line between two places of the file that contains a text; lines that are no entries are left out.
 fn for_each_line(path: &Path, start: u64, end: u64, needle: &str, mut visit: impl FnMut(Entry)) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(start))?;
-    let mut reader = BufReader::new(file.take(end.saturating_sub(start)));
     let needle = memchr::memmem::Finder::new(needle);
-    let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line)? > 0 {
-        if needle.find(&line).is_some()
-            && let Ok(entry) = serde_json::from_slice(&line)
+    written_by_agents::for_each_line(path, start..end, |_, line| {
+        if needle.find(line).is_some()
+            && let Some(entry) = JsonLines::default().take(Line::Whole(line)).and_then(json_lines::read)
         {
             visit(entry);
         }
-        line.clear();
-    }
-    Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::error::AgentErrorKind;
+use crate::homes::Homes;
 use crate::program::{CallLimits, Secret};
 use crate::scripted::optional;
 use crate::state_directory::state_directory;
@@ -35,7 +36,8 @@ pub struct CodexSettings {
     /// How hard the model thinks, such as `low` or `high`. The model's own default.
     pub effort: Option<String>,
     /// Where it keeps sessions and everything else of its own (`CODEX_HOME`). A session is found again, by another process too, by
-    /// who names the same directory. What was said and read stands in it, so it is made for this user alone.
+    /// who names the same directory. What was said and read stands in it, so it is made for this user alone, and each role has
+    /// a directory of its own in it, `roles/ROLE`, unless it is needed as a whole: for a login, or by `reads_home`.
     ///
     /// Unless said otherwise `interlocking/codex` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
     /// `~/Library/Application Support`. Not the `~/.codex` of the user's own Codex, with its login, instructions and memories.
@@ -115,8 +117,13 @@ const KEYS: [&str; 2] = ["OPENAI_API_KEY", "CODEX_API_KEY"];
 const BASE_URL: &str = "OPENAI_BASE_URL";
 
 impl CodexSettings {
-    /// Where the program keeps its sessions.
-    pub(super) fn home_directory(&self) -> Result<PathBuf, AgentErrorKind> {
+    /// Where the program keeps its sessions. Without a key all roles need the login that is kept there.
+    pub(super) fn homes(&self, has_key: bool) -> Result<Homes, AgentErrorKind> {
+        let are_shared = self.reads_home || !has_key;
+        Ok(Homes::new(self.home_directory()?, are_shared, self.home.is_none()))
+    }
+
+    fn home_directory(&self) -> Result<PathBuf, AgentErrorKind> {
         let home = match &self.home {
             Some(home) => Some(std::path::absolute(home).unwrap_or_else(|_| home.clone())),
             None => state_directory().map(|directory| directory.join("interlocking").join("codex")),

@@ -1,5 +1,6 @@
 //! The wrapper.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +14,7 @@ use crate::agent::{Agent, TurnContext};
 use crate::capabilities::Capabilities;
 use crate::error::{AgentError, AgentErrorKind};
 use crate::event::{AgentEvent, AgentEvents};
+use crate::session::SessionId;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
 
@@ -164,6 +166,10 @@ impl Agent for FaultyAgent {
 
     fn confines(&self) -> bool {
         self.inner.confines()
+    }
+
+    fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
+        self.inner.session_store(role, session)
     }
 
     fn capabilities(&self) -> Capabilities {

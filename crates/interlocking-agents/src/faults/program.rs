@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A program, in place of an agent's own, that does on its standard output what it is told to, in that order, and ends.
 ///
-/// It is a shell script: `sh` runs it, and it finds `cat`, `head`, `sleep`, `tr`, `wc`, `yes` and, for a child that leaves, `setsid` on the
+/// It is a shell script: `sh` runs it, and it finds `cat`, `head`, `seq`, `sleep`, `tr`, `wc`, `yes` and, for a child that leaves, `setsid` on the
 /// `PATH` that it is given. It notes its process id, and those of children that it leaves behind, one a line, in a file with
 /// `.pids` behind its own name, so that a test can see whether anything still runs.
 ///
@@ -79,6 +79,18 @@ impl FaultyProgram {
             "yes \"$(printf '{printed}')\" | head -n {}",
             times as usize * (lines.matches('\n').count() + 1)
         ))
+    }
+
+    /// Writes this text so often, and ends no line. The text is one without a line's end.
+    pub fn repeated_in_line(self, times: u32, text: &str) -> Self {
+        let printed = escaped(text.as_bytes());
+        self.step(&format!("yes \"$(printf '{printed}')\" | head -n {times} | tr -d '\\012'"))
+    }
+
+    /// Writes so many lines that differ in a number: `NUMBER` in the line stands for 1, 2, and so on.
+    pub fn counted(self, times: u32, line: &str) -> Self {
+        let format = line.replace('%', "%%").replace('\'', r"'\''").replace("NUMBER", "%.0f");
+        self.step(&format!("seq -f '{format}' 1 {times}"))
     }
 
     /// Writes a line to standard error.

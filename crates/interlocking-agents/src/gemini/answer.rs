@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::json_lines;
 use crate::schema::Schema;
 
 /// What a prompt says about the answer.
@@ -23,10 +24,10 @@ pub(super) fn find(text: &str, schema: &Schema) -> Option<Value> {
 
 /// All JSON documents: the text as a whole, or else what stands in fenced blocks, or else every object and array.
 fn documents(text: &str) -> Vec<Value> {
-    if let Ok(whole) = serde_json::from_str(text) {
+    if let Some(whole) = json_lines::value(text) {
         return vec![whole];
     }
-    let fenced: Vec<_> = fenced(text).filter_map(|block| serde_json::from_str(block).ok()).collect();
+    let fenced: Vec<_> = fenced(text).filter_map(json_lines::value).collect();
     if fenced.is_empty() { scattered(text) } else { fenced }
 }
 
@@ -51,6 +52,9 @@ fn scattered(text: &str) -> Vec<Value> {
     /// A text that is full of braces and no JSON is given up.
     const ATTEMPTS: usize = 10_000;
     let mut found = Vec::new();
+    if text.len() > json_lines::LONGEST_PROSE {
+        return found;
+    }
     let mut at = 0;
     for _ in 0..ATTEMPTS {
         let Some(next) = text[at..].find(['{', '[']) else { break };
@@ -97,6 +101,13 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(find(text, &schema()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_one_huge_document_is_no_answer() {
+        for before in ["", "so: ", "```json\n", "\""] {
+            assert_eq!(find(&format!("{before}[{}[]]", "[],".repeat(5_000_000)), &schema()), None, "{before}");
         }
     }
 

@@ -36,7 +36,7 @@ impl<'a> Call<'a> {
         if !settings.workspace_settings {
             turn.workspace.as_deref().map_or(Ok(()), without_settings)?;
         }
-        let home = Home::open(settings)?;
+        let home = Home::open(settings, turn.role.as_deref(), turn.session.origin())?;
         let file = match &turn.session {
             SessionOp::StartFresh(_) => None,
             SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => {
@@ -106,14 +106,17 @@ impl<'a> Call<'a> {
         if let Some(kind) = progress.broken.take().or(called.cut) {
             return Err(kind);
         }
-        let Some(end) = &progress.end else { return Err(failure::of_an_end(&self.turn.session, &called.ended)) };
+        let left_out = progress.lines.left_out();
+        let Some(end) = &progress.end else {
+            return Err(failure::of_an_end(&self.turn.session, &called.ended, left_out));
+        };
         match (&end.failure, &progress.complaint) {
             (Some(failure), _) => Err(failure::of_a_turn(failure, &called.ended.stderr)),
             // It takes a loop for a success.
             (None, Some(complaint)) if !end.succeeded || progress.text.is_empty() => {
                 Err(failure::of_a_complaint(complaint))
             }
-            (None, None) if !end.succeeded => Err(failure::of_an_end(&self.turn.session, &called.ended)),
+            (None, None) if !end.succeeded => Err(failure::of_an_end(&self.turn.session, &called.ended, left_out)),
             (None, _) => Ok(std::mem::take(&mut progress.text)),
         }
     }

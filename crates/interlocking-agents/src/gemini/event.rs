@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::json_lines;
+
 /// A line; what is not known or not needed is `Other`.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -62,7 +64,7 @@ pub(super) struct Stats {
 impl Event {
     /// None if the line is something else, such as what a tool printed.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line).ok()
+        json_lines::read(line)
     }
 }
 

@@ -1,10 +1,9 @@
 //! What went wrong, from what the program says and how it ends.
 
-use serde_json::Value;
-
 use super::event::Failure;
 use super::settings::configuration;
 use crate::error::AgentErrorKind;
+use crate::json_lines::{self, LeftOut};
 use crate::program::Ended;
 use crate::session::SessionOp;
 use crate::sessions::SessionError;
@@ -70,8 +69,8 @@ pub(super) fn of_a_complaint(complaint: &str) -> AgentErrorKind {
 }
 
 /// What it means that the program ended without saying how the turn did.
-pub(super) fn of_an_end(operation: &SessionOp, ended: &Ended) -> AgentErrorKind {
-    let reason = if ended.stderr.is_empty() { "it said nothing".to_owned() } else { ended.stderr.clone() };
+pub(super) fn of_an_end(operation: &SessionOp, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
+    let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing");
     match (ended.exit, operation) {
         (Some(exit::INPUT), SessionOp::ContinueFrom(session)) if reason.contains("Error resuming session") => {
             SessionError::Unknown { session: session.clone() }.into()
@@ -93,7 +92,7 @@ struct Said {
 
 /// The innermost error in a message that is one in JSON, or has one in its text.
 fn said(message: &str) -> Said {
-    let document = message.find('{').and_then(|start| serde_json::from_str::<Value>(&message[start..]).ok());
+    let document = message.find('{').and_then(|start| json_lines::value(&message[start..]));
     let Some(document) = document else { return Said::default() };
     let error = document.get("error").unwrap_or(&document);
     let (code, text) = (error["code"].as_u64(), error["message"].as_str());
@@ -172,12 +171,12 @@ mod tests {
         let session = SessionId::new("s").unwrap();
         let unknown = ended(Some(42), "Error resuming session: Invalid session identifier \"s\".");
         assert_eq!(
-            of_an_end(&SessionOp::ContinueFrom(session.clone()), &unknown),
+            of_an_end(&SessionOp::ContinueFrom(session.clone()), &unknown, None),
             SessionError::Unknown { session }.into()
         );
-        assert!(matches!(of_an_end(&fresh, &ended(Some(41), "no key")), AgentErrorKind::Configuration { .. }));
-        assert_eq!(of_an_end(&fresh, &ended(Some(53), "")), AgentErrorKind::StepLimit);
+        assert!(matches!(of_an_end(&fresh, &ended(Some(41), "no key"), None), AgentErrorKind::Configuration { .. }));
+        assert_eq!(of_an_end(&fresh, &ended(Some(53), ""), None), AgentErrorKind::StepLimit);
         let crashed = AgentErrorKind::Crashed { exit: None, reason: "it said nothing".to_owned() };
-        assert_eq!(of_an_end(&fresh, &ended(None, "")), crashed);
+        assert_eq!(of_an_end(&fresh, &ended(None, ""), None), crashed);
     }
 }

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use super::settings::{GeminiSettings, configuration};
 use crate::error::AgentErrorKind;
 use crate::session::SessionId;
-use crate::state_directory::make_private;
+use crate::state_directory::make_own;
+use crate::written_by_agents;
 
 /// Where sessions are kept.
 #[derive(Debug)]
@@ -35,16 +36,21 @@ const CALLS: &str = "calls";
 
 impl Home {
     /// Makes what is not there yet.
-    pub(super) fn open(settings: &GeminiSettings) -> Result<Self, AgentErrorKind> {
-        let path = settings.home()?;
+    pub(super) fn open(
+        settings: &GeminiSettings,
+        role: Option<&str>,
+        session: Option<&SessionId>,
+    ) -> Result<Self, AgentErrorKind> {
+        let homes = settings.homes()?;
+        let path = homes.of_session(role, session, has);
         let unusable = |error: io::Error| {
             configuration(format!("Gemini's home {} cannot be used: {error}; set `home`", path.display()))
         };
-        make_private(&path).map_err(unusable)?;
+        homes.make(&path).map_err(unusable)?;
         // The program works in another directory.
         let path = path.canonicalize().map_err(unusable)?;
         for name in SHARED.iter().chain([&CALLS]) {
-            make_private(&path.join(name)).map_err(unusable)?;
+            make_own(&path.join(name)).map_err(unusable)?;
         }
         Ok(Self { path })
     }
@@ -75,16 +81,26 @@ impl Home {
 
     /// The file of a session, in whatever workspace it began.
     pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
-        // Of the id the name has the beginning alone.
-        let short = session.as_str().get(..8)?;
-        let workspaces = fs::read_dir(self.path.join("tmp")).ok()?;
-        let files = workspaces.flatten().filter_map(|workspace| fs::read_dir(workspace.path().join("chats")).ok());
-        files.flatten().flatten().map(|file| file.path()).find(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let fits = [".json", ".jsonl"].iter().any(|end| name.ends_with(&format!("-{short}{end}")));
-            fits && is_of(path, session)
-        })
+        session_file(&self.path, session)
     }
+}
+
+/// Whether a home has a session.
+pub(super) fn has(home: &Path, session: &SessionId) -> bool {
+    session_file(home, session).is_some()
+}
+
+/// The file of a session in a home.
+fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
+    // Of the id the name has the beginning alone.
+    let short = session.as_str().get(..8)?;
+    let workspaces = fs::read_dir(home.join("tmp")).ok()?;
+    let files = workspaces.flatten().filter_map(|workspace| fs::read_dir(workspace.path().join("chats")).ok());
+    files.flatten().flatten().map(|file| file.path()).find(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let fits = [".json", ".jsonl"].iter().any(|end| name.ends_with(&format!("-{short}{end}")));
+        fits && is_of(path, session)
+    })
 }
 
 impl CallHome {
@@ -102,7 +118,7 @@ impl CallHome {
 /// Whether a session's file begins by naming it.
 fn is_of(path: &Path, session: &SessionId) -> bool {
     const LONGEST: u64 = 64 * 1024;
-    let Ok(file) = fs::File::open(path) else { return false };
+    let Ok(file) = written_by_agents::open(path) else { return false };
     let mut first = String::new();
     let read = BufReader::new(file.take(LONGEST)).read_line(&mut first);
     let named = read.ok().and_then(|_| serde_json::from_str::<Value>(&first).ok());
@@ -209,7 +225,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a/home");
         let settings = GeminiSettings { home: Some(path.clone()), ..GeminiSettings::default() };
-        let home = Home::open(&settings).unwrap();
+        let home = Home::open(&settings, None, None).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         let call = home.for_call(&settings, Some("Be brief.")).unwrap();
         assert_eq!(fs::read_to_string(call.path().join(".gemini/GEMINI.md")).unwrap(), "Be brief.");

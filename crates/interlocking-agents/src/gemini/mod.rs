@@ -29,6 +29,8 @@ mod ready;
 mod record;
 mod settings;
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
 
@@ -39,6 +41,7 @@ use crate::capabilities::{Capabilities, SchemaSupport};
 use crate::error::AgentError;
 use crate::program::Secret;
 use crate::real_calls::permitted;
+use crate::session::SessionId;
 use crate::sessions::Sessions;
 use crate::turn::{Reply, Turn};
 use call::Call;
@@ -71,7 +74,7 @@ impl Gemini {
     /// The Gemini CLI, set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: GeminiSettings) -> Self {
         // Without a home no turn gets as far as to have a session.
-        let sessions = settings.home().map(Sessions::in_directory).unwrap_or_default();
+        let sessions = settings.homes().map(|homes| Sessions::in_directory(homes.base())).unwrap_or_default();
         Self { settings, key: None, sessions }
     }
 
@@ -88,17 +91,17 @@ impl Gemini {
         Self { sessions, ..self }
     }
 
-    /// A sandbox that the program can work in, too: it is run from where it lies, by its `node`, and reads and writes its
-    /// [home](field@GeminiSettings::home), which is made if it is not there.
+    /// A sandbox that the program can work in, too: it is run from where it lies, by its `node`, and reads and writes the
+    /// [home](field@GeminiSettings::home) of this role, which is made if it is not there.
     ///
     /// The sandbox should have the [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program
-    /// reads, the agent's commands read: the sessions of all agents with the same home.
+    /// reads, the agent's commands read: all sessions of this role.
     ///
     /// # Errors
     ///
     /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made.
-    pub fn grants(&self, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let home = Home::open(&self.settings)?;
+    pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
+        let home = Home::open(&self.settings, role, None)?;
         let package = ready::package_of(&self.settings.program);
         let sandbox = sandbox.tool_chain_of(&self.settings.program).tool_chain_of("node").write(home.path());
         Ok(package.into_iter().fold(sandbox, Sandbox::execute))
@@ -127,6 +130,10 @@ impl Agent for Gemini {
 
     fn confines(&self) -> bool {
         true
+    }
+
+    fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
+        Some(self.settings.homes().ok()?.of_session(role, session, home::has))
     }
 
     fn capabilities(&self) -> Capabilities {

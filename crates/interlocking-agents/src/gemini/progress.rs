@@ -1,6 +1,5 @@
 //! What is known of a call while it goes on.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -9,9 +8,13 @@ use super::event::{Event, Failure, Stats};
 use crate::agent::TurnContext;
 use crate::error::AgentErrorKind;
 use crate::event::AgentEvent;
+use crate::json_lines::JsonLines;
 use crate::program::{Dialogue, Heard, Line};
 use crate::pulse::Working;
+use crate::running_tools::RunningTools;
 use crate::session::SessionId;
+use crate::shortened::{LONGEST_REASON, shorten};
+use crate::turn::Reply;
 
 /// What the program has said so far.
 pub(super) struct Progress<'a> {
@@ -26,7 +29,9 @@ pub(super) struct Progress<'a> {
     pub(super) end: Option<End>,
     /// Why the program was not listened to any longer.
     pub(super) broken: Option<AgentErrorKind>,
-    tools: HashMap<String, Tool<'a>>,
+    /// Its lines, and what of them was left out.
+    pub(super) lines: JsonLines,
+    tools: RunningTools<Tool<'a>>,
     /// A tool was used since the model spoke last.
     used_a_tool: bool,
 }
@@ -37,6 +42,9 @@ pub(super) struct End {
     pub(super) failure: Option<Failure>,
     pub(super) stats: Option<Stats>,
 }
+
+/// How long the name of a file may be that is told, in bytes: as the system has it.
+const LONGEST_PATH: usize = 4096;
 
 /// A tool that runs.
 struct Tool<'a> {
@@ -56,7 +64,8 @@ impl<'a> Progress<'a> {
             complaint: None,
             end: None,
             broken: None,
-            tools: HashMap::new(),
+            lines: JsonLines::default(),
+            tools: RunningTools::new(),
             used_a_tool: false,
         }
     }
@@ -71,12 +80,14 @@ impl<'a> Progress<'a> {
         let Some(event) = Event::parse(line) else { return Ok(Heard::Sign) };
         match event {
             Event::Init { session_id } => self.started(session_id)?,
-            Event::Message { role, content } if role == "assistant" => self.said(content),
+            Event::Message { role, content } if role == "assistant" => self.said(content)?,
             Event::ToolUse { tool_name, tool_id, parameters } => self.uses(tool_name, tool_id, parameters),
             Event::ToolResult { tool_id, status } => self.used(&tool_id, &status),
             Event::Error { message, severity } => {
                 tracing::debug!(severity, "the Gemini CLI complains");
-                self.complaint = Some(message);
+                let mut complaint = message;
+                shorten(&mut complaint, LONGEST_REASON);
+                self.complaint = Some(complaint);
             }
             Event::Result { status, error, stats } => {
                 self.end = Some(End { succeeded: status == "success", failure: error, stats });
@@ -97,24 +108,34 @@ impl<'a> Progress<'a> {
         Ok(())
     }
 
-    fn said(&mut self, text: String) {
+    /// # Errors
+    ///
+    /// It has said more than any model writes.
+    fn said(&mut self, text: String) -> Result<(), AgentErrorKind> {
         if std::mem::take(&mut self.used_a_tool) {
             self.text.clear();
         }
+        if self.text.len() + text.len() > Reply::LONGEST_TEXT {
+            return Err(Reply::too_long());
+        }
         self.text.push_str(&text);
         self.context.emit(AgentEvent::Text { text });
+        Ok(())
     }
 
     fn uses(&mut self, name: String, id: String, input: Value) {
         self.used_a_tool = true;
         let writes = matches!(&*name, "write_file" | "replace");
-        let file = input["file_path"].as_str().filter(|_| writes).map(|path| self.relative(Path::new(path)));
+        let file = input["file_path"]
+            .as_str()
+            .filter(|path| writes && path.len() <= LONGEST_PATH)
+            .map(|path| self.relative(Path::new(path)));
         self.context.emit(AgentEvent::ToolUse { name, input });
-        self.tools.insert(id, Tool { file, _working: self.context.working() });
+        self.tools.begin(id, Tool { file, _working: self.context.working() });
     }
 
     fn used(&mut self, id: &str, status: &str) {
-        let tool = self.tools.remove(id);
+        let tool = self.tools.end(id);
         if let Some(path) = tool.and_then(|tool| tool.file).filter(|_| status == "success") {
             self.context.emit(AgentEvent::FileWritten { path });
         }
@@ -128,16 +149,12 @@ impl<'a> Progress<'a> {
 
 impl Dialogue for Progress<'_> {
     fn hear(&mut self, line: Line<'_>) -> Heard {
-        match line {
-            Line::Whole(line) => self.take(line).unwrap_or_else(|kind| {
-                self.broken = Some(kind);
-                Heard::Done
-            }),
-            Line::TooLong { bytes } => {
-                tracing::warn!(bytes, "the Gemini CLI wrote a line that is too long");
-                Heard::Sign
-            }
-        }
+        // What is left out is a sign of life, too.
+        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        self.take(line).unwrap_or_else(|kind| {
+            self.broken = Some(kind);
+            Heard::Done
+        })
     }
 
     fn is_working(&self) -> bool {

@@ -12,7 +12,7 @@ const OLDEST: [u32; 3] = [0, 61, 0];
 
 /// Asks the program for its version, with everything that a call has.
 pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
-    let home = Home::open(settings)?.for_call(settings, None)?;
+    let home = Home::open(settings, None, None)?.for_call(settings, None)?;
     let environment = command::environment(settings, key, &home);
     let program = settings.program.display();
     let invocation =

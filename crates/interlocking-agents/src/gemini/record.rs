@@ -4,13 +4,17 @@
 //! done.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::event::Stats;
+use crate::written_by_agents;
+
+/// How many answers of a session are counted, and how long the name of one may be.
+const MOST_ANSWERS: usize = 100_000;
+const LONGEST_ID: usize = 256;
 
 /// What a session's file had in it before a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,30 +68,26 @@ impl Mark {
             }
         })?;
         Ok(new.values().fold(Stats::default(), |sum, tokens| Stats {
-            total_tokens: sum.total_tokens + tokens.total,
-            input_tokens: sum.input_tokens + tokens.input,
-            output_tokens: sum.output_tokens + tokens.output,
+            total_tokens: sum.total_tokens.saturating_add(tokens.total),
+            input_tokens: sum.input_tokens.saturating_add(tokens.input),
+            output_tokens: sum.output_tokens.saturating_add(tokens.output),
         }))
     }
 }
 
 /// Gives every answer in a file, with the place where its line begins. A last line that was cut off is none.
 fn answers(file: &Path, mut take: impl FnMut(u64, Answer)) -> io::Result<()> {
-    let mut lines = BufReader::new(File::open(file)?);
-    let (mut line, mut at) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        let read = lines.read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(());
-        }
-        if let Ok(answer) = serde_json::from_slice::<Answer>(&line)
+    let mut answers = 0;
+    written_by_agents::for_each_line(file, 0..u64::MAX, |at, line| {
+        if answers < MOST_ANSWERS
+            && let Ok(answer) = serde_json::from_slice::<Answer>(line)
             && answer.kind == "gemini"
+            && answer.id.len() <= LONGEST_ID
         {
+            answers += 1;
             take(at, answer);
         }
-        at += read as u64;
-    }
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::command;
 use crate::error::AgentErrorKind;
+use crate::homes::Homes;
 use crate::program::{CallLimits, Secret};
 use crate::scripted::optional;
 use crate::state_directory::state_directory;
@@ -40,7 +41,7 @@ pub struct GeminiSettings {
     /// directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or `~/Library/Application Support`. It is not the `~/.gemini` of
     /// the user's own Gemini CLI, with its login, extensions and memories.
     ///
-    /// A [sandbox](crate::Turn::sandbox) must grant it for writing.
+    /// Each role has a directory of its own in it, `roles/ROLE`, which a [sandbox](crate::Turn::sandbox) must grant for writing.
     pub home: Option<PathBuf>,
     /// The environment variable that holds the API key. `GEMINI_API_KEY`.
     pub api_key_variable: String,
@@ -125,8 +126,13 @@ impl Default for GeminiSettings {
 }
 
 impl GeminiSettings {
-    /// Where sessions are kept.
-    pub(super) fn home(&self) -> Result<PathBuf, AgentErrorKind> {
+    /// Where each role's sessions are kept.
+    pub(super) fn homes(&self) -> Result<Homes, AgentErrorKind> {
+        let base = self.home()?;
+        Ok(Homes::new(std::path::absolute(&base).unwrap_or(base), false, self.home.is_none()))
+    }
+
+    fn home(&self) -> Result<PathBuf, AgentErrorKind> {
         let usual = || state_directory().map(|directory| directory.join("interlocking").join("gemini"));
         let home = self.home.clone().or_else(usual);
         home.ok_or_else(|| configuration("there is no home directory to keep Gemini's sessions in: set `home`"))

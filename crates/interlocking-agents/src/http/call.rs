@@ -14,9 +14,7 @@ use super::heard::Heard;
 use super::settings::HttpSettings;
 use crate::error::AgentErrorKind;
 use crate::pulse::Pulse;
-
-/// The longest answer that is taken, in bytes: far more than any model writes.
-const LONGEST: usize = 16 * 1024 * 1024;
+use crate::turn::Reply;
 
 /// What the model said.
 #[derive(Debug)]
@@ -93,9 +91,8 @@ async fn hear(
         match event? {
             ChatStreamEvent::Chunk(piece) => {
                 text.push_str(&piece.content);
-                if text.len() > LONGEST {
-                    let message = format!("the model's answer is longer than {LONGEST} bytes");
-                    return Err(Failure::begun(AgentErrorKind::Other { message, transient: false }));
+                if text.len() > Reply::LONGEST_TEXT {
+                    return Err(Failure::begun(Reply::too_long()));
                 }
             }
             ChatStreamEvent::End(end) => {

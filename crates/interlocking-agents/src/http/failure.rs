@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::client::configuration;
 use crate::error::AgentErrorKind;
+use crate::json_lines;
 
 /// How much of a body that is no error of the provider's own form is shown, in characters.
 const SHOWN: usize = 300;
@@ -171,9 +172,9 @@ struct Said {
 
 impl Said {
     fn of(body: &str) -> Self {
-        match serde_json::from_str::<Value>(body) {
-            Ok(value) => Self::of_value(&value),
-            Err(_) => Self { kind: String::new(), code: String::new(), words: shortened(body) },
+        match json_lines::value(body) {
+            Some(value) => Self::of_value(&value),
+            None => Self { kind: String::new(), code: String::new(), words: shortened(body) },
         }
     }
 

@@ -11,6 +11,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::json_lines;
+
 /// The pieces of one answer.
 #[derive(Default)]
 pub(super) struct Heard {
@@ -70,10 +72,10 @@ impl ChatFrameSink for Heard {
         if !frame.data.is_empty() && frame.data != "[DONE]" {
             match serde_json::from_str::<IgnoredAny>(frame.data) {
                 Ok(_) if matches!(frame.event, Some("response.failed" | "response.incomplete")) => {
-                    state.ended_badly = frame.json().map(|mut piece| piece["response"].take());
+                    state.ended_badly = json_lines::value(frame.data).map(|mut piece| piece["response"].take());
                 }
                 Ok(_) if frame.event == Some("response.completed") => {
-                    state.whole = frame.json().map(|piece| text_of(&piece["response"]["output"]));
+                    state.whole = json_lines::value(frame.data).map(|piece| text_of(&piece["response"]["output"]));
                 }
                 Ok(_) => {}
                 Err(error) => state.garbled = Some(error.to_string()),

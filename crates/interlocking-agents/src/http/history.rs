@@ -15,6 +15,7 @@ use super::client::configuration;
 use crate::error::AgentErrorKind;
 use crate::session::{SessionId, SessionOp, Slug};
 use crate::sessions::SessionError;
+use crate::state_directory::make_private;
 
 /// The form of the files; another one is not read.
 const VERSION: u32 = 1;
@@ -84,7 +85,7 @@ impl Histories {
     /// Whether sessions can be kept.
     pub(super) fn ready(&self) -> Result<(), AgentErrorKind> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        fs::create_dir_all(directory)
+        make_private(directory)
             .and_then(|()| tempfile::tempfile_in(directory))
             .map(drop)
             .map_err(|error| unusable(directory, &error))
@@ -129,7 +130,7 @@ impl Histories {
 
 /// As a whole, so that a process that is killed meanwhile leaves the old file. Nobody but the user may read it.
 fn replace(directory: &Path, file: &Path, exchanges: &[Exchange]) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
+    make_private(directory)?;
     let mut beside = tempfile::NamedTempFile::new_in(directory)?;
     let contents = serde_json::to_vec(&Contents { version: VERSION, exchanges })?;
     beside.write_all(&contents)?;

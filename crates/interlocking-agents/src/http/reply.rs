@@ -10,6 +10,7 @@ use super::settings::HttpPrices;
 use crate::agent::TurnContext;
 use crate::decision::Decision;
 use crate::event::AgentEvent;
+use crate::json_lines;
 use crate::session::SessionId;
 use crate::turn::Reply;
 use crate::usage::{Cost, Usage};
@@ -58,10 +59,10 @@ fn decision(call: ToolCall, form: &Form) -> Decision {
 
 /// The JSON in a text: the text itself, or what stands between the first bracket and the last one that belongs to it.
 fn found_in(text: &str) -> Option<Value> {
-    if let Ok(value) = serde_json::from_str(text.trim()) {
+    if let Some(value) = json_lines::value(text.trim()) {
         return Some(value);
     }
-    let mut rest = text;
+    let mut rest = if text.len() > json_lines::LONGEST_PROSE { "" } else { text };
     while let Some(start) = rest.find(['{', '[']) {
         let found = serde_json::Deserializer::from_str(&rest[start..]).into_iter::<Value>().next();
         if let Some(Ok(value)) = found {

@@ -23,6 +23,7 @@ mod running;
 mod secret;
 mod tail;
 mod tree;
+mod unescaped;
 
 pub use abandoned::{AbandonedError, LeftRunning, end_abandoned};
 pub use call::{Call, Dialogue, Heard, converse};

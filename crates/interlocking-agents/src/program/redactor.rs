@@ -2,52 +2,76 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use memchr::memmem::Finder;
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
 use super::secret::Secret;
+use super::unescaped::Unescaped;
 
 /// Replaces the values of secrets, wherever they stand, by [`Secret::REDACTED`].
 ///
-/// A secret is found as it is and as it looks within a JSON string. It is not found encoded in another way (base64, in pieces).
-/// Values of fewer than [four bytes](Self::SHORTEST) are left alone: they would be found everywhere, and they hide nothing.
+/// A secret is found
+///
+/// - as it is;
+/// - with any of its characters escaped as in a JSON string (`\"`, `\u0053`) or in an address (`%53`), in any mix, and once more so:
+///   JSON within a JSON string;
+/// - in hexadecimal digits, and in base64, alone or with something before and behind it (`user:secret`), if it is of
+///   [twelve bytes](Self::SHORTEST_ENCODED) or more.
+///
+/// So what is printed by mistake is found. A program that wants to tell a secret can: it is not found backwards, in pieces, or
+/// encoded in another way. Values of fewer than [four bytes](Self::SHORTEST) are left alone: they would be found everywhere, and
+/// they hide nothing.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// The longest first, so that one that begins with another is found as a whole.
-    finders: Arc<[Finder<'static>]>,
+    /// None if there is nothing to look for.
+    needles: Option<Arc<Needles>>,
+}
+
+struct Needles {
+    secrets: usize,
+    longest: usize,
+    /// Finds the longest of those that begin at the first place where any does.
+    finder: AhoCorasick,
 }
 
 impl Redactor {
     /// The length in bytes from which on a secret is looked for.
     pub const SHORTEST: usize = 4;
 
+    /// The length in bytes from which on a secret is looked for in base64 and in hexadecimal digits.
+    pub const SHORTEST_ENCODED: usize = 12;
+
     /// Of these secrets.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
-        let mut needles: Vec<String> = Vec::new();
-        for secret in secrets {
-            let value = secret.expose();
-            let quoted = Value::String(value.to_owned()).to_string();
-            needles.push(quoted[1..quoted.len() - 1].to_owned());
-            needles.push(value.to_owned());
-        }
-        needles.retain(|needle| needle.len() >= Self::SHORTEST);
-        needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        needles.dedup();
-        Self { finders: needles.iter().map(|needle| Finder::new(needle.as_bytes()).into_owned()).collect() }
+        let mut values: Vec<&[u8]> = secrets.into_iter().map(|secret| secret.expose().as_bytes()).collect();
+        values.retain(|value| value.len() >= Self::SHORTEST);
+        values.sort_unstable();
+        values.dedup();
+        let encoded = values.iter().filter(|value| value.len() >= Self::SHORTEST_ENCODED);
+        let mut needles: Vec<Vec<u8>> = encoded.flat_map(|value| encodings(value)).collect();
+        needles.extend(values.iter().map(|value| value.to_vec()));
+        let longest = needles.iter().map(Vec::len).max().unwrap_or_default();
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(needles);
+        // More than it can hold are some gigabytes of secrets.
+        let found = finder.ok().filter(|_| longest > 0);
+        Self { needles: found.map(|finder| Arc::new(Needles { secrets: values.len(), longest, finder })) }
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
-        self.finders.is_empty()
+        self.needles.is_none()
     }
 
     /// The text without secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
-            // Whole needles, which are text, were replaced by text.
+            // Secrets, which are text, were replaced by text.
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
@@ -83,21 +107,18 @@ impl Redactor {
         }
     }
 
-    /// The length of the longest thing that is looked for.
+    /// How much of a text must be known before a place to be sure that no secret goes on there, each character escaped.
     pub(crate) fn longest(&self) -> usize {
-        self.finders.first().map_or(0, |finder| finder.needle().len())
+        const LONGEST_ESCAPE: usize = r"\u0053".len();
+        self.needles.as_ref().map_or(0, |needles| needles.longest * LONGEST_ESCAPE)
     }
 
     /// The bytes from `start` on without secrets. One that begins before `start` and reaches beyond leaves nothing of itself.
     pub(crate) fn after<'a>(&self, bytes: &'a [u8], start: usize) -> Cow<'a, [u8]> {
+        let found = self.needles.as_ref().map_or_else(Vec::new, |needles| needles.find(bytes));
         let mut kept: Option<Vec<u8>> = None;
-        let (mut searched, mut copied) = (0, start);
-        while let Some((at, length)) = self.first(&bytes[searched..]) {
-            let (from, to) = (searched + at, searched + at + length);
-            searched = to;
-            if to <= start {
-                continue;
-            }
+        let mut copied = start;
+        for Range { start: from, end: to } in found.into_iter().filter(|found| found.end > start) {
             let kept = kept.get_or_insert_with(Vec::new);
             kept.extend_from_slice(&bytes[copied..from.max(copied)]);
             kept.extend_from_slice(Secret::REDACTED.as_bytes());
@@ -111,17 +132,56 @@ impl Redactor {
             }
         }
     }
+}
 
-    /// Where the first one begins, and how long it is; the longest where several begin.
-    fn first(&self, bytes: &[u8]) -> Option<(usize, usize)> {
-        let found = self.finders.iter().filter_map(|finder| Some((finder.find(bytes)?, finder.needle().len())));
-        found.min_by_key(|(at, length)| (*at, usize::MAX - length))
+impl Needles {
+    /// Where the secrets stand, in order, none within another.
+    fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = self.finder.find_iter(bytes).map(|found| found.range()).collect();
+        for part in Unescaped::parts(bytes, self.longest) {
+            let twice = part.again();
+            for text in std::iter::once(&part).chain(&twice) {
+                found.extend(self.finder.find_iter(text.bytes()).map(|found| text.origin(found.range())));
+            }
+        }
+        if found.len() > 1 {
+            found.sort_unstable_by_key(|found| (found.start, usize::MAX - found.end));
+            found.dedup_by(|next, kept| {
+                // What begins within another one is a part of that, or goes on from there.
+                let is_within = next.start < kept.end;
+                if is_within {
+                    kept.end = kept.end.max(next.end);
+                }
+                is_within
+            });
+        }
+        found
     }
+}
+
+/// A secret in hexadecimal digits, and in base64 as far as its characters do not depend on what stands before and behind it.
+fn encodings(secret: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![
+        secret.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+        secret.iter().flat_map(|byte| format!("{byte:02X}").into_bytes()).collect(),
+    ];
+    for before in 0..3 {
+        let shifted = [&[0; 3][..before], secret].concat();
+        // Three bytes are four characters, of which each has six bits.
+        let (first, end) = ((before * 8).div_ceil(6), shifted.len() * 8 / 6);
+        for encoded in [STANDARD_NO_PAD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {
+            all.push(encoded.as_bytes()[first..end].to_vec());
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Redactor").field("secrets", &self.finders.len()).finish()
+        let secrets = self.needles.as_ref().map_or(0, |needles| needles.secrets);
+        formatter.debug_struct("Redactor").field("secrets", &secrets).finish()
     }
 }
 
@@ -144,6 +204,7 @@ mod tests {
     #[test]
     fn what_is_too_short_to_be_a_secret_is_left_alone() {
         assert!(redactor(&["abc"]).is_empty());
+        assert_eq!(redactor(&["abcd"]).text("YWJjZA 61626364"), "YWJjZA 61626364", "it would be found everywhere");
     }
 
     #[test]
@@ -151,6 +212,71 @@ mod tests {
         let redactor = redactor(&["with\"quote"]);
         let line = json!({ "text": "it is with\"quote" }).to_string();
         assert_eq!(redactor.text(&line), r#"{"text":"it is [redacted]"}"#);
+        let twice = json!({ "text": line }).to_string();
+        assert_eq!(redactor.text(&twice), r#"{"text":"{\"text\":\"it is [redacted]\"}"}"#);
+    }
+
+    #[test]
+    fn a_secret_is_found_however_its_characters_are_escaped() {
+        let redactor = redactor(&["sk-Canary/π\\x"]);
+        for escaped in [
+            r"sk-Canary\/π\\x",
+            r"s\u006b-\u0043anary\u002f\u03C0\u005cx",
+            r"\u0073\u006b\u002d\u0043\u0061\u006e\u0061\u0072\u0079\u002f\u03c0\u005c\u0078",
+            "sk-Canary%2F%CF%80%5cx",
+            "%73%6b%2d%43%61%6e%61%72%79%2f%cf%80%5c%78",
+            r"\\u0073k-Canary\\/π\\\\x",
+            r"%5Cu0073k-Canary/π\x",
+        ] {
+            let text = format!(r#"{{"before":"\\\n","text":"{escaped}","after":"%41\u0041"}}"#);
+            assert_eq!(
+                redactor.text(&text),
+                r#"{"before":"\\\n","text":"[redacted]","after":"%41\u0041"}"#,
+                "{escaped}"
+            );
+        }
+        let surrogates = self::redactor(&["key-😀-key"]);
+        assert_eq!(surrogates.text(r"a key-\ud83d\ude00-key b"), "a [redacted] b");
+        for text in [r"\u00", r"\ud83d", r"\ud83d\u0041", "%", "%4", "%zz", r"\", r"\x", r"\uD83D\"] {
+            assert_eq!(redactor.text(text), text, "what is no escape is left as it is");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_found_in_base64_and_in_hexadecimal() {
+        let secret = "sk-canary-0123?>";
+        let redactor = redactor(&[secret]);
+        for (before, after) in [("", ""), ("u", ""), ("us", ":"), ("user:", "\nmore"), ("user", "!!")] {
+            let plain = format!("{before}{secret}{after}");
+            for encoded in [STANDARD_NO_PAD.encode(&plain), URL_SAFE_NO_PAD.encode(&plain)] {
+                let shown = redactor.text(&encoded).into_owned();
+                let left = shown.replace(Secret::REDACTED, "");
+                assert!(shown.contains(Secret::REDACTED) && left.len() <= encoded.len() - 18, "{plain:?}: {shown}");
+            }
+        }
+        assert_eq!(redactor.text("0x736b2d63616e6172792d303132333f3e."), "0x[redacted].");
+        assert_eq!(redactor.text("736B2D63616E6172792D303132333F3E"), "[redacted]");
+    }
+
+    /// Whatever is before it, so also where one part that is looked through ends and the next one begins.
+    #[test]
+    fn a_secret_is_found_at_every_place_of_a_long_text() {
+        let redactor = redactor(&["sk-canary-0123456"]);
+        let escaped = r"sk-\u0063anary-012345\u0036";
+        for before in (65_500..65_580).step_by(3).chain((131_000..131_120).step_by(11)) {
+            let text = format!("{}{escaped}{}", r"x\n".repeat(before / 3), "y".repeat(100));
+            let found = redactor.text(&text);
+            assert!(!found.contains("canary-") && !found.contains(r"\u0063"), "{before}");
+            assert_eq!(found.len(), text.len() - escaped.len() + Secret::REDACTED.len(), "{before}");
+        }
+    }
+
+    /// Found one by one from the place of the last one on, each secret that is not there would be looked for 300,000 times.
+    #[test]
+    fn a_text_that_is_full_of_one_secret_is_not_looked_through_again_and_again() {
+        let redactor = redactor(&["abcd", "canary-that-is-not-there"]);
+        let text = "abcd ".repeat(300_000);
+        assert_eq!(redactor.text(&text).len(), 300_000 * (Secret::REDACTED.len() + 1));
     }
 
     #[test]
@@ -165,5 +291,6 @@ mod tests {
         let redactor = redactor(&["canary"]);
         assert_eq!(&*redactor.after(b"xxcanary--", 5), b"[redacted]--");
         assert_eq!(&*redactor.after(b"canary--canary", 6), b"--[redacted]");
+        assert_eq!(&*redactor.after(br"xx\u0063anary--", 5), b"[redacted]--");
     }
 }

@@ -1,6 +1,7 @@
 //! A scripted agent's memory in a file, so that sessions outlive the process as real agents' do.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -69,10 +70,15 @@ pub(super) fn recall(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
 pub(super) fn keep(file: &Path, stage: &Stage) -> Result<(), MemoryError> {
     let contents = serde_json::to_vec(&Contents { turns: stage.turns(), stage })
         .map_err(|error| MemoryError::Malformed { file: file.to_owned(), reason: error.to_string() })?;
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let beside = file.with_file_name(name);
-    fs::write(&beside, contents).and_then(|()| fs::rename(&beside, file)).map_err(|error| unusable(file, &error))
+    // A file of this user's alone.
+    let replace = || -> std::io::Result<()> {
+        let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let mut beside = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+        beside.write_all(&contents)?;
+        beside.persist(file)?;
+        Ok(())
+    };
+    replace().map_err(|error| unusable(file, &error))
 }
 
 fn unusable(file: &Path, error: &std::io::Error) -> MemoryError {

@@ -19,6 +19,10 @@ use super::Place;
 use super::error::{SessionError, SessionUse};
 use crate::locked::Locked;
 use crate::session::SessionId;
+use crate::written_by_agents;
+
+/// How long a place file may be: a path's length, and some.
+const LONGEST_PLACE: u64 = 64 * 1024;
 
 /// What a place file of a session without a workspace says.
 const NOWHERE: &[u8] = b"nowhere\n";
@@ -70,7 +74,7 @@ impl Directory {
 
     pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
         let path = self.file(session, "place");
-        match std::fs::read(&path) {
+        match written_by_agents::read(&path, LONGEST_PLACE) {
             // What a loss of power has left.
             Ok(contents) if contents.is_empty() => Ok(None),
             Ok(contents) => match parse(&contents) {
@@ -131,19 +135,26 @@ impl Directory {
         options.read(true).write(true).create(true).truncate(false);
         // An agent may be able to write here; it shall not have us write elsewhere.
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
-        match options.open(path) {
+        {
+            std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        let file = match options.open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.make()?;
                 options.open(path)
             }
             opened => opened,
+        }?;
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
         }
     }
 }
 
 #[cfg(unix)]
-const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
 
 /// Writes down which process it is, over whoever was there before: as many bytes each time.
 fn sign(mut file: &File) -> io::Result<()> {
@@ -167,9 +178,9 @@ fn lock(file: &File, wanted: SessionUse) -> Result<(), TryLockError> {
 }
 
 /// The process that took the lock last, if it lives.
-fn signer(mut file: &File) -> Option<u32> {
+fn signer(file: &File) -> Option<u32> {
     let mut name = String::new();
-    file.read_to_string(&mut name).ok()?;
+    file.take(16).read_to_string(&mut name).ok()?;
     let process = name.trim_end().parse().ok()?;
     lives(process).then_some(process)
 }

@@ -68,7 +68,7 @@ impl StrictSchema {
 
     /// The value that an answer stands for. None if the answer is no JSON.
     pub(crate) fn read(&self, text: &str) -> Option<Value> {
-        serde_json::from_str(text).ok().map(|answer| self.undo(answer))
+        crate::json_lines::value(text).map(|answer| self.undo(answer))
     }
 
     /// The value that an answer in the strict dialect stands for. What is not in that dialect is left as it is.

@@ -54,7 +54,7 @@ pub(super) struct Fitting<'s> {
 impl Fitting<'_> {
     pub(super) fn undo(&self, shape: &Shape, value: Value) -> Value {
         match (shape, value) {
-            (Shape::Text, Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+            (Shape::Text, Value::String(text)) => crate::json_lines::value(&text).unwrap_or(Value::String(text)),
             (Shape::Object(shapes), Value::Object(fields)) => Value::Object(self.fields(shapes, fields)),
             (Shape::Optional(shape), value) => self.undo(shape, value),
             (Shape::Entries(shape), Value::Array(entries)) if entries.iter().all(is_entry) => {

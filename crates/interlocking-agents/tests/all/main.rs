@@ -17,6 +17,7 @@ mod events;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod failures;
+mod homes;
 mod faults;
 #[cfg(unix)]
 mod faulty_program;

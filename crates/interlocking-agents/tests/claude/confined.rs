@@ -31,7 +31,7 @@ async fn the_program_works_in_a_sandbox_and_its_commands_do_not_leave_it() {
     let allowed_tools = vec!["Bash".to_owned(), "Edit(./**)".to_owned()];
     let agent = bench.agent_with(ClaudeSettings { allowed_tools, ..bench.settings() });
     assert!(agent.confines());
-    let sandbox = Some(Arc::new(agent.grants(sandbox).unwrap()));
+    let sandbox = Some(Arc::new(agent.grants(None, sandbox).unwrap()));
     let prompt = format!("Work. {}", bench.directory().display());
     let turn = Turn { sandbox: sandbox.clone(), ..bench.fresh(&prompt) };
     let completion = run(&agent, turn).await.unwrap();

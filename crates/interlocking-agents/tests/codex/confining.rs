@@ -20,7 +20,7 @@ async fn codex_works_in_a_sandbox_and_reaches_nothing_else() {
     let temporary = place.directory.path().join("tmp");
     std::fs::create_dir(&temporary).unwrap();
     let codex = place.codex();
-    let sandbox = codex.grants(Sandbox::for_place(place.work()).temporary_directory(temporary)).unwrap();
+    let sandbox = codex.grants(None, Sandbox::for_place(place.work()).temporary_directory(temporary)).unwrap();
     // What a machine cannot enforce is not what is tested here.
     let sandbox = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
     let turn = Turn { sandbox: Some(Arc::new(sandbox)), ..place.fresh("probe") };

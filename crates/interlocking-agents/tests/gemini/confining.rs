@@ -18,7 +18,7 @@ async fn the_program_works_in_a_sandbox_and_reaches_nothing_else() {
     std::fs::write(place.directory.path().join("secret.txt"), "a secret").unwrap();
     let settings = GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() };
     let agent = with_key(settings);
-    let sandbox = agent.grants(Sandbox::for_place(place.work())).unwrap();
+    let sandbox = agent.grants(None, Sandbox::for_place(place.work())).unwrap();
     // What a machine cannot enforce is not what is tested here.
     let sandbox = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
     let turn = Turn { sandbox: Some(Arc::new(sandbox)), ..place.fresh("work") };

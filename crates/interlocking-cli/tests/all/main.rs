@@ -15,6 +15,7 @@ mod children;
 mod documentation;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod hostile;
 mod isolation;
 mod processes;
 mod refusals;

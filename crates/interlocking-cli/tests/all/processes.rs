@@ -150,3 +150,32 @@ fn a_resume_ends_what_a_killed_runner_left_before_it_starts_anything() {
     assert_eq!(resumed.0, Some(0), "{}", resumed.2);
     assert!(ended.is_some_and(|ended| !ended.success()), "what was left went on: {ended:?}");
 }
+
+/// Whatever it was before, and whatever the process's umask is.
+#[cfg(unix)]
+#[test]
+fn what_a_run_leaves_is_its_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for was_there in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, events) = (directory.path().join(".interlocking"), directory.path().join("events.jsonl"));
+        if was_there {
+            for (path, open) in [(&journal, 0o755), (&events, 0o644)] {
+                if open == 0o755 {
+                    fs::create_dir(path).unwrap()
+                } else {
+                    fs::write(path, "").unwrap()
+                }
+                fs::set_permissions(path, fs::Permissions::from_mode(open)).unwrap();
+            }
+        }
+        let (exit, _, stderr) = call(directory.path(), &["run", "tides", "--run-id", "r1", "--events", "events.jsonl"]);
+        assert_eq!(exit, Some(3), "{stderr}");
+        assert_eq!((mode(&journal), mode(&events)), (0o700, 0o600), "was there: {was_there}");
+        for entry in fs::read_dir(&journal).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+        }
+    }
+}

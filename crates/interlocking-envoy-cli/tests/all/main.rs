@@ -9,6 +9,7 @@ mod documentation;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod gate;
+mod hostile;
 mod processes;
 mod protocol;
 mod refusals;

@@ -14,6 +14,7 @@ mod groups;
 mod letters;
 mod page;
 mod parts;
+mod private;
 mod processes;
 mod retention;
 mod size;

@@ -20,7 +20,7 @@ struct WorkPrompt;
 /// Two that must not see each other's work, and one that looks at both.
 #[derive(Graph)]
 #[graph(output = String)]
-struct Apart {
+pub(crate) struct Apart {
     #[node(entry, input = String, fork(tests, code))]
     split: ForkNode<Split>,
     #[node(input = String, prompt = WorkPrompt, output = String, workspace = "tests", isolation = "sandbox",
@@ -38,12 +38,17 @@ held!(Apart, Alone);
 forks!(Split for apart::split, |task: String, cx| fork!(cx, (task.clone(), task)));
 joins!(Meet for apart::meet, |both: (String, String), cx| goto!(cx, apart::exit, format!("{}, {}", both.0, both.1)));
 
-struct Work;
+/// Its agents begin in fresh sessions, or go on in this one.
+struct Work(Option<SessionId>);
 macro_rules! works {
     ($($node:ident),*) => {$(
         impl LLMHandler<apart::$node> for Work {
             async fn before<'a>(&'a self, _: &'a String, _: &mut Cx<'_, apart::$node>) -> Ask<WorkPrompt> {
-                Ok((WorkPrompt, SessionOp::StartFresh(Slug::new(stringify!($node))?)))
+                let operation = match &self.0 {
+                    Some(session) => SessionOp::ContinueFrom(session.clone()),
+                    None => SessionOp::StartFresh(Slug::new(stringify!($node))?),
+                };
+                Ok((WorkPrompt, operation))
             }
             async fn after(
                 &self,
@@ -59,8 +64,12 @@ macro_rules! works {
 works!(tests, code);
 
 fn apart() -> Run<Apart> {
-    let graph = Apart { split: ForkNode(Split), tests: LLMNode(Work), code: LLMNode(Work), meet: JoinNode(Meet) };
-    timed(graph)
+    apart_in(None)
+}
+
+pub(crate) fn apart_in(session: Option<SessionId>) -> Run<Apart> {
+    let (tests, code) = (LLMNode(Work(session.clone())), LLMNode(Work(session)));
+    timed(Apart { split: ForkNode(Split), tests, code, meet: JoinNode(Meet) })
 }
 
 /// Both places, each with a secret.
@@ -162,7 +171,7 @@ impl Workspaces for Machine {
     }
 }
 
-const BOTH: &str = "
+pub(crate) const BOTH: &str = "
     [[turn]]
     times = 2
     output_json = '\"done\"'

@@ -10,6 +10,7 @@ mod support;
 
 mod agents;
 mod attempts;
+mod blind_sessions;
 mod backoff;
 mod barrier;
 mod beside;

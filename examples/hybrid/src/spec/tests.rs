@@ -81,7 +81,7 @@ fn every_problem_is_told_at_once() {
     let text = r#"
 moduleName = "bounded-stack"
 acceptanceCriteria = []
-implPath = "../lib.rs"
+implPath = "--help"
 testPath = "Cargo.toml"
 modulName = "x"
 
@@ -100,7 +100,7 @@ testTimeoutSeconds = 0
         expect![[r#"
         spec.toml:2:1: `moduleName`: not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`
         spec.toml:3:1: `acceptanceCriteria`: give at least one criterion, and none that is blank
-        spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
+        spec.toml:4:1: `implPath`: "--help" is not a file inside the crate: a part of it begins with `-`, as options do; write it relative to the crate, such as `src/lib.rs`
         spec.toml:5:1: `testPath`: a file that defines the build; agents may not write it
         spec.toml:6:1: `modulName`: not a field here; the fields are moduleName, description, acceptanceCriteria, implPath, testPath, strictness, toolchain
         spec.toml:9:1: `strictness.maxFixAttempts`: out of range; use 1 to 10

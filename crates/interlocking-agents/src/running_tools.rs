@@ -1,0 +1,53 @@
+//! The tools that an agent's program says it runs, until it says that they have ended.
+
+use std::collections::HashMap;
+
+/// How many are known at once. A program that names more, and never ends them, is not believed.
+const MOST: usize = 1_000;
+
+/// How long the name may be that a program gives to a call of a tool, in bytes.
+const LONGEST_ID: usize = 256;
+
+/// Calls of tools, by the names that the program gave them.
+#[derive(Debug)]
+pub(crate) struct RunningTools<T>(HashMap<String, T>);
+
+impl<T> RunningTools<T> {
+    pub(crate) fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    /// A tool runs. What is beyond bounds is not noted.
+    pub(crate) fn begin(&mut self, id: String, tool: T) {
+        if id.len() <= LONGEST_ID && (self.0.len() < MOST || self.0.contains_key(&id)) {
+            self.0.insert(id, tool);
+        } else {
+            tracing::debug!(running = self.0.len(), id_bytes = id.len(), "a tool that is not noted");
+        }
+    }
+
+    /// It has ended.
+    pub(crate) fn end(&mut self, id: &str) -> Option<T> {
+        self.0.remove(id)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_are_noted_than_anybody_runs() {
+        let mut tools = RunningTools::new();
+        (0..2 * MOST).for_each(|number| tools.begin(number.to_string(), number));
+        assert_eq!(tools.end(&(MOST - 1).to_string()), Some(MOST - 1));
+        assert_eq!(tools.end(&MOST.to_string()), None);
+        tools.begin("x".repeat(LONGEST_ID + 1), 0);
+        assert_eq!(tools.end(&"x".repeat(LONGEST_ID + 1)), None);
+        assert!(!tools.is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! Reading files that an agent can write, such as its program's own record of a session: whatever they are, this ends soon, and
+//! holds little.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+/// How much of a file is read at most. Such a file may claim any size without taking any room.
+const MOST: u64 = 256 << 20;
+
+/// How long a line may be. A longer one is left out.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// Opens a regular file. A link is not followed, and nobody waits for who would write to a pipe.
+///
+/// # Errors
+///
+/// The system's, or that it is something else.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
+    }
+}
+
+/// A small file as a whole.
+///
+/// # Errors
+///
+/// The system's, or that it is longer than so many bytes.
+pub(crate) fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    let mut contents = Vec::new();
+    open(path)?.take(longest + 1).read_to_end(&mut contents)?;
+    if contents.len() as u64 > longest {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {longest} bytes")));
+    }
+    Ok(contents)
+}
+
+/// Each line of a part of a file, with where it begins; the last one of the part may have no end.
+///
+/// # Errors
+///
+/// The system's, or that the part is longer than anybody reads.
+pub(crate) fn for_each_line(path: &Path, part: Range<u64>, mut visit: impl FnMut(u64, &[u8])) -> io::Result<()> {
+    let mut file = open(path)?;
+    let end = part.end.min(file.metadata()?.len());
+    if end.saturating_sub(part.start) > MOST {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {MOST} bytes")));
+    }
+    file.seek(SeekFrom::Start(part.start))?;
+    let mut reader = BufReader::new(file.take(end.saturating_sub(part.start)));
+    let (mut line, mut at) = (Vec::new(), part.start);
+    loop {
+        line.clear();
+        let mut read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
+            return Ok(());
+        }
+        if read < LONGEST_LINE || line.ends_with(b"\n") {
+            visit(at, &line);
+        } else {
+            read += reader.skip_until(b'\n')? as u64;
+        }
+        at += read;
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn lines(path: &Path, part: Range<u64>) -> io::Result<Vec<(u64, usize)>> {
+        let mut all = Vec::new();
+        for_each_line(path, part, |at, line| all.push((at, line.len())))?;
+        Ok(all)
+    }
+
+    #[test]
+    fn lines_are_read_and_a_long_one_is_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        let long = "x".repeat(LONGEST_LINE as usize + 5);
+        std::fs::write(&file, format!("one\n{long}\nthree\nfour")).unwrap();
+        let third = 4 + long.len() as u64 + 1;
+        assert_eq!(lines(&file, 0..u64::MAX).unwrap(), [(0, 4), (third, 6), (third + 6, 4)]);
+        assert_eq!(lines(&file, third..third + 8).unwrap(), [(third, 6), (third + 6, 2)]);
+    }
+
+    /// Each of these would be waited for, or read, for a long time.
+    #[test]
+    fn what_is_no_file_or_claims_to_be_huge_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(path("fifo")).status().unwrap();
+        assert!(made.success());
+        std::os::unix::fs::symlink("/dev/zero", path("link")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        File::create(path("sparse")).unwrap().set_len(1 << 40).unwrap();
+        for name in ["fifo", "link", "socket", "sparse", "missing", "."] {
+            let file = path(name);
+            assert!(lines(&file, 0..u64::MAX).is_err() && read(&file, 100).is_err(), "{name}");
+        }
+        assert!(lines(&path("sparse"), (1 << 40) - 10..u64::MAX).is_ok());
+    }
+}

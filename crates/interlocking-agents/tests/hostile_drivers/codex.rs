@@ -1,0 +1,78 @@
+//! Codex's driver.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use interlocking_agents::faults::FaultyProgram;
+use interlocking_agents::program::Secret;
+use interlocking_agents::{Agent, Codex, CodexSettings};
+
+use crate::bench::{SESSION, turn};
+
+const ANSWER: &str = r#"{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"yes"}}
+{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#;
+
+fn agent(program: &Path) -> Arc<dyn Agent> {
+    let settings = CodexSettings {
+        program: program.to_owned(),
+        home: Some(program.with_file_name("home")),
+        base_url: Some("http://127.0.0.1:9".to_owned()),
+        ..CodexSettings::default()
+    };
+    Arc::new(Codex::new(settings).with_key(Secret::new("canary-key")))
+}
+
+fn begun() -> FaultyProgram {
+    FaultyProgram::new().reading_input().line(&format!(r#"{{"type":"thread.started","thread_id":"{SESSION}"}}"#))
+}
+
+#[test]
+fn a_flood_of_events_is_counted() {
+    let message = r#"{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"x"}}"#;
+    let outcome = turn(&begun().repeated(150_000, message).line(ANSWER), agent);
+    outcome.answers("yes");
+    assert_eq!(outcome.events - 3 + outcome.left_out, 150_001);
+}
+
+#[test]
+fn a_session_that_starts_again_and_again_is_counted() {
+    let started = format!(r#"{{"type":"thread.started","thread_id":"{SESSION}"}}"#);
+    turn(&begun().repeated(110_000, &started).line(ANSWER), agent).answers("yes");
+}
+
+#[test]
+fn a_line_of_many_values_is_left_out_and_said_so() {
+    let line = begun().bytes(br#"{"type":"item.started","item":{"id":"1","type":"mcp_tool_call","arguments":["#);
+    let line = line.repeated_in_line(1_000_000, "[],").line("[]]}}");
+    turn(&line.clone().line(ANSWER), agent).answers("yes");
+    turn(&line.exit(3), agent).fails("a line of 3000081 bytes was left out: it has more than 100000 JSON values");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_said_so() {
+    let program = begun().bytes(br#"{"type":"x","x":""#).long(20_000_000).line("\"}").exit(3);
+    turn(&program, agent).fails("a line of 20000019 bytes was left out: it is longer than 16777216 bytes");
+}
+
+#[test]
+fn commands_that_never_end_are_not_kept() {
+    let command = r#"{"type":"item.started","item":{"id":"NUMBER-ID","type":"command_execution","command":"x"}}"#;
+    let program = begun().counted(60_000, &command.replace("ID", &"i".repeat(2_000)));
+    turn(&program.line(ANSWER), agent).answers("yes");
+}
+
+#[test]
+fn a_long_session_id_makes_no_long_error() {
+    let program = FaultyProgram::new().reading_input().bytes(br#"{"type":"thread.started","thread_id":""#);
+    let outcome = turn(&program.long(3_000_000).line("\"}").line(ANSWER), agent);
+    outcome.fails("Codex named its session in a way that is not understood");
+    assert!(outcome.words().len() < 1_000, "{}", outcome.words());
+}
+
+#[test]
+fn a_long_failure_makes_no_long_error() {
+    let program = begun().bytes(br#"{"type":"turn.failed","error":{"message":""#).long(3_000_000).line("\"}}");
+    let outcome = turn(&program, agent);
+    outcome.fails("the provider refuses the request: xxx");
+    assert!(outcome.words().len() < 10_000, "{}", outcome.words());
+}

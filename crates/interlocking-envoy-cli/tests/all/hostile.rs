@@ -1,0 +1,32 @@
+//! What stands in a project's files reaches no terminal as anything but text.
+
+use crate::support::Project;
+
+/// It clears the screen, goes back, and shows the rest from right to left.
+const HOSTILE: &str = r"\e[2J\x9b2J\r\b\u202emar";
+
+#[test]
+fn nothing_that_steers_a_terminal_is_printed() {
+    let protocol = format!("name: x\ndescription: \"{HOSTILE}\"\nsteps:\n  1: \"{HOSTILE}\"\n");
+    let broken = format!("name: y\nextends: \"{HOSTILE}\"\n\"{HOSTILE}\": 1\nsteps: {{}}\n");
+    let project = Project::with_protocols(&[("x", &protocol), ("y", &broken)]);
+    let name = "\u{1b}[2J\u{9b}2J";
+    for words in [
+        &["protocol", "x"][..],
+        &["protocol", "x", "--json"],
+        &["protocol", "y"],
+        &["protocol", "y", "--json"],
+        &["protocol", name],
+        &["protocols", "--project", name],
+        &[name],
+    ] {
+        let called = project.call(words);
+        for character in (called.stdout.clone() + &called.stderr).chars() {
+            let is_layout = matches!(character, '\n' | '\t');
+            assert!(is_layout || !character.is_control() && character != '\u{202e}', "{words:?}: {called:?}");
+        }
+    }
+    let shown = project.call(&["protocol", "x", "--json"]).json();
+    assert_eq!(shown["description"], "\u{1b}[2J\u{9b}2J\r\u{8}\u{202e}mar", "as data it is what it was");
+    assert!(project.call(&["protocol", "x"]).stdout.contains(r"\u001b[2J\u009b2J\u000d\u0008\u202emar"));
+}

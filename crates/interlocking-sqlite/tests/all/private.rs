@@ -1,0 +1,76 @@
+//! What stands in a journal is the user's alone.
+#![cfg(unix)]
+
+use crate::records;
+use interlocking_runtime::journal::Journal;
+use interlocking_sqlite::SqliteJournal;
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// The mode of everything below a directory, itself included, by its name.
+fn modes(directory: &Path) -> BTreeMap<String, u32> {
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    let mut modes = BTreeMap::from([(".".to_owned(), mode(directory))]);
+    for entry in fs::read_dir(directory).unwrap() {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        modes.insert(name.into_string().unwrap(), mode(&path));
+        for below in fs::read_dir(&path).into_iter().flatten() {
+            modes.insert("holders/*".to_owned(), mode(&below.unwrap().path()));
+        }
+    }
+    modes
+}
+
+fn assert_closed(directory: &Path) {
+    let modes = modes(directory);
+    for name in [".", "holders", "holders/*", "journal.db", "journal.db-wal", "journal.db-shm", "lock"] {
+        assert!(modes.contains_key(name), "{name} is not there: {modes:?}");
+    }
+    for (name, mode) in modes {
+        let wanted = if matches!(&*name, "." | "holders") { 0o700 } else { 0o600 };
+        assert_eq!(mode, wanted, "{name} is {mode:o}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_is_made_for_its_user_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("a/journal");
+    let journal = SqliteJournal::open(&directory).unwrap();
+    journal.append(records::started(&records::id("run-1"), "{}")).await.unwrap();
+    assert_closed(&directory);
+    assert_eq!(fs::metadata(place.path().join("a")).unwrap().mode() & 0o777, 0o700);
+}
+
+/// With everything that SQLite leaves beside a database whose process was killed.
+#[tokio::test]
+async fn a_journal_that_was_open_to_others_is_closed() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("journal");
+    let before = SqliteJournal::open(&directory).unwrap();
+    before.append(records::started(&records::id("run-1"), "{}")).await.unwrap();
+    for name in modes(&directory).keys().filter(|name| !name.contains('*')) {
+        let path = directory.join(name);
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+    let journal = SqliteJournal::open(&directory).unwrap();
+    journal.append(records::started(&records::id("run-2"), "{}")).await.unwrap();
+    assert_closed(&directory);
+}
+
+/// A directory with other things in it is somebody's who may want others to see them; the journal's files are closed.
+#[tokio::test]
+async fn a_directory_with_other_things_in_it_keeps_its_mode() {
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::write(place.path().join("README"), "").unwrap();
+    for _ in 0..2 {
+        let journal = SqliteJournal::open(place.path()).unwrap();
+        let modes = modes(place.path());
+        assert_eq!((modes["."], modes["journal.db"], modes["holders"]), (0o755, 0o600, 0o700));
+        drop(journal);
+    }
+}
