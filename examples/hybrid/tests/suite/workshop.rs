@@ -152,3 +152,16 @@ async fn a_missing_program_is_an_error_not_a_failed_build() {
     assert!(matches!(error, RunError::Start { .. }), "{error}");
     assert!(error.to_string().contains("no-such-program"), "{error}");
 }
+
+/// A process that has left its parent, its group and its session ends with the command, and touches nothing afterwards.
+#[tokio::test]
+async fn a_process_in_a_session_of_its_own_does_not_outlive_its_command() {
+    let here = tempfile::tempdir().unwrap();
+    let script = "setsid sh -c 'echo $$ > child.part; mv child.part child; sleep 5; echo late > late' & \
+                  while ! test -e child; do sleep 0.01; done";
+    let workshop = workshop(shell("true"), shell(script));
+    let TestRun::Ran(outcome) = workshop.test(here.path(), KNOWN).await.unwrap() else { panic!() };
+    assert!(outcome.all_passed());
+    assert_gone(&here.path().join("child")).await;
+    assert!(!here.path().join("late").exists());
+}
