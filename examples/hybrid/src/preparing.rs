@@ -35,7 +35,7 @@ impl Whereabouts {
         if self.is_demonstration {
             let what = "laying out a crate, and compiling what its tests depend on";
             console.line(Style::Dim, &format!("First {what}."));
-            let laying = lay_out(&self.repository, &self.target_directory);
+            let laying = lay_out(&self.repository, &self.target_directory, start.accepts_weaker_isolation);
             tokio::select! {
                 biased;
                 () = start.cancel.requested() => {
@@ -67,6 +67,7 @@ impl Whereabouts {
             sink: Arc::new(|_| {}),
             cancel: start.cancel.clone(),
             keep: self.keep,
+            accept_weaker_isolation: start.accepts_weaker_isolation,
         };
         set_up(settings).map_err(|error| Trouble::new(format!("the run could not start: {error}")))
     }
