@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use interlocking_sandbox::Sandbox;
 use thiserror::Error;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
 use super::environment::Environment;
@@ -193,7 +193,8 @@ impl Invocation {
                 let _runtime = runtime.enter();
                 spawn(command, marker)
             });
-            spawned.map_err(|error| error.to_string())
+            // Outside again, for who is confined sees no processes.
+            spawned.map(|spawned| spawned.map(Spawned::into_life)).map_err(|error| error.to_string())
         });
         let spawned = spawning.await.unwrap_or_else(|panic| Err(panic.to_string()));
         let spawned = spawned.map_err(|reason| StartError::NotConfined { program: self.program.clone(), reason })?;
@@ -210,21 +211,34 @@ impl Invocation {
 }
 
 /// On a thread that ends thereafter, as it may be marked.
-fn spawn(mut command: Command, marker: Marker) -> io::Result<Life> {
+fn spawn(mut command: Command, marker: Marker) -> io::Result<Spawned> {
     let namespace = Namespace::enter();
     let child = command.spawn()?;
     #[cfg(target_os = "linux")]
     let pipes = super::pipes::of(&child);
     #[cfg(not(target_os = "linux"))]
     let pipes = Vec::new();
-    let tree = Tree::of(child.id(), Marks { marker, pipes, namespace });
-    Ok(Life::new(child, tree))
+    Ok(Spawned { child, marks: Marks { marker, pipes, namespace } })
+}
+
+/// A program that was just started.
+struct Spawned {
+    child: Child,
+    marks: Marks,
+}
+
+impl Spawned {
+    /// Looks at its process, so that it is known by more than a number.
+    fn into_life(self) -> Life {
+        let tree = Tree::of(self.child.id(), self.marks);
+        Life::new(self.child, tree)
+    }
 }
 
 /// On a thread of its own where that is of use.
 fn spawn_aside(command: Command, marker: Marker) -> io::Result<Life> {
     if Namespace::is_refused() {
-        return spawn(command, marker);
+        return spawn(command, marker).map(Spawned::into_life);
     }
     let runtime = Handle::current();
     std::thread::scope(|scope| {
@@ -233,7 +247,7 @@ fn spawn_aside(command: Command, marker: Marker) -> io::Result<Life> {
             spawn(command, marker)
         })?;
         match spawning.join() {
-            Ok(spawned) => spawned,
+            Ok(spawned) => spawned.map(Spawned::into_life),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

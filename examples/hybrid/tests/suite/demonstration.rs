@@ -97,11 +97,11 @@ fn claims_hold_where_they_should() {
 /// told from failing ones. HY-154 and HY-161 on the same files.
 #[tokio::test]
 async fn the_demonstration_does_what_it_says() {
-    let crate_directory = tempfile::tempdir().unwrap();
+    let checkouts = tempfile::tempdir().unwrap();
     let target = tempfile::tempdir().unwrap();
-    let at = crate_directory.path();
+    let at = &checkouts.path().join("1");
     let task = Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-    let workshop = Workshop::new(task.toolchain.clone(), target.path(), at).unwrap();
+    let workshop = Workshop::new(task.toolchain.clone(), target.path(), checkouts.path()).unwrap();
     let checkout = Checkout::at(at);
     let put = |from: &str, to: &str| {
         let to = at.join(to);

@@ -120,7 +120,8 @@ async fn a_cancelled_command_leaves_nothing_behind() {
     let here = tempfile::tempdir().unwrap();
     let workshop = workshop(shell("sleep 600 & echo $! > child.part; mv child.part child; wait"), shell("true"));
     let child = here.path().join("child");
-    let build = workshop.build(&Checkout::at(here.path()));
+    let checkout = Checkout::at(here.path());
+    let build = workshop.build(&checkout);
     let appeared = async {
         while !child.exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
