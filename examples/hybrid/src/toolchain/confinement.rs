@@ -4,6 +4,7 @@
 //! directory that goes when its process has ended.
 
 use super::Toolchain;
+use super::steering::Steering;
 use interlocking::sandbox::{Network, Protection, Sandbox, Support};
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +51,13 @@ impl Confinement {
     }
 
     /// For a command that builds: it writes to the checkout, the artefacts and a temporary directory.
-    pub(super) fn of_build(&self, build: &Build<'_>, toolchain: &Toolchain, program: &str) -> Sandbox {
+    pub(super) fn of_build(
+        &self,
+        build: &Build<'_>,
+        steering: &Steering,
+        toolchain: &Toolchain,
+        program: &str,
+    ) -> Sandbox {
         let sandbox = Sandbox::for_place(build.checkout)
             .temporary_directory(build.temporary)
             .write(build.target)
@@ -59,7 +66,7 @@ impl Confinement {
             .tool_chain_of(program)
             // Cargo links its artefacts to each other, and nobody else has been where these three are.
             .accept_foreign_links();
-        self.finish(sandbox, toolchain)
+        self.finish(steering.present().fold(sandbox, Sandbox::read), toolchain)
     }
 
     /// For one process of a test program: it reads the checkout but for git and what is `hidden` there, runs what was built for it,

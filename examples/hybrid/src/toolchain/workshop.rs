@@ -182,7 +182,7 @@ impl Workshop {
         let temporary =
             TempDir::new().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
-        let sandbox = self.confinement.of_build(&build, &self.toolchain, command.program());
+        let sandbox = self.confinement.of_build(&build, &self.steering, &self.toolchain, command.program());
         let own = own_codegen_units(checkout.path());
         let environment = self
             .environment

@@ -3,7 +3,14 @@
 use crate::play::Play;
 use crate::stage::Stage;
 use hybrid::demo::Scenario;
+use hybrid::paths::{PathViolation, Role, Territory};
+use hybrid::types::HybridFailure;
 use std::os::unix::fs::PermissionsExt;
+
+fn planted(role: Role, path: &str) -> HybridFailure {
+    let violation = PathViolation { role, path: path.to_owned(), territory: Territory::BuildDefinition };
+    HybridFailure::BarrierBroken { violations: vec![violation] }
+}
 
 /// A directory that ignores itself, with a compiler of the agent's in it.
 #[tokio::test(flavor = "multi_thread")]
@@ -21,7 +28,7 @@ async fn a_wrapper_in_a_directory_that_ignores_itself_never_runs() {
     let times = std::fs::read_to_string(&ran).map(|text| text.lines().count()).unwrap_or(0);
     assert_eq!(times, 0, "the agent's compiler ran {times} times in the runtime's builds");
     let (_, failure) = stage.assert_not_landed(&ended);
-    eprintln!("{failure}");
+    assert_eq!(failure, planted(Role::Implementation, ".cargo/config.toml"));
 }
 
 /// A runner that says of every test that it fails, so that tests which check nothing look red.
@@ -46,7 +53,7 @@ async fn a_runner_of_the_agents_does_not_make_a_test_red() {
     let stage = Stage::new(play).await;
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
-    eprintln!("{failure}");
+    assert_eq!(failure, planted(Role::Tests, ".cargo/config.toml"));
 }
 
 /// A toolchain of the agent's, which the exclude file of its clone hides.
@@ -59,5 +66,5 @@ async fn a_toolchain_file_that_git_was_told_to_ignore_is_a_violation() {
     let stage = Stage::new(play).await;
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
-    eprintln!("{failure}");
+    assert_eq!(failure, planted(Role::Implementation, "rust-toolchain.toml"));
 }

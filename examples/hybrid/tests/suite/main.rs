@@ -1,4 +1,5 @@
 //! What needs real processes and real files.
 
 mod demonstration;
+mod forged;
 mod workshop;
