@@ -139,7 +139,20 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
 ///
 /// [`SetUpError`]; nothing was done.
 pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError> {
-    let Settings { task, past, repository, main, run, directory, target_directory, roles, sink, keep, accept_weaker_isolation, .. } = settings;
+    let Settings {
+        task,
+        past,
+        repository,
+        main,
+        run,
+        directory,
+        target_directory,
+        roles,
+        sink,
+        keep,
+        accept_weaker_isolation,
+        ..
+    } = settings;
     let (started, toolchain) = (CoarseClock.now(), task.toolchain.clone());
     let checkouts = Places::checkouts_in(&directory);
     let share = |directory: &Path| {

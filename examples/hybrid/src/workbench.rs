@@ -149,7 +149,8 @@ impl Workbench {
                 let before = self.places.file_at_base(path).await?;
                 let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 refused.extend(manifest_changes(path, before.as_deref(), &text, allowed));
-            } else if territory == Territory::BuildDefinition || defines_the_build(&inside) && !path.ends_with("Cargo.lock")
+            } else if territory == Territory::BuildDefinition
+                || defines_the_build(&inside) && !path.ends_with("Cargo.lock")
             {
                 refuse(path, "it decides how everything is built; a person has to change it");
             } else if path.ends_with(".rs") {
@@ -171,7 +172,10 @@ impl Workbench {
             let found = build_time(&String::from_utf8_lossy(&bytes));
             let own = |path: &&String| Path::new(path.as_str()).starts_with(directory) && path.ends_with(".rs");
             if found.is_procedural {
-                return Ok(changed.iter().find(|path| own(path) && Territory::of(path, spec) != Territory::Tests).cloned());
+                return Ok(changed
+                    .iter()
+                    .find(|path| own(path) && Territory::of(path, spec) != Territory::Tests)
+                    .cloned());
             }
             return Ok(found.script.map(|script| directory.join(script).to_string_lossy().into_owned()));
         }

@@ -124,8 +124,7 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
             node_name(cx.node())?,
             interlocking::agents::Cost::ZERO,
         );
-        let committed =
-            self.0.places.commit_examined(Place::Skeleton, since, examined, message.to_string()).await?;
+        let committed = self.0.places.commit_examined(Place::Skeleton, since, examined, message.to_string()).await?;
         // After a repair of the types the scaffold is there already, and the types commit is the skeleton.
         let commit = committed.unwrap_or(since);
         cx.committed(Place::Skeleton.name(), commit.to_string());

@@ -19,7 +19,11 @@ macro_rules! recorded {
 
 fn read(finished: &Finished, names: &[&str]) -> TestOutcome {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    libtest::read(finished, KnownTests { names: &names, test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" }).expect("tests ran")
+    libtest::read(
+        finished,
+        KnownTests { names: &names, test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" },
+    )
+    .expect("tests ran")
 }
 
 fn kinds() -> TestOutcome {
@@ -278,7 +282,13 @@ fn output_without_a_verdict() {
 #[test]
 fn a_compile_error_is_not_a_failing_test() {
     let finished = recorded!("compile_error", Ending::Exited(101));
-    assert_eq!(libtest::read(&finished, KnownTests { names: &[], test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" }), None);
+    assert_eq!(
+        libtest::read(
+            &finished,
+            KnownTests { names: &[], test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" }
+        ),
+        None
+    );
 }
 
 /// A program that writes past the capture can add verdicts, but not without contradicting the counts.

@@ -75,7 +75,9 @@ pub enum PlaceError {
     #[error(transparent)]
     Path(#[from] PathError),
     /// What was examined is not what is there now.
-    #[error("somebody changed {path} in `{place}` between its examination and its commit; no agent is at work then, so one has left something behind that is")]
+    #[error(
+        "somebody changed {path} in `{place}` between its examination and its commit; no agent is at work then, so one has left something behind that is"
+    )]
     ChangedMeanwhile {
         /// The place.
         place: &'static str,

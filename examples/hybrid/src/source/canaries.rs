@@ -56,8 +56,8 @@ struct Found<'a> {
 pub fn with_canaries(path: &str, text: &str) -> Result<WithCanaries, SourceError> {
     let file = parse(path, text)?;
     // The parser leaves these out, and counts from behind them.
-    let left_out = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len()
-        + file.shebang.as_ref().map_or(0, String::len);
+    let left_out =
+        text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len() + file.shebang.as_ref().map_or(0, String::len);
     let mut adding = Adding { text: &text[left_out..], tests: Vec::new(), insertions: Vec::new() };
     adding.module(&file.items, "", None);
     let Adding { tests, mut insertions, .. } = adding;
@@ -126,12 +126,15 @@ impl Adding<'_> {
             }
         }
         let name = &found.name;
+        // Who is to panic gives nothing back, and must not.
+        let (result, kept, given) =
+            if expects_panic { ("", "", "") } else { ("-> impl ::std::process::Termination", "let ended = ", "ended") };
         let mut put = |test: &str, attributes: &str, holds: bool| {
             // Writing to a text does not fail.
             let _ = write!(
                 added,
-                "#[::core::prelude::v1::test] {of_both} {attributes} fn {test}() -> impl ::std::process::Termination {{ \
-                 let ended = {name}(); ::core::assert!(::core::hint::black_box({holds}), \"{nonce}\"); ended }} "
+                "#[::core::prelude::v1::test] {of_both} {attributes} fn {test}() {result} {{ \
+                 {kept}{name}(); ::core::assert!(::core::hint::black_box({holds}), \"{nonce}\"); {given} }} "
             );
         };
         // Neither is always the first.
@@ -199,7 +202,8 @@ mod tests {
     fn names_are_drawn_anew_and_so_is_their_order() {
         let drawn: Vec<_> = (0..64).map(|_| with_canaries("p.rs", FILE).unwrap()).collect();
         assert_ne!(drawn[0].tests[0].stand_in, drawn[1].tests[0].stand_in);
-        let first = |with: &WithCanaries| with.text.find(&with.tests[0].stand_in) < with.text.find(&with.tests[0].canary);
+        let first =
+            |with: &WithCanaries| with.text.find(&with.tests[0].stand_in) < with.text.find(&with.tests[0].canary);
         let firsts = drawn.iter().filter(|with| first(with)).count();
         assert!((1..64).contains(&firsts), "{firsts} of 64");
     }

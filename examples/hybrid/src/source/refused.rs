@@ -186,8 +186,8 @@ impl Search<'_> {
         match (name.as_str(), group) {
             ("unsafe", Some(inside)) => self.attribute(inside, next),
             ("cfg", Some(condition)) => {
-                let is_test_module = condition.to_string() == "test"
-                    && matches!(next, Some(TokenTree::Ident(next)) if *next == "mod");
+                let is_test_module =
+                    condition.to_string() == "test" && matches!(next, Some(TokenTree::Ident(next)) if *next == "mod");
                 if !is_test_module {
                     self.condition(condition, span);
                 }
@@ -203,7 +203,8 @@ impl Search<'_> {
             _ => {}
         }
         // Some attributes read paths from texts; in these, texts are for people.
-        if !matches!(name.as_str(), "doc" | "deprecated" | "error" | "must_use" | "ignore" | "should_panic" | "expect") {
+        if !matches!(name.as_str(), "doc" | "deprecated" | "error" | "must_use" | "ignore" | "should_panic" | "expect")
+        {
             self.texts(tokens.clone());
         }
         self.stream(tokens, Within::Arguments);

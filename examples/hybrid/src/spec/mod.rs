@@ -175,8 +175,7 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
     let test_command = fields.optional("testCommand", default.test_command, found);
     let build_timeout_seconds = fields.optional("buildTimeoutSeconds", default.build_timeout_seconds, found);
     let test_timeout_seconds = fields.optional("testTimeoutSeconds", default.test_timeout_seconds, found);
-    let one_test_timeout_seconds =
-        fields.optional("oneTestTimeoutSeconds", default.one_test_timeout_seconds, found);
+    let one_test_timeout_seconds = fields.optional("oneTestTimeoutSeconds", default.one_test_timeout_seconds, found);
     for (name, seconds) in [
         ("buildTimeoutSeconds", build_timeout_seconds),
         ("testTimeoutSeconds", test_timeout_seconds),
@@ -204,7 +203,11 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
     let pass_environment = fields.optional("passEnvironment", default.pass_environment, found);
     let readable_paths = fields.optional("readablePaths", default.readable_paths, found);
     if readable_paths.as_ref().is_some_and(|paths| paths.iter().any(|path| !path.is_absolute())) {
-        fields.refuse("readablePaths", "not absolute; write each from the root, such as `/opt/tools`".to_owned(), found);
+        fields.refuse(
+            "readablePaths",
+            "not absolute; write each from the root, such as `/opt/tools`".to_owned(),
+            found,
+        );
     }
     let allow_network = fields.optional("allowNetwork", default.allow_network, found);
     let allow = fields.optional("allow", default.allow, found);

@@ -43,7 +43,8 @@ impl CargoTest {
         if program != Some("cargo") || !words.next().is_some_and(|word| word == "test" || word == "t") {
             return Err(not_one());
         }
-        let mut own = command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
+        let mut own =
+            command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
         let arguments = command.arguments().iter().skip(own.len() + 1).cloned().collect();
         own.extend(["--no-run", "--message-format=json"]);
         Ok(Self { build: CommandLine::new(command.program(), &own), arguments })

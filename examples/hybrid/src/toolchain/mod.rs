@@ -22,8 +22,8 @@ mod workshop;
 
 pub use cargo_test::NotCargoTest;
 pub use command::{CommandLine, EmptyCommand};
-pub use confinement::Unconfined;
 pub use config::{Harness, Toolchain};
+pub use confinement::Unconfined;
 pub use dependencies::share_dependencies;
 pub use execution::{Ending, Finished, RunError};
 pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};

@@ -11,8 +11,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What is read in every directory above.
-const ABOVE: [&str; 5] =
-    [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml"];
+const ABOVE: [&str; 5] = [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml"];
 
 /// How much of a file is compared, in bytes: more than any such file has.
 const LONGEST: u64 = 1024 * 1024;

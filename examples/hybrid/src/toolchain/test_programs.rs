@@ -1,10 +1,10 @@
 //! Test programs, run one test at a time: each in a process of its own, and beside it its canary in another.
 
+use super::Toolchain;
 use super::cargo_test::Built;
 use super::confinement::Confinement;
 use super::execution::{self, Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun};
-use super::Toolchain;
 use crate::harness::libtest::{self, OneTest};
 use crate::source::PairedTest;
 use crate::types::{FailureType, StructuredFailure};
@@ -230,7 +230,8 @@ fn failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFa
 }
 
 fn unlisted(program: &Path) -> TestOutcome {
-    let message = format!("the test program {} does not list its tests: it must use Rust's own harness", program.display());
+    let message =
+        format!("the test program {} does not list its tests: it must use Rust's own harness", program.display());
     let failed = vec![failure(crate::harness::WHOLE_SUITE, FailureType::ParseError, &message)];
     TestOutcome { failed, ..TestOutcome::default() }
 }

@@ -96,6 +96,7 @@ impl Workshop {
     ///
     /// [`RunError`] where there is no result that would count.
     pub async fn build(&self, checkout: &Checkout) -> Result<BuildOutcome, RunError> {
+        let _timed = Timed::begin("build");
         let time_limit = self.toolchain.build_timeout();
         let command = &self.toolchain.build_command;
         let finished = self.run(command, checkout, &self.target_directory, time_limit).await?;
@@ -113,6 +114,7 @@ impl Workshop {
     ///
     /// [`RunError`] where there is no result that would count.
     pub async fn test(&self, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
+        let _timed = Timed::begin("test");
         match self.toolchain.harness {
             Harness::Libtest => self.test_one_by_one(checkout, known).await,
             Harness::ExitCode => {
@@ -179,8 +181,7 @@ impl Workshop {
             return Err(RunError::Steered { path: path.to_owned() });
         }
         make(target_directory)?;
-        let temporary =
-            TempDir::new().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
+        let temporary = TempDir::new().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
         let sandbox = self.confinement.of_build(&build, &self.steering, &self.toolchain, command.program());
         let own = own_codegen_units(checkout.path());
@@ -198,6 +199,25 @@ impl Workshop {
             ..Invocation::new(command.program(), environment)
         };
         execution::run(&command.to_string(), invocation, time_limit).await
+    }
+}
+
+/// Tells whoever listens how long a build or a run of the tests took, whatever came of it.
+struct Timed {
+    what: &'static str,
+    since: Instant,
+}
+
+impl Timed {
+    fn begin(what: &'static str) -> Self {
+        Self { what, since: Instant::now() }
+    }
+}
+
+impl Drop for Timed {
+    fn drop(&mut self) {
+        let microseconds = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(what = self.what, microseconds, "a verdict took");
     }
 }
 

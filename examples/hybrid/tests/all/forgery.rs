@@ -86,7 +86,9 @@ async fn an_implementation_that_answers_for_its_tests_does_not_land() {
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::VerdictForged { tests } = &failure else { panic!("{failure:?}") };
     assert_eq!(tests.len(), 7);
-    assert!(failure.to_string().starts_with("7 tests were answered for: `prop_examples` passes, and so does its canary"));
+    assert!(
+        failure.to_string().starts_with("7 tests were answered for: `prop_examples` passes, and so does its canary")
+    );
     assert!(!check(&result, Check::MergedTestsPass).0);
 }
 

@@ -27,7 +27,8 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-artefacts")
 }
 
-const KNOWN: KnownTests<'_> = KnownTests { names: &[], test_path: "tests/properties.rs", implementation_path: "src/lib.rs" };
+const KNOWN: KnownTests<'_> =
+    KnownTests { names: &[], test_path: "tests/properties.rs", implementation_path: "src/lib.rs" };
 
 /// TC-01, TC-02, TC-25: the commands are whatever the configuration says, and their exit codes count.
 #[tokio::test]
@@ -97,7 +98,8 @@ async fn secrets_stay_outside() {
         pass_environment: vec!["CARGO_MANIFEST_DIR".to_owned()],
         ..Toolchain::default()
     };
-    let outcome = Workshop::new(toolchain, target(), "/nonexistent").unwrap().build(&Checkout::at(here.path())).await.unwrap();
+    let outcome =
+        Workshop::new(toolchain, target(), "/nonexistent").unwrap().build(&Checkout::at(here.path())).await.unwrap();
     assert!(outcome.diagnostics().contains("CARGO_MANIFEST_DIR="));
 }
 

@@ -55,9 +55,8 @@ const COMPUTING: [&str; 48] = [
 ];
 
 /// Names of primitive types, which are modules too.
-const PRIMITIVE: [&str; 15] = [
-    "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool",
-];
+const PRIMITIVE: [&str; 15] =
+    ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
 
 /// What tests may use besides: their sandbox is what keeps them.
 const OF_TESTS: [&str; 4] = ["fs", "net", "path", "ffi"];
