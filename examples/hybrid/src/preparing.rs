@@ -7,6 +7,7 @@ use hybrid::past::Past;
 use hybrid::run::{Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
+use hybrid::toolchain::Unconfined;
 use interlocking::cli::{Exit, Start, Style, Trouble};
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
@@ -55,6 +56,9 @@ impl Whereabouts {
         roles: Roles,
         past: Option<Past>,
     ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
+        if let Some(unconfined) = Unconfined::on_this_system().filter(|_| start.accepts_weaker_isolation) {
+            start.console.line(Style::Bad, &format!("Accepted: {unconfined}"));
+        }
         let settings = Settings {
             task,
             past,

@@ -139,7 +139,8 @@ impl Workbench {
                 Ok(Some(text)) => text,
                 // Deleted.
                 Ok(None) => continue,
-                Err(_) if !path.ends_with(".rs") && territory != Territory::Manifest => continue,
+                // No text, but no link either, by which other files would be code.
+                Err(_) if is_regular(&inside.below(checkout.path())) && !is_source(path) => continue,
                 Err(error) => {
                     refuse(path, &error.to_string());
                     continue;
@@ -258,6 +259,15 @@ impl Workbench {
             _ => Ok(false),
         }
     }
+}
+
+fn is_regular(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Whether what stands there is read by the compiler or by cargo.
+fn is_source(path: &str) -> bool {
+    path.ends_with(".rs") || path.ends_with(".toml")
 }
 
 async fn read(root: &Path, path: &CratePath) -> Result<Option<String>, WorkError> {

@@ -4,7 +4,7 @@ use super::ending::{end, listed, node_name, note_check};
 use crate::commit_message::{CommitMessage, Phase, types_summary};
 use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
-use crate::places::{FreshCheckout, Place};
+use crate::places::{FreshCheckout, Place, PlaceError};
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
 use crate::source::{ContractMismatch, Side, check_claimed_functions, check_stubs};
 use crate::types::{
@@ -112,7 +112,12 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
         }
         // A build that resolved new dependencies has written which.
         if self.0.take_over_lock(Place::Skeleton, checked_out.checkout()).await? {
+            let examined = checked_out.commit();
             checked_out = self.0.places.check_out_work(Place::Skeleton, since).await?;
+            let changed = self.0.places.changed(examined, checked_out.commit()).await?;
+            if let Some(path) = changed.into_iter().find(|path| path != "Cargo.lock") {
+                return Err(PlaceError::ChangedMeanwhile { place: Place::Skeleton.name(), path }.into());
+            }
         }
         let examined = checked_out.commit();
         drop(checked_out);

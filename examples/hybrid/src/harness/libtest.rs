@@ -31,16 +31,9 @@ pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneT
     let names = [path.to_owned()];
     let known = KnownTests { names: &names, test_path, implementation_path: "" };
     let unfinished = || {
-        let ending = match finished.ending {
-            Ending::Exited(code) => format!("exited with {code}"),
-            Ending::Killed => "was ended by a signal".to_owned(),
-            Ending::TimedOut => "was still running when its time was up".to_owned(),
-        };
-        let stderr = last_bytes(finished.stderr.trim(), LONGEST_MESSAGE);
-        let message = format!("its process {ending} before the harness had said what came of it: {stderr}");
-        let failure_type =
-            if finished.ending == Ending::TimedOut { FailureType::Timeout } else { FailureType::ParseError };
-        bare_failure(name, failure_type, &message)
+        let timed_out = finished.ending == Ending::TimedOut;
+        let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
+        bare_failure(name, failure_type, &without_a_verdict(finished))
     };
     let Some(outcome) = read(finished, known) else { return OneTest::Failed(unfinished()) };
     let is_alone = |given: &[String]| given == names.as_slice();
@@ -96,7 +89,7 @@ fn add_missing_verdicts(
     let (failure_type, message) = if outcome.timed_out {
         (FailureType::Timeout, "no verdict when the time was up".to_owned())
     } else if programs.iter().any(|program| !program.finished) {
-        (FailureType::ParseError, format!("the test program ended without a verdict: {stderr}"))
+        (FailureType::ParseError, without_a_verdict(finished))
     } else if programs.iter().any(Program::contradicts_itself) {
         let message = "the harness's counts do not match its verdicts; do not write to standard output directly";
         outcome.failed.push(bare_failure(WHOLE_SUITE, FailureType::ParseError, message));
@@ -126,6 +119,18 @@ fn add_missing_verdicts(
     for name in unanswered {
         outcome.failed.push(bare_failure(name, failure_type, &message));
     }
+}
+
+/// What to say of a program that the harness said too little about.
+fn without_a_verdict(finished: &Finished) -> String {
+    let ending = match finished.ending {
+        Ending::Exited(code) => format!("exited with {code}"),
+        Ending::Killed => "was ended by a signal".to_owned(),
+        Ending::TimedOut => "was still running when its time was up,".to_owned(),
+    };
+    let stderr = last_bytes(finished.stderr.trim(), LONGEST_MESSAGE);
+    let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
+    format!("the test program {ending} before the harness had said what came of its tests{said}")
 }
 
 fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {

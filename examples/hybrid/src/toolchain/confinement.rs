@@ -24,6 +24,14 @@ pub struct Unconfined {
     pub explanation: String,
 }
 
+impl Unconfined {
+    /// What is missing on this system, if something is.
+    pub fn on_this_system() -> Option<Self> {
+        let (missing, explanation) = (missing(), Support::of_this_system().explanation().to_owned());
+        (!missing.is_empty()).then_some(Self { missing, explanation })
+    }
+}
+
 /// The sandboxes of one workshop.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Confinement {
@@ -38,11 +46,7 @@ impl Confinement {
     ///
     /// [`Unconfined`] where this system cannot.
     pub(super) fn of_this_system() -> Result<Self, Unconfined> {
-        let missing = missing();
-        if missing.is_empty() {
-            return Ok(Self::default());
-        }
-        Err(Unconfined { missing, explanation: Support::of_this_system().explanation().to_owned() })
+        Unconfined::on_this_system().map_or_else(|| Ok(Self::default()), Err)
     }
 
     /// As much as this system can enforce.

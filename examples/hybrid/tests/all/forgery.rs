@@ -92,6 +92,18 @@ async fn an_implementation_that_answers_for_its_tests_does_not_land() {
     assert!(!check(&result, Check::MergedTestsPass).0);
 }
 
+/// A link among the sources would make code of files that nobody looks through.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_among_the_sources_ends_the_run() {
+    let play = Play::of(Scenario::Happy).with("impl", |turn| turn.run(&["ln", "-s", "../tests", "src/extra"]));
+    let stage = Stage::new(play).await;
+    stage.agent.hold("tests", 1, Until::Never);
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
+    assert_eq!(refused[0].to_string(), "src/extra:1: `src/extra` is refused: it is not a regular file");
+}
+
 /// Tests that look for the stubs instead of calling anything go back to their agent, and end the run if they stay.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_read_what_they_test_are_refused() {
