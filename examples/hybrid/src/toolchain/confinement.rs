@@ -127,3 +127,43 @@ fn missing() -> Vec<Protection> {
     // What a sandbox wants does not depend on what it grants.
     Sandbox::for_place("/").network(Network::Cut).missing_on(Support::of_this_system())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_kept_is_said_with_what_to_do() {
+        let unconfined = Unconfined { missing: vec![Protection::Signals], explanation: "an old kernel".to_owned() };
+        let said = "this system cannot keep the agents' code from signals to programs outside, while it is built and tested: an old \
+            kernel; run it where that can be kept, or say that it may go on without: `--accept-weaker-isolation`";
+        assert_eq!(unconfined.to_string(), said);
+    }
+
+    /// Who builds writes where tests are built; who tests does not, and does not even read it.
+    #[test]
+    fn artefacts_are_written_by_builds_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| {
+            let path = directory.path().join(name);
+            fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let (checkout, target, temporary) = (at("checkout"), at("target"), at("temporary"));
+        let (sources, tests) = (at("checkout/src"), at("checkout/tests"));
+        let program = target.join("p");
+        fs::write(&program, "").unwrap();
+        let (confinement, toolchain) = (Confinement::as_far_as_possible(), Toolchain::default());
+        let build = Build { checkout: &checkout, target: &target, temporary: &temporary };
+        let building = confinement.of_build(&build, &Steering::of(directory.path()), &toolchain, "cargo");
+        assert!(building.reaches(&target.join("new")) && building.reaches(&sources));
+        let programs = [program.clone()];
+        let testing = confinement.of_test(&checkout, Path::new("src"), &programs, &temporary, &toolchain).unwrap();
+        assert!(testing.reaches(&program) && testing.reaches(&tests) && testing.reaches(&temporary));
+        assert!(
+            !testing.reaches(&target.join("q"))
+                && !testing.reaches(&sources)
+                && !testing.reaches(&checkout.join("new"))
+        );
+    }
+}
