@@ -38,7 +38,8 @@ impl Asked {
         let ExecuteArguments { common, durability, .. } = &self.arguments;
         let (journal, directory) = common.journal.open_or_make(*durability)?;
         let (cancel, console, journal) = (cancel.clone(), console.clone(), Arc::new(journal));
-        Ok(Start { run, is_resumed, cancel, journal, directory, console })
+        let accepts_weaker_isolation = self.arguments.accept_weaker_isolation;
+        Ok(Start { run, is_resumed, cancel, journal, directory, accepts_weaker_isolation, console })
     }
 
     /// The command that takes the run up again.

@@ -21,6 +21,9 @@ pub struct Start {
     pub journal: Arc<dyn Journal>,
     /// The directory that the journal is in.
     pub directory: PathBuf,
+    /// Whether the user goes on where this system isolates less than is wanted (`--accept-weaker-isolation`): for what a program
+    /// confines by itself.
+    pub accepts_weaker_isolation: bool,
     /// Where to print what the user should know.
     pub console: Console,
 }

@@ -199,13 +199,27 @@ fn copy_objects(git: &gix::Repository, base: CommitId, directory: &Path) -> Resu
     let name = format!("pack-{base}");
     let mut pack = PackWriter::create(&directory.join(format!("{name}.pack")), 1 + trees.len() + blobs.len())?;
     let commit = git.find_commit(base.git()).doing(doing)?;
+    let found = gix::objs::compute_hash(git.object_hash(), Kind::Commit, &commit.data).doing(doing)?;
+    if found != base.git() {
+        return Err(GitError::new(doing(), format!("the commit {base} is forged: its contents have the id {found}")));
+    }
     pack.add(base.git(), Kind::Commit, &commit.data)?;
     let mut buffer = Vec::new();
     for (kind, id) in trees.iter().map(|id| (Kind::Tree, id)).chain(blobs.iter().map(|id| (Kind::Blob, id))) {
         use gix::prelude::Find as _;
         let object = git.objects.try_find(id, &mut buffer).doing(doing)?;
         match object {
-            Some(object) if object.kind == kind => pack.add(*id, kind, object.data)?,
+            Some(object) if object.kind == kind => {
+                // Whoever shares the store can put other contents in an object's place, and its readers do not look.
+                let found = gix::objs::compute_hash(git.object_hash(), kind, object.data).doing(doing)?;
+                if found != *id {
+                    return Err(GitError::new(
+                        doing(),
+                        format!("the {kind} {id} is forged: its contents have the id {found}"),
+                    ));
+                }
+                pack.add(*id, kind, object.data)?;
+            }
             _ => return Err(GitError::new(doing(), format!("the {kind} {id} is missing"))),
         }
     }

@@ -1,7 +1,7 @@
 //! How much of a run's time is neither the agents' nor the commands': `cargo bench -p hybrid --bench critical_path`.
 //!
 //! Plays the happy scenario with agents that take their time, and compares how long the run takes with its critical
-//! path: the agents' delays and the build and test commands' own times, along the longest way from entry to exit. What is
+//! path: the agents' delays and the builds' and test runs' own times, along the longest way from entry to exit. What is
 //! between the two is git, the executor, prompts, and whatever was waited for without need.
 //!
 //! What is between them does not grow with the agents' time, so it is given in milliseconds too. A number as argument says
@@ -13,7 +13,6 @@ use hybrid::demo::{self, Scenario};
 use hybrid::run::{Settings, run};
 use hybrid::spec::{SpecFormat, Task};
 use hybrid::stage::lay_out;
-use hybrid::toolchain::CommandLine;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::runtime::event::EventKind;
 use interlocking::runtime::roles::Roles;
@@ -21,11 +20,12 @@ use interlocking::runtime::{Cancel, Event};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Metadata, Subscriber};
 
 /// How long each agent takes, in parts of the slower ones' time.
 const DELAYS: [(&str, f64); 4] = [("types", 0.8), ("adversary", 1.0), ("tests", 1.0), ("impl", 0.8)];
@@ -34,42 +34,92 @@ const DELAYS: [(&str, f64); 4] = [("types", 0.8), ("adversary", 1.0), ("tests", 
 struct Measured {
     /// From before its worktrees are made until after they are removed.
     wall: f64,
-    /// Agents' delays and commands along the longest way.
+    /// Agents' delays, builds and runs of the tests along the longest way.
     critical_path: f64,
     /// What the nodes along the longest way took.
     nodes: f64,
     /// By node.
     took: BTreeMap<&'static str, f64>,
-    /// By worktree, in order.
-    commands: BTreeMap<String, Vec<f64>>,
+    /// The skeleton's and the implementation's.
+    builds: Vec<f64>,
+    /// The tests' before their commit and after it, and the merged ones'.
+    tests: Vec<f64>,
 }
 
-/// As the first argument: be the clock of a command.
-const TIME: &str = "--time";
+/// How long builds and runs of the tests took, in the order in which they ended.
+#[derive(Default)]
+struct Verdicts {
+    builds: Vec<f64>,
+    tests: Vec<f64>,
+}
+
+/// Listens to what the workshop tells.
+#[derive(Clone, Default)]
+struct Clock(Arc<Mutex<Verdicts>>);
+
+impl Clock {
+    fn read(&self) -> MutexGuard<'_, Verdicts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscriber for Clock {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && metadata.target() == "hybrid::toolchain::workshop"
+    }
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut told = Told::default();
+        event.record(&mut told);
+        let Told { what, seconds } = told;
+        match what.as_str() {
+            "build" => self.read().builds.push(seconds),
+            "test" => self.read().tests.push(seconds),
+            _ => {}
+        }
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// The fields of one event.
+#[derive(Default)]
+struct Told {
+    what: String,
+    seconds: f64,
+}
+
+impl Visit for Told {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "microseconds" {
+            self.seconds = Duration::from_micros(value).as_secs_f64();
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "what" {
+            value.clone_into(&mut self.what);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, time, log, program, rest @ ..] = &*arguments
-        && time == TIME
-    {
-        std::process::exit(time_command(log, program, rest)?);
-    }
-    play()
-}
-
-/// Runs a command and notes how long it took. A process of its own, because the run starts its commands by itself; not a
-/// shell and two `date`: what they take is neither the command's nor the run's, but counts as the run's.
-fn time_command(log: &str, program: &str, arguments: &[String]) -> Result<i32, Box<dyn Error>> {
-    let started = Instant::now();
-    let status = Command::new(program).args(arguments).status()?;
-    let took = started.elapsed().as_nanos();
-    let line = format!("{took} {}\n", std::env::current_dir()?.display());
-    fs::OpenOptions::new().create(true).append(true).open(log)?.write_all(line.as_bytes())?;
-    Ok(status.code().unwrap_or(1))
+    let clock = Clock::default();
+    tracing::subscriber::set_global_default(clock.clone())?;
+    play(&clock)
 }
 
 #[tokio::main]
-async fn play() -> Result<(), Box<dyn Error>> {
+async fn play(clock: &Clock) -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u32>().ok());
     let (times, slower) = (numbers.next().unwrap_or(5), numbers.next().unwrap_or(2_000));
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("critical-path");
@@ -78,7 +128,7 @@ async fn play() -> Result<(), Box<dyn Error>> {
     println!("run   wall  critical path   over  between nodes");
     for number in 0..=times {
         make_room(&place, &aside, number)?;
-        let measured = measure(&place, slower).await?;
+        let measured = measure(&place, slower, clock).await?;
         // The first one compiles the dependencies, and is not counted.
         if number == 0 {
             continue;
@@ -90,7 +140,7 @@ async fn play() -> Result<(), Box<dyn Error>> {
         println!("{number:>3} {wall:6.3}s {critical_path:13.3}s {over:5.1}% {:13.3}s", wall - nodes);
         if number == times {
             println!("nodes of the last run: {:.3?}", measured.took);
-            println!("its commands: {:.3?}", measured.commands);
+            println!("its builds: {:.3?}, its tests: {:.3?}", measured.builds, measured.tests);
         }
     }
     ratios.sort_by(f64::total_cmp);
@@ -114,14 +164,14 @@ fn make_room(place: &Path, aside: &Path, number: u32) -> std::io::Result<()> {
     fs::create_dir_all(place)
 }
 
-async fn measure(place: &Path, slower: u32) -> Result<Measured, Box<dyn Error>> {
+async fn measure(place: &Path, slower: u32, clock: &Clock) -> Result<Measured, Box<dyn Error>> {
     let (repository, target) = (place.join("repository"), place.with_file_name("demonstration"));
-    lay_out(&repository, &target).await?;
-    let log = place.join("commands");
+    lay_out(&repository, &target, false).await?;
+    *clock.read() = Verdicts::default();
     let events = Arc::new(Mutex::new(Vec::<Event>::new()));
     let sink = events.clone();
     let settings = Settings {
-        task: timed_task(&log)?,
+        task: Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml)?,
         past: None,
         repository,
         main: "main".into(),
@@ -132,6 +182,7 @@ async fn measure(place: &Path, slower: u32) -> Result<Measured, Box<dyn Error>> 
         sink: Arc::new(move |event| sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event)),
         cancel: Cancel::new(),
         keep: false,
+        accept_weaker_isolation: false,
     };
     let started = Instant::now();
     let ended = run(settings).await?;
@@ -139,7 +190,7 @@ async fn measure(place: &Path, slower: u32) -> Result<Measured, Box<dyn Error>> 
     if ended.result.is_none_or(|result| !result.success) {
         return Err("the run did not succeed".into());
     }
-    let commands = read_commands(&log)?;
+    let Verdicts { builds, tests } = std::mem::take(&mut *clock.read());
     let events = events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let took = events.iter().filter_map(|event| match &event.kind {
         EventKind::NodeFinished { node, took, .. } => Some((node.node, took.as_secs_f64())),
@@ -151,19 +202,18 @@ async fn measure(place: &Path, slower: u32) -> Result<Measured, Box<dyn Error>> 
         let part = DELAYS.iter().find(|(name, _)| *name == agent).map_or(0.0, |(_, part)| *part);
         part * f64::from(slower) / 1e3
     };
-    let command =
-        |place: &str, index: usize| commands.get(place).and_then(|all| all.get(index)).copied().unwrap_or(0.0);
+    let verdict = |of: &[f64], index: usize| of.get(index).copied().unwrap_or(0.0);
     let critical_path = delay("types")
-        + delay("adversary").max(command("skeleton-r1", 0))
-        + (delay("tests") + command("tests-r1", 0)).max(delay("impl") + command("impl-r1", 0))
-        + command("tests-r1", 1)
-        + command("merge-r1", 0);
+        + delay("adversary").max(verdict(&builds, 0))
+        + (delay("tests") + verdict(&tests, 0)).max(delay("impl") + verdict(&builds, 1))
+        + verdict(&tests, 1)
+        + verdict(&tests, 2);
     let node = |name: &str| took.get(name).copied().unwrap_or(0.0);
     let alone = ["types", "gate", "blind_fork", "blind", "verify", "merge", "validate", "post_validate"];
     let nodes = alone.into_iter().map(node).sum::<f64>()
         + node("skeleton").max(node("adversary"))
         + node("tests").max(node("implementation"));
-    Ok(Measured { wall, critical_path, nodes, took, commands })
+    Ok(Measured { wall, critical_path, nodes, took, builds, tests })
 }
 
 /// The happy script, with delays.
@@ -173,29 +223,4 @@ fn slow_script(slower: u32) -> Result<Script, Box<dyn Error>> {
         script.replace(&line, &format!("{line}delay = \"{:.0}ms\"\n", part * f64::from(slower)))
     });
     Ok(Script::parse("happy, slowly", &script)?)
-}
-
-/// The demonstration's task, with commands that note how long they take.
-fn timed_task(log: &Path) -> Result<Task, Box<dyn Error>> {
-    let mut task = Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml)?;
-    let this = std::env::current_exe()?.display().to_string();
-    let timed = |command: &CommandLine| {
-        let mut words = vec![this.clone(), TIME.to_owned(), log.display().to_string()];
-        words.extend(Vec::<String>::from(command.clone()));
-        CommandLine::try_from(words)
-    };
-    task.toolchain.build_command = timed(&task.toolchain.build_command)?;
-    task.toolchain.test_command = timed(&task.toolchain.test_command)?;
-    Ok(task)
-}
-
-/// How long each command took, by the name of the directory it ran in.
-fn read_commands(log: &PathBuf) -> Result<BTreeMap<String, Vec<f64>>, Box<dyn Error>> {
-    let mut commands = BTreeMap::<String, Vec<f64>>::new();
-    for line in fs::read_to_string(log)?.lines() {
-        let (nanoseconds, directory) = line.split_once(' ').ok_or("a line without a directory")?;
-        let name = directory.rsplit('/').next().unwrap_or_default().to_owned();
-        commands.entry(name).or_default().push(nanoseconds.parse::<f64>()? / 1e9);
-    }
-    Ok(commands)
 }

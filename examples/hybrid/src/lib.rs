@@ -23,4 +23,5 @@ pub mod run;
 pub mod demo;
 pub mod stage;
 
+mod place_files;
 mod text;

@@ -8,6 +8,8 @@
 //! skeleton may change the manifest and its lock, before the fork. All other files are nobody's.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::types::{CratePath, StackSpec};
 
@@ -145,6 +147,17 @@ pub fn defines_the_build(path: &CratePath) -> bool {
         || parts.any(|part| part == ".cargo")
 }
 
+/// The files that decide how a crate is built, if they are where cargo or rustup look: at its top, and above what is written. By
+/// their paths relative to it; `Cargo.lock`, which every build may write, is none of them.
+pub fn steering_paths(spec: &StackSpec) -> BTreeSet<String> {
+    const NAMES: [&str; 6] =
+        [".cargo/config", ".cargo/config.toml", "Cargo.toml", "build.rs", "rust-toolchain", "rust-toolchain.toml"];
+    let files = [&spec.impl_path, &spec.test_path].map(|path| Path::new(path.as_str()));
+    let directories: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).collect();
+    let paths = directories.into_iter().flat_map(|directory| NAMES.map(|name| directory.join(name)));
+    paths.filter_map(|path| Some(path.to_str()?.to_owned())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +210,15 @@ mod tests {
         let spec = spec("src/stack.rs", "src/stack_properties.rs");
         assert_eq!(violations(Role::Tests, ["src/stack_properties.rs"], &spec), []);
         assert_eq!(violations(Role::Implementation, ["src/stack_properties.rs"], &spec).len(), 1);
+    }
+
+    #[test]
+    fn what_steers_a_build_is_looked_for_above_what_is_written() {
+        let paths = steering_paths(&spec("crates/a/src/lib.rs", "crates/a/tests/p.rs"));
+        for path in [".cargo/config.toml", "crates/a/rust-toolchain.toml", "crates/a/build.rs", "crates/Cargo.toml"] {
+            assert!(paths.contains(path), "{path}");
+        }
+        assert!(!paths.iter().any(|path| path.contains("Cargo.lock")));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use hybrid::past::Past;
 use hybrid::run::{Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
+use hybrid::toolchain::Unconfined;
 use interlocking::cli::{Exit, Start, Style, Trouble};
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
@@ -35,7 +36,7 @@ impl Whereabouts {
         if self.is_demonstration {
             let what = "laying out a crate, and compiling what its tests depend on";
             console.line(Style::Dim, &format!("First {what}."));
-            let laying = lay_out(&self.repository, &self.target_directory);
+            let laying = lay_out(&self.repository, &self.target_directory, start.accepts_weaker_isolation);
             tokio::select! {
                 biased;
                 () = start.cancel.requested() => {
@@ -55,6 +56,9 @@ impl Whereabouts {
         roles: Roles,
         past: Option<Past>,
     ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
+        if let Some(unconfined) = Unconfined::on_this_system().filter(|_| start.accepts_weaker_isolation) {
+            start.console.line(Style::Bad, &format!("Accepted: {unconfined}"));
+        }
         let settings = Settings {
             task,
             past,
@@ -67,6 +71,7 @@ impl Whereabouts {
             sink: Arc::new(|_| {}),
             cancel: start.cancel.clone(),
             keep: self.keep,
+            accept_weaker_isolation: start.accepts_weaker_isolation,
         };
         set_up(settings).map_err(|error| Trouble::new(format!("the run could not start: {error}")))
     }

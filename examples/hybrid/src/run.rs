@@ -6,7 +6,7 @@ use crate::past::{Past, last_memory};
 use crate::places::{Place, PlaceError, Places};
 use crate::source::UnreadableMarker;
 use crate::spec::Task;
-use crate::toolchain::share_dependencies;
+use crate::toolchain::{Unconfined, Workshop, share_dependencies};
 use crate::types::{HybridFailure, HybridResult};
 use crate::witness::Witness;
 use crate::workbench::Workbench;
@@ -19,7 +19,7 @@ use interlocking::runtime::{Cancel, Elapsed, Event, EventSink, StartError};
 use interlocking::worktree::{
     BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Everything a run needs to be told.
@@ -46,6 +46,8 @@ pub struct Settings {
     pub cancel: Cancel,
     /// Whether the worktrees are left in place, for whoever wants to look.
     pub keep: bool,
+    /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
+    pub accept_weaker_isolation: bool,
 }
 
 /// What came of a run.
@@ -89,6 +91,9 @@ pub enum SetUpError {
         /// Why not.
         reason: std::io::Error,
     },
+    /// This system cannot confine what agents wrote.
+    #[error(transparent)]
+    Unconfined(#[from] Unconfined),
     /// The graph lacks something.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -134,20 +139,44 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
 ///
 /// [`SetUpError`]; nothing was done.
 pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError> {
-    let Settings { task, past, repository, main, run, directory, target_directory, roles, sink, keep, .. } = settings;
-    let started = CoarseClock.now();
+    let Settings {
+        task,
+        past,
+        repository,
+        main,
+        run,
+        directory,
+        target_directory,
+        roles,
+        sink,
+        keep,
+        accept_weaker_isolation,
+        ..
+    } = settings;
+    let (started, toolchain) = (CoarseClock.now(), task.toolchain.clone());
+    let checkouts = Places::checkouts_in(&directory);
+    let share = |directory: &Path| {
+        let shared = share_dependencies(directory);
+        shared.map_err(|reason| SetUpError::Directory { path: directory.to_owned(), reason })
+    };
     let repository = Repository::open(repository)?;
     let author = Signature::new("Interlocking", "runtime@interlocking.invalid")?;
     let main = BranchName::new(main)?;
     let places = match &past {
         Some(past) => Places::taken_up(past.base, repository, main.clone(), run.clone(), directory, author, keep),
         None => {
-            share_dependencies(&directory)
-                .map_err(|reason| SetUpError::Directory { path: directory.clone(), reason })?;
+            share(&directory)?;
             Places::new(repository, main.clone(), run.clone(), directory, author, keep)?
         }
     };
-    let bench = Arc::new(Workbench::new(places.clone(), task.toolchain.clone(), target_directory)?);
+    // Also of a run that is taken up: what lies above the checkouts is ours, whoever has written to it since.
+    share(&checkouts)?;
+    let workshop = if accept_weaker_isolation {
+        Workshop::accepting_weaker_isolation(toolchain, &target_directory, &checkouts)
+    } else {
+        Workshop::new(toolchain, &target_directory, &checkouts)?
+    };
+    let bench = Arc::new(Workbench::new(places.clone(), workshop)?);
     let witness = Arc::new(past.map_or_else(Witness::default, |past| Witness::recalling(past.observations)));
     let seen = witness.clone();
     let watched = move |event: Event| {

@@ -1,7 +1,7 @@
 //! Lays out the demonstration: the seed crate as a repository with one commit, ready for a run.
 
 use crate::demo;
-use crate::toolchain::{RunError, Toolchain, Workshop, share_dependencies};
+use crate::toolchain::{Checkout, RunError, Toolchain, Unconfined, Workshop, share_dependencies};
 use interlocking::worktree::{CommitError, InitError, Repository, Signature, SignatureError, WorktreeError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,9 @@ pub enum StageError {
     /// The author is none.
     #[error(transparent)]
     Author(#[from] SignatureError),
+    /// This system cannot confine what is built.
+    #[error(transparent)]
+    Unconfined(#[from] Unconfined),
     /// Cargo could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -50,13 +53,24 @@ pub enum StageError {
 /// # Errors
 ///
 /// [`StageError`].
-pub async fn lay_out(directory: &Path, target_directory: &Path) -> Result<Repository, StageError> {
+pub async fn lay_out(
+    directory: &Path,
+    target_directory: &Path,
+    accept_weaker_isolation: bool,
+) -> Result<Repository, StageError> {
     let repository = Repository::init(directory)?;
     let files = |reason| StageError::Files { path: directory.to_owned(), reason };
-    share_dependencies(directory.parent().unwrap_or(directory)).map_err(files)?;
+    let parent = directory.parent().unwrap_or(directory);
+    share_dependencies(parent).map_err(files)?;
     demo::write_seed(directory).map_err(files)?;
-    let workshop = Workshop::new(Toolchain::default(), target_directory);
-    let build = workshop.build(directory).await?;
+    let toolchain = Toolchain::default();
+    let workshop = if accept_weaker_isolation {
+        Workshop::accepting_weaker_isolation(toolchain, target_directory, parent)
+    } else {
+        Workshop::new(toolchain, target_directory, parent)?
+    };
+    // No agent has been there yet.
+    let build = workshop.build(&Checkout::at(directory)).await?;
     if !build.passed() {
         return Err(StageError::Build { diagnostics: build.diagnostics().to_owned() });
     }

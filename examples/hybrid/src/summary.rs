@@ -178,6 +178,8 @@ fn evidence(failure: &HybridFailure) -> Vec<String> {
         F::TestsRejected { last_feedback, .. } => {
             last_feedback.properties_wrote.iter().map(|property| quoted(property)).collect()
         }
+        F::NotVerifiable { refused } => refused.iter().map(|one| quoted(&one.to_string())).collect(),
+        F::VerdictForged { tests } => tests.iter().map(|one| quoted(&one.to_string())).collect(),
         F::BarrierBroken { violations } => violations.iter().map(|one| quoted(&one.to_string())).collect(),
         F::MergeConflict { files } => files.iter().map(|file| quoted(file.as_str())).collect(),
         F::NodeFailed { failure } => failure.causes.iter().map(|cause| quoted(cause)).collect(),
@@ -229,6 +231,13 @@ fn advice(failure: &HybridFailure) -> &'static str {
         F::AgentBlocked { .. } => "give the agent what it asks for, or change the specification, and run again.",
         F::BarrierBroken { .. } => {
             "nothing was merged; run again, and if it stays so, check `implPath` and `testPath` of the specification."
+        }
+        F::NotVerifiable { .. } => {
+            "run again; where the task needs one of these, name it in `toolchain.allow`: a verdict on code with it can be \
+             talked round."
+        }
+        F::VerdictForged { .. } => {
+            "do not use this code: it is written to pass its tests without being run by them. Run again with another agent."
         }
         F::MergeConflict { .. } => {
             "both sides wrote to the same lines; check that `implPath` and `testPath` are all they need."

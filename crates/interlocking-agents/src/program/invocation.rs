@@ -55,6 +55,8 @@ pub struct Invocation {
     pub stays_open: bool,
     /// How long a line of its standard output may be, in bytes. A longer one is skipped, and said so.
     pub longest_line: usize,
+    /// How much of the end of its standard error is kept, in bytes.
+    pub errors_kept: usize,
 }
 
 /// A program could not be started.
@@ -116,6 +118,9 @@ impl Invocation {
     /// 16 MiB.
     pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
+    /// 4 KiB.
+    pub const ERRORS_KEPT: usize = 4096;
+
     /// A program without arguments or input.
     pub fn new(program: impl Into<PathBuf>, environment: Environment) -> Self {
         Self {
@@ -127,6 +132,7 @@ impl Invocation {
             input: Vec::new(),
             stays_open: false,
             longest_line: Self::LONGEST_LINE,
+            errors_kept: Self::ERRORS_KEPT,
         }
     }
 
@@ -152,7 +158,7 @@ impl Invocation {
         let life = life.map_err(|error| self.refused(error))?;
         tracing::debug!(program = %self.program.display(), id = life.child.id(), "started a program");
         let redactor = self.environment.redactor();
-        Ok(Running::new(life, redactor, self.input, self.stays_open, self.longest_line))
+        Ok(Running::new(life, redactor, self.input, self.stays_open, (self.longest_line, self.errors_kept)))
     }
 
     fn command(&self, program: PathBuf, marker: Marker) -> Command {

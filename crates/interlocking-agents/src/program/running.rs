@@ -59,9 +59,9 @@ impl Running {
         redactor: Redactor,
         input: Vec<u8>,
         stays_open: bool,
-        longest_line: usize,
+        (longest_line, errors_kept): (usize, usize),
     ) -> Self {
-        let tail = Arc::new(Mutex::new(Tail::new(KEPT, &redactor)));
+        let tail = Arc::new(Mutex::new(Tail::new(errors_kept, &redactor)));
         let output = life.child.stdout.take();
         let draining = life.child.stderr.take().map(|errors| tokio::spawn(drain(errors, Arc::clone(&tail))));
         let sender = life.child.stdin.take().map(|stdin| {

@@ -55,6 +55,18 @@ async fn nothing_is_left_when_a_call_is_dropped() {
     }
 }
 
+/// The program is known by its process, which only who is not confined himself can look at.
+#[tokio::test]
+async fn nothing_is_left_when_a_confined_call_is_dropped() {
+    let place = tempfile::tempdir().unwrap();
+    let sandbox = Some(Arc::new(crate::confined::sandbox(place.path())));
+    let script = "sleep 600 & echo $! > child; wait";
+    let running = Invocation { sandbox, ..shell_in(place.path(), script) }.start().await.unwrap();
+    let (program, child) = (running.id().unwrap(), child(place.path()).await);
+    drop(running);
+    assert!(ends(child).await && ends(program).await, "it lives");
+}
+
 #[tokio::test]
 async fn nothing_is_left_when_a_program_is_stopped() {
     for (way, script) in WAYS {

@@ -7,6 +7,7 @@ use crate::harness::KnownTests;
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::{ImplTpl, TestsTpl};
+use crate::source::Side;
 use crate::toolchain::TestRun;
 use crate::types::{
     BlindResults, Check, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx, TestsAgentOutput,
@@ -81,12 +82,19 @@ impl LLMHandler<hybrid::tests> for Tests {
         // are not red are committed all the same; the red check sends them back, and the archive keeps them.
         let worktree = self.0.places.path(Place::Tests)?;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
-        let known = KnownTests { names: &names, test_path: spec.test_path.as_str() };
-        let failure_proof = match self.0.workshop.test(&worktree, known).await? {
-            TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)).proof,
-            TestRun::DidNotBuild { .. } => Vec::new(),
+        let known = KnownTests::of(&spec, &names);
+        let checked_out = self.0.places.check_out_work(Place::Tests, since).await?;
+        let failure_proof = if self.0.refused(&checked_out, Side::Tests, &spec).await?.is_empty() {
+            match self.0.workshop.test(checked_out.checkout(), known).await? {
+                TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)).proof,
+                TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => Vec::new(),
+            }
+        } else {
+            Vec::new()
         };
-        let on_disk = self.0.properties(Place::Tests, &spec).await?.unwrap_or_default();
+        let on_disk = self.0.properties(checked_out.checkout(), &spec).await?.unwrap_or_default();
+        let examined = checked_out.commit();
+        drop(checked_out);
         let coverage = verify_claims(&memory.functions, &output.properties, &on_disk).coverage;
         let message = CommitMessage::new(
             Phase::Tests,
@@ -96,7 +104,7 @@ impl LLMHandler<hybrid::tests> for Tests {
             node_name(cx.node())?,
             reply.usage.cost,
         );
-        let committed = self.0.places.commit(Place::Tests, since, message.to_string()).await?;
+        let committed = self.0.places.commit_examined(Place::Tests, since, examined, message.to_string()).await?;
         let commit_hash = committed.unwrap_or(since);
         cx.committed(Place::Tests.name(), commit_hash.to_string());
         let session = reply.session.clone();
@@ -134,7 +142,14 @@ impl LLMHandler<hybrid::implementation> for Implementation {
             return end(cx, failure);
         }
         let worktree = self.0.places.path(place)?;
-        let build = self.0.workshop.build(&worktree).await?;
+        let checked_out = self.0.places.check_out_work(place, since).await?;
+        let refused = self.0.refused(&checked_out, Side::Implementation, &spec).await?;
+        if !refused.is_empty() {
+            return end(cx, HybridFailure::NotVerifiable { refused });
+        }
+        let build = self.0.workshop.build(checked_out.checkout()).await?;
+        let examined = checked_out.commit();
+        drop(checked_out);
         let detail = if build.passed() { "it builds" } else { "it does not, whatever its agent says" };
         note_check(cx, Check::ImplementationBuilds, build.passed(), detail);
         if !build.passed() {
@@ -148,7 +163,8 @@ impl LLMHandler<hybrid::implementation> for Implementation {
             node_name(cx.node())?,
             reply.usage.cost,
         );
-        let commit_hash = self.0.places.commit(place, since, message.to_string()).await?.unwrap_or(since);
+        let committed = self.0.places.commit_examined(place, since, examined, message.to_string()).await?;
+        let commit_hash = committed.unwrap_or(since);
         cx.committed(place.name(), commit_hash.to_string());
         let (session_id, cost) = (reply.session, reply.usage.cost);
         goto!(cx, hybrid::blind, ImplResult { output, worktree, commit_hash, session_id, cost })

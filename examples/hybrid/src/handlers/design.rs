@@ -4,9 +4,9 @@ use super::ending::{end, listed, node_name, note_check};
 use crate::commit_message::{CommitMessage, Phase, types_summary};
 use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
-use crate::places::Place;
+use crate::places::{FreshCheckout, Place, PlaceError};
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
-use crate::source::{ContractMismatch, check_claimed_functions, check_stubs};
+use crate::source::{ContractMismatch, Side, check_claimed_functions, check_stubs};
 use crate::types::{
     Check, HybridFailure, HybridMemory, PriorTypeFix, SkeletonState, StackSpec, TypeAdversaryOutput, TypeHolesFound,
     TypesAgentOutput, TypesResult,
@@ -102,21 +102,25 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
         let spec = cx.entry()?.clone();
         let project_path = self.0.places.path(Place::Skeleton)?;
         let since = self.0.places.head(Place::Skeleton).await?;
-        let stubs = match self.0.functions(Place::Skeleton, &spec).await? {
-            Ok(functions) => check_stubs(&functions),
-            Err(error) => return end(cx, HybridFailure::SkeletonDoesNotBuild { diagnostics: error.to_string() }),
-        };
-        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty(), listed(&stubs, "every body is a stub"));
-        if let Some(mismatch) = stubs.into_iter().next() {
-            return end(cx, mismatch.into());
-        }
         let scaffold = format!("//! Properties of `{}`.\n", spec.module_name);
-        self.0.write_if_absent(&spec.test_path.below(&project_path), &scaffold).await?;
-        let build = self.0.workshop.build(&project_path).await?;
-        note_check(cx, Check::SkeletonBuilds, build.passed(), if build.passed() { "it builds" } else { "it does not" });
-        if !build.passed() {
-            return end(cx, HybridFailure::SkeletonDoesNotBuild { diagnostics: build.diagnostics().to_owned() });
+        self.0.write_if_absent(Place::Skeleton, &spec.test_path, &scaffold).await?;
+        let mut checked_out = self.0.places.check_out_work(Place::Skeleton, since).await?;
+        if let Some(failure) = self.examine(&checked_out, &spec, cx).await? {
+            drop(checked_out);
+            self.0.places.take_back_commit(Place::Skeleton, since).await?;
+            return end(cx, failure);
         }
+        // A build that resolved new dependencies has written which.
+        if self.0.take_over_lock(Place::Skeleton, checked_out.checkout()).await? {
+            let examined = checked_out.commit();
+            checked_out = self.0.places.check_out_work(Place::Skeleton, since).await?;
+            let changed = self.0.places.changed(examined, checked_out.commit()).await?;
+            if let Some(path) = changed.into_iter().find(|path| path != "Cargo.lock") {
+                return Err(PlaceError::ChangedMeanwhile { place: Place::Skeleton.name(), path }.into());
+            }
+        }
+        let examined = checked_out.commit();
+        drop(checked_out);
         let message = CommitMessage::new(
             Phase::Skeleton,
             &format!("{} checked: stubs that build", types.output.type_name),
@@ -125,13 +129,40 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
             node_name(cx.node())?,
             interlocking::agents::Cost::ZERO,
         );
-        let committed = self.0.places.commit(Place::Skeleton, since, message.to_string()).await?;
+        let committed = self.0.places.commit_examined(Place::Skeleton, since, examined, message.to_string()).await?;
         // After a repair of the types the scaffold is there already, and the types commit is the skeleton.
         let commit = committed.unwrap_or(since);
         cx.committed(Place::Skeleton.name(), commit.to_string());
         cx.update_memory(move |memory| memory.skeleton_commit = Some(commit));
         let StackSpec { impl_path, test_path, .. } = spec;
         goto!(cx, hybrid::gate, SkeletonState { types_result: types, impl_path, test_path, project_path })
+    }
+}
+
+impl Skeleton {
+    /// Holds the skeleton against what it is to be: what is wrong with it, if something is.
+    async fn examine(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+        cx: &mut Cx<'_, hybrid::skeleton>,
+    ) -> Result<Option<HybridFailure>, WorkError> {
+        let does_not_build = |diagnostics: String| Some(HybridFailure::SkeletonDoesNotBuild { diagnostics });
+        let stubs = match self.0.functions_in(checked_out.checkout(), spec).await? {
+            Ok(functions) => check_stubs(&functions),
+            Err(error) => return Ok(does_not_build(error.to_string())),
+        };
+        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty(), listed(&stubs, "every body is a stub"));
+        if let Some(mismatch) = stubs.into_iter().next() {
+            return Ok(Some(mismatch.into()));
+        }
+        let refused = self.0.refused(checked_out, Side::Implementation, spec).await?;
+        if !refused.is_empty() {
+            return Ok(Some(HybridFailure::NotVerifiable { refused }));
+        }
+        let build = self.0.workshop.build(checked_out.checkout()).await?;
+        note_check(cx, Check::SkeletonBuilds, build.passed(), if build.passed() { "it builds" } else { "it does not" });
+        Ok(if build.passed() { None } else { does_not_build(build.diagnostics().to_owned()) })
     }
 }
 

@@ -4,6 +4,7 @@ use super::ending::{end, note_check};
 use crate::graph::hybrid;
 use crate::harness::KnownTests;
 use crate::places::Place;
+use crate::source::Side;
 use crate::toolchain::TestRun;
 use crate::types::{
     BlindResults, Check, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback, VerifiedResults,
@@ -69,10 +70,21 @@ impl Verify {
             properties_wrote: names.clone(),
             suggestion: suggestion.to_owned(),
         };
-        // The tests worktree is the skeleton and the tests commit, and nothing else: no implementation has ever been there.
-        let worktree = self.0.places.path(Place::Tests)?;
-        let known = KnownTests { names: &names, test_path: spec.test_path.as_str() };
-        let feedback = match self.0.workshop.test(&worktree, known).await? {
+        // The tests commit is the skeleton and the tests, and nothing else: no implementation has ever been there.
+        let checked_out = self.0.places.check_out(blind.tests.commit_hash).await?;
+        let refused = self.0.refused(&checked_out, Side::Tests, spec).await?;
+        if !refused.is_empty() {
+            let all: Vec<_> = refused.iter().map(ToString::to_string).collect();
+            note_check(cx, Check::TestsFailOnSkeleton, false, all.join("; "));
+            let how = "Write the properties without that; only a person can allow it.";
+            return Ok(Some(Refusal::Trivial(refuse(all.join("; "), how))));
+        }
+        let known = KnownTests::of(spec, &names);
+        let feedback = match self.0.workshop.test(checked_out.checkout(), known).await? {
+            TestRun::Forged { tests } => Some(refuse(
+                tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+                "Let every property run to its end, and return from it.",
+            )),
             // Tests that cannot be built have shown nothing (CON-53).
             TestRun::DidNotBuild { diagnostics } => Some(refuse(
                 format!("the tests do not compile:\n{diagnostics}"),
@@ -94,7 +106,7 @@ impl Verify {
                 "Run the tests on the stubs, and hand them in once every one of them has failed.",
             ))));
         }
-        let on_disk = match self.0.properties(Place::Tests, spec).await? {
+        let on_disk = match self.0.properties(checked_out.checkout(), spec).await? {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };

@@ -7,6 +7,7 @@ use crate::harness::KnownTests;
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::FixTpl;
+use crate::source::Side;
 use crate::toolchain::{TestRun, TestVerdict};
 use crate::types::{
     Check, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
@@ -34,6 +35,8 @@ enum Validation {
     Failed(Vec<StructuredFailure>, Vec<FailurePattern>),
     /// It did not build.
     Broken(String),
+    /// It cannot be verified, whatever its tests say.
+    Disbelieved(HybridFailure),
 }
 
 impl LogicHandler<hybrid::validate> for Validate {
@@ -46,6 +49,10 @@ impl LogicHandler<hybrid::validate> for Validate {
                 return goto!(cx, hybrid::post_validate, ValidatedState { merged_state: merged, tests_passed });
             }
             Validation::Failed(failures, patterns) => (failures, patterns, None),
+            Validation::Disbelieved(failure) => {
+                note_check(cx, Check::MergedTestsPass, false, failure.to_string());
+                return end(cx, failure);
+            }
             Validation::Broken(diagnostics) => {
                 let (failure, pattern) = build_failure(&diagnostics);
                 (vec![failure], vec![pattern], Some(diagnostics))
@@ -84,10 +91,20 @@ impl LogicHandler<hybrid::validate> for Validate {
 impl Validate {
     async fn validate(&self, merged: &MergedState, cx: &Cx<'_, hybrid::validate>) -> Result<Validation, NodeError> {
         let spec = cx.entry()?;
+        // The commit that will be landed, and nothing that lies beside it.
+        let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let checked_out = self.0.places.check_out(commit).await?;
+        let refused = self.0.refused(&checked_out, Side::Implementation, spec).await?;
+        if !refused.is_empty() {
+            return Ok(Validation::Disbelieved(HybridFailure::NotVerifiable { refused }));
+        }
         let output = &merged.verified_results.blind_results.tests.output;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
-        let known = KnownTests { names: &names, test_path: spec.test_path.as_str() };
-        let outcome = match self.0.workshop.test(&merged.merge_worktree, known).await? {
+        let known = KnownTests::of(spec, &names);
+        let outcome = match self.0.workshop.test(checked_out.checkout(), known).await? {
+            TestRun::Forged { tests } => {
+                return Ok(Validation::Disbelieved(HybridFailure::VerdictForged { tests }));
+            }
             TestRun::DidNotBuild { diagnostics } => return Ok(Validation::Broken(diagnostics)),
             TestRun::Ran(outcome) => outcome,
         };
@@ -95,7 +112,7 @@ impl Validate {
         if outcome.all_passed() && all_ran {
             return Ok(Validation::Passed(u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX)));
         }
-        let on_disk = self.0.properties(Place::Merge, spec).await?.unwrap_or_default();
+        let on_disk = self.0.properties(checked_out.checkout(), spec).await?.unwrap_or_default();
         let functions = cx.memory().functions;
         let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));
         Ok(Validation::Failed(outcome.failed, patterns))

@@ -1,6 +1,7 @@
-//! Rust's own test harness, run by cargo.
+//! Rust's own test harness.
 //!
-//! Each test program prints `running N tests`, a verdict per test, the captured output of the failed ones,
+//! A verdict on one test comes of a process that ran it alone, and of three things together: how the process exited, the harness's line
+//! for that test, and its counts. Each test program prints `running N tests`, a verdict per test, the captured output of the failed ones,
 //! their names, and a summary. Captured output is whatever the tests print, so it may imitate any of this;
 //! hence only a failed test's name opens a section of captured output, and the verdicts are held against the
 //! counts.
@@ -13,6 +14,44 @@ use crate::types::{FailureType, StructuredFailure};
 
 /// How much of standard error becomes a failure's message, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
+
+/// What came of a process that ran one test alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OneTest {
+    /// It ran to its end, and did not fail.
+    Passed,
+    /// It was skipped by its own wish.
+    Ignored,
+    /// It failed, or did not come to its end.
+    Failed(StructuredFailure),
+}
+
+/// Reads what came of the test that its program calls `path`, and everybody else `name`.
+pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneTest {
+    let names = [path.to_owned()];
+    let known = KnownTests { names: &names, test_path, implementation_path: "" };
+    let unfinished = || {
+        let timed_out = finished.ending == Ending::TimedOut;
+        let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
+        bare_failure(name, failure_type, &without_a_verdict(finished))
+    };
+    let Some(outcome) = read(finished, known) else { return OneTest::Failed(unfinished()) };
+    let is_alone = |given: &[String]| given == names.as_slice();
+    if let Some(failure) = outcome.failed.into_iter().next() {
+        return OneTest::Failed(StructuredFailure { property_name: name.to_owned(), ..failure });
+    }
+    match finished.ending {
+        Ending::Exited(0) if is_alone(&outcome.passed) && outcome.ignored.is_empty() => OneTest::Passed,
+        Ending::Exited(0) if is_alone(&outcome.ignored) && outcome.passed.is_empty() => OneTest::Ignored,
+        _ => OneTest::Failed(unfinished()),
+    }
+}
+
+/// The names that a program gives its tests, asked with `--list --format=terse`; none if it did not answer.
+pub fn listed(finished: &Finished) -> Option<Vec<String>> {
+    let names = finished.stdout.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned);
+    (finished.ending == Ending::Exited(0)).then(|| names.collect())
+}
 
 /// Reads the verdicts; `None` if no test program ever started, because nothing could be built.
 pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
@@ -50,7 +89,7 @@ fn add_missing_verdicts(
     let (failure_type, message) = if outcome.timed_out {
         (FailureType::Timeout, "no verdict when the time was up".to_owned())
     } else if programs.iter().any(|program| !program.finished) {
-        (FailureType::ParseError, format!("the test program ended without a verdict: {stderr}"))
+        (FailureType::ParseError, without_a_verdict(finished))
     } else if programs.iter().any(Program::contradicts_itself) {
         let message = "the harness's counts do not match its verdicts; do not write to standard output directly";
         outcome.failed.push(bare_failure(WHOLE_SUITE, FailureType::ParseError, message));
@@ -80,6 +119,18 @@ fn add_missing_verdicts(
     for name in unanswered {
         outcome.failed.push(bare_failure(name, failure_type, &message));
     }
+}
+
+/// What to say of a program that the harness said too little about.
+fn without_a_verdict(finished: &Finished) -> String {
+    let ending = match finished.ending {
+        Ending::Exited(code) => format!("exited with {code}"),
+        Ending::Killed => "was ended by a signal".to_owned(),
+        Ending::TimedOut => "was still running when its time was up,".to_owned(),
+    };
+    let stderr = last_bytes(finished.stderr.trim(), LONGEST_MESSAGE);
+    let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
+    format!("the test program {ending} before the harness had said what came of its tests{said}")
 }
 
 fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {

@@ -19,7 +19,11 @@ macro_rules! recorded {
 
 fn read(finished: &Finished, names: &[&str]) -> TestOutcome {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    libtest::read(finished, KnownTests { names: &names, test_path: "tests/kinds.rs" }).expect("tests ran")
+    libtest::read(
+        finished,
+        KnownTests { names: &names, test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" },
+    )
+    .expect("tests ran")
 }
 
 fn kinds() -> TestOutcome {
@@ -278,7 +282,13 @@ fn output_without_a_verdict() {
 #[test]
 fn a_compile_error_is_not_a_failing_test() {
     let finished = recorded!("compile_error", Ending::Exited(101));
-    assert_eq!(libtest::read(&finished, KnownTests { names: &[], test_path: "tests/kinds.rs" }), None);
+    assert_eq!(
+        libtest::read(
+            &finished,
+            KnownTests { names: &[], test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" }
+        ),
+        None
+    );
 }
 
 /// A program that writes past the capture can add verdicts, but not without contradicting the counts.
@@ -306,7 +316,7 @@ fn a_failing_command_is_a_failure() {
 #[test]
 fn an_exit_code_stands_for_every_test() {
     let names = ["a".to_owned(), "b".to_owned()];
-    let known = KnownTests { names: &names, test_path: "tests.sh" };
+    let known = KnownTests { names: &names, test_path: "tests.sh", implementation_path: "src/lib.rs" };
     let finished = |ending| Finished { ending, stdout: "out".to_owned(), stderr: "err".to_owned() };
     assert_eq!(exit_code::read(&finished(Ending::Exited(0)), known).passed, names);
     let failed = exit_code::read(&finished(Ending::Exited(3)), known);

@@ -89,6 +89,7 @@ impl Places {
     pub(super) fn clear(&self, place: Place, archive: bool, kept: Option<CommitId>) -> Result<(), PlaceError> {
         let Inner { repository, .. } = &*self.0;
         let branch = BranchName::new(self.branch_name(place))?;
+        self.forget_examined(place)?;
         let head = if place.has_branch() { repository.branch_head(&branch)? } else { None };
         if let Some(head) = head {
             self.archive_if(archive, place, head)?;

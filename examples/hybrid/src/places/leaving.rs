@@ -86,6 +86,8 @@ impl Places {
         let places = self.clone();
         let removing = tokio::task::spawn_blocking(move || {
             places.shut();
+            // Nothing of an agent's is in there.
+            let _ = std::fs::remove_dir_all(Self::checkouts_in(&places.0.directory));
             if places.0.keep {
                 return Ok(());
             }

@@ -11,6 +11,8 @@
 //! The two blind sides have a repository each with the skeleton commit and nothing else, so that git there shows nothing of
 //! the other. What is committed in a clone is brought back to the user's repository at once, to a branch of the same name.
 //!
+//! Nothing is built or tested in any of them, but in a fresh checkout of the commit that is judged ([`FreshCheckout`]).
+//!
 //! What a run's places are is found again by another process: their names and branches bear the run's name, and the commits
 //! they stand at are in its journal. Where they lie, and where `main` was, whoever takes the run up has to say.
 //!
@@ -18,6 +20,7 @@
 //! run started.
 
 mod again;
+mod checkouts;
 mod clones;
 mod leaving;
 mod problem;
@@ -25,11 +28,12 @@ mod workspaces;
 #[cfg(test)]
 mod tests;
 
+pub use self::checkouts::FreshCheckout;
 use self::leaving::Retired;
 pub use self::problem::PlaceError;
 use interlocking::run_id::RunId;
 use interlocking::worktree::{self, ArchiveName, BranchName, CommitId, NameError, Repository, Signature, Worktree};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::task::JoinHandle;
@@ -64,6 +68,8 @@ struct Inner {
     open: Mutex<BTreeMap<Place, Worktree>>,
     /// What an agent that begins to work in them must find.
     handed_over: Mutex<BTreeMap<Place, worktree::Place>>,
+    /// The numbers of the checkouts that there are.
+    checkouts: Mutex<BTreeSet<u32>>,
     /// The worktrees that were taken away before the end.
     retired: Mutex<Vec<Retired>>,
     /// The ones that are being taken away.
@@ -144,7 +150,7 @@ impl Places {
         keep: bool,
         is_taken_up: bool,
     ) -> Self {
-        let (open, handed_over, retired, retiring, closed) = Default::default();
+        let (open, handed_over, checkouts, retired, retiring, closed) = Default::default();
         Self(Arc::new(Inner {
             repository,
             run,
@@ -154,6 +160,7 @@ impl Places {
             author,
             open,
             handed_over,
+            checkouts,
             retired,
             retiring,
             keep,

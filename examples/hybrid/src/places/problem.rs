@@ -2,8 +2,8 @@
 
 use interlocking::worktree::{
     ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateCloneError, CreateError, DeleteBranchError,
-    FastForwardError, FetchError, GitError, NameError, ObjectIdError, OpenWorktreeError, RemoveCloneError, RemoveError,
-    ResetError, SwitchError, UnlockError, WorktreeError,
+    ExportError, FastForwardError, FetchError, GitError, NameError, ObjectIdError, OpenWorktreeError, PathError,
+    RemoveCloneError, RemoveError, ResetError, SwitchError, TakeInError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 
@@ -65,6 +65,25 @@ pub enum PlaceError {
     /// It cannot be read.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
+    /// Commits of a clone cannot be read.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// They cannot be taken in.
+    #[error(transparent)]
+    TakeIn(#[from] TakeInError),
+    /// A path is none of a repository's.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// What was examined is not what is there now.
+    #[error(
+        "somebody changed {path} in `{place}` between its examination and its commit; no agent is at work then, so one has left something behind that is"
+    )]
+    ChangedMeanwhile {
+        /// The place.
+        place: &'static str,
+        /// The first file.
+        path: String,
+    },
     /// It cannot be removed.
     #[error(transparent)]
     Remove(#[from] RemoveError),

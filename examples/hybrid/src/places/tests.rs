@@ -1,6 +1,7 @@
 //! Worktrees that are taken away before the end: afterwards nobody can tell.
 
 mod again;
+mod checkouts;
 
 use super::{Place, Places};
 use interlocking::runtime::workspaces::{Moment, Workspaces};

@@ -93,21 +93,46 @@ impl<'ast> Visit<'ast> for Functions {
     }
 
     fn visit_macro(&mut self, invocation: &'ast Macro) {
-        if invocation.path.segments.last().is_some_and(|name| name.ident == "proptest")
+        if is_proptest(invocation)
             && let Ok(ProptestBody(functions)) = syn::parse2(invocation.tokens.clone())
         {
-            self.0.extend(functions);
+            self.0.extend(functions.into_iter().map(|function| function.function));
         }
     }
 }
 
+/// `proptest! { … }`.
+pub(super) fn is_proptest(invocation: &Macro) -> bool {
+    invocation.path.segments.last().is_some_and(|name| name.ident == "proptest")
+}
+
 /// Any attribute that ends in `test`: `#[test]`, `#[tokio::test]`.
-fn is_test(attribute: &Attribute) -> bool {
+pub(super) fn is_test(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|name| name.ident == "test")
 }
 
 /// The functions inside `proptest! { … }`.
-struct ProptestBody(Vec<Function>);
+pub(super) struct ProptestBody(pub(super) Vec<ProptestFunction>);
+
+/// One of them.
+pub(super) struct ProptestFunction {
+    attributes: Vec<Attribute>,
+    function: Function,
+}
+
+impl ProptestFunction {
+    pub(super) fn name(&self) -> &str {
+        &self.function.name
+    }
+
+    pub(super) fn is_test(&self) -> bool {
+        self.function.is_test
+    }
+
+    pub(super) fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+}
 
 impl Parse for ProptestBody {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -121,7 +146,7 @@ impl Parse for ProptestBody {
 }
 
 /// `#[test] fn prop_x(pattern in strategy, name: Type) { … }`
-fn proptest_function(input: ParseStream<'_>) -> syn::Result<Function> {
+fn proptest_function(input: ParseStream<'_>) -> syn::Result<ProptestFunction> {
     let attributes = input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;
     input.parse::<Token![fn]>()?;
@@ -135,12 +160,8 @@ fn proptest_function(input: ParseStream<'_>) -> syn::Result<Function> {
     for strategy in strategies.parse2(arguments)? {
         calls.extend(calls::in_expression(&strategy));
     }
-    Ok(Function {
-        line: name.span().start().line,
-        name: name.to_string(),
-        is_test: attributes.iter().any(is_test),
-        calls,
-    })
+    let (line, is_test) = (name.span().start().line, attributes.iter().any(is_test));
+    Ok(ProptestFunction { attributes, function: Function { line, name: name.to_string(), is_test, calls } })
 }
 
 /// The strategy expressions of a proptest function's arguments.

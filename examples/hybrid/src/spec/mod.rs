@@ -175,9 +175,12 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
     let test_command = fields.optional("testCommand", default.test_command, found);
     let build_timeout_seconds = fields.optional("buildTimeoutSeconds", default.build_timeout_seconds, found);
     let test_timeout_seconds = fields.optional("testTimeoutSeconds", default.test_timeout_seconds, found);
-    for (name, seconds) in
-        [("buildTimeoutSeconds", build_timeout_seconds), ("testTimeoutSeconds", test_timeout_seconds)]
-    {
+    let one_test_timeout_seconds = fields.optional("oneTestTimeoutSeconds", default.one_test_timeout_seconds, found);
+    for (name, seconds) in [
+        ("buildTimeoutSeconds", build_timeout_seconds),
+        ("testTimeoutSeconds", test_timeout_seconds),
+        ("oneTestTimeoutSeconds", one_test_timeout_seconds),
+    ] {
         if seconds == Some(0) {
             fields.refuse(name, "nothing finishes in no time; use at least 1".to_owned(), found);
         }
@@ -198,6 +201,21 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
         );
     }
     let pass_environment = fields.optional("passEnvironment", default.pass_environment, found);
+    let readable_paths = fields.optional("readablePaths", default.readable_paths, found);
+    if readable_paths.as_ref().is_some_and(|paths| paths.iter().any(|path| !path.is_absolute())) {
+        fields.refuse(
+            "readablePaths",
+            "not absolute; write each from the root, such as `/opt/tools`".to_owned(),
+            found,
+        );
+    }
+    let allow_network = fields.optional("allowNetwork", default.allow_network, found);
+    let allow = fields.optional("allow", default.allow, found);
+    if let (Some(test_command), Some(harness)) = (&test_command, harness)
+        && let Err(error) = (Toolchain { test_command: test_command.clone(), harness, ..Toolchain::default() }).check()
+    {
+        fields.refuse("testCommand", error.to_string(), found);
+    }
     fields.finish(found);
     Some(Toolchain {
         build_command: build_command?,
@@ -208,5 +226,9 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
         stub_markers: stub_markers?,
         property_prefix: property_prefix?,
         pass_environment: pass_environment?,
+        one_test_timeout_seconds: one_test_timeout_seconds?,
+        readable_paths: readable_paths?,
+        allow_network: allow_network?,
+        allow: allow?,
     })
 }

@@ -50,6 +50,22 @@ pub enum TestRun {
     },
     /// The tests ran.
     Ran(TestOutcome),
+    /// What the tests say is not to be believed: something answers for them.
+    Forged {
+        /// Each test that was answered for.
+        tests: Vec<Forgery>,
+    },
+}
+
+/// A test passes, and its canary does too, which calls the same test and then fails by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error(
+    "`{test}` passes, and so does its canary, which calls it and then fails: the code under test ends the program, or answers for it, before the test is over"
+)]
+pub struct Forgery {
+    /// The test's name.
+    pub test: String,
 }
 
 /// The tests' verdicts.

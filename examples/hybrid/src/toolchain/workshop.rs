@@ -1,63 +1,88 @@
-//! A toolchain with a place to put its artefacts: builds and tests a directory.
+//! A toolchain with a place to put its artefacts: builds and tests checkouts.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use super::cargo_test::{Built, CargoTest};
+use super::confinement::{Build, Confinement, Unconfined};
+use super::dependencies::own_codegen_units;
+use super::environment;
+use super::execution::{self, Ending, Finished, RunError};
+use super::steering::Steering;
+use super::test_programs::Suite;
+use super::{BuildOutcome, CommandLine, Harness, TestRun, Toolchain};
+use crate::harness::{KnownTests, exit_code};
+use crate::source::{WithCanaries, with_canaries};
+use interlocking::agents::program::{Environment, Invocation};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::Instant;
 
-use super::process::{Ending, Finished, run};
-use super::{BuildOutcome, CommandLine, Harness, RunError, TestOutcome, TestRun, Toolchain};
-use crate::harness::{KnownTests, exit_code, libtest};
-
-/// Builds and tests worktrees.
+/// Builds and tests checkouts.
 ///
 /// The commands see a cleared environment: what builds need (`PATH`, `HOME`, the locations of cargo and
 /// rustup, the locale) and what the toolchain names, so that no secret of the caller's reaches code that an
-/// agent wrote. Cargo is kept off the network, proptest off the disk.
+/// agent wrote. They run in a sandbox, and all that comes of them ends with them.
 #[derive(Debug, Clone)]
 pub struct Workshop {
     toolchain: Toolchain,
-    environment: BTreeMap<OsString, OsString>,
+    target_directory: PathBuf,
+    environment: Environment,
+    confinement: Confinement,
+    steering: Steering,
 }
 
-/// What of the caller's environment every command may see.
-const PASSED: [&str; 12] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "TMPDIR",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "LD_LIBRARY_PATH",
-];
+/// The files of one commit, in a directory that no agent has ever been able to write to. Whoever makes one sees to that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout(PathBuf);
+
+impl Checkout {
+    /// The one at this directory.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self(directory.into())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 /// How much of a failed command's output is kept as its diagnostics, in bytes.
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
 impl Workshop {
-    /// A workshop that keeps its artefacts in `target_directory`, shared by everything built in it.
-    pub fn new(toolchain: Toolchain, target_directory: impl Into<PathBuf>) -> Self {
-        let mut environment: BTreeMap<OsString, OsString> = PASSED
-            .iter()
-            .copied()
-            .chain(toolchain.pass_environment.iter().map(String::as_str))
-            .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
-            .collect();
-        let mut set = |name: &str, value: OsString| environment.insert(name.into(), value);
-        set("CARGO_TARGET_DIR", target_directory.into().into_os_string());
-        set("CARGO_NET_OFFLINE", "true".into());
-        set("CARGO_TERM_COLOR", "never".into());
-        set("RUST_BACKTRACE", "0".into());
-        set("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1".into());
-        Self { toolchain, environment }
+    /// A workshop for checkouts in `checkouts`, that keeps its artefacts below `target_directory`. What steers builds from outside
+    /// of the checkouts is noted now, and must be the same at every build.
+    ///
+    /// # Errors
+    ///
+    /// [`Unconfined`] where this system cannot keep the code in its place.
+    pub fn new(
+        toolchain: Toolchain,
+        target_directory: impl AsRef<Path>,
+        checkouts: impl AsRef<Path>,
+    ) -> Result<Self, Unconfined> {
+        let confinement = Confinement::of_this_system()?;
+        Ok(Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement))
+    }
+
+    /// The same with as much isolation as this system has.
+    pub fn accepting_weaker_isolation(
+        toolchain: Toolchain,
+        target_directory: impl AsRef<Path>,
+        checkouts: impl AsRef<Path>,
+    ) -> Self {
+        let confinement = Confinement::as_far_as_possible();
+        Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement)
+    }
+
+    fn confined(toolchain: Toolchain, target_directory: &Path, checkouts: &Path, confinement: Confinement) -> Self {
+        // Agents' own builds have another one.
+        let target_directory = target_directory.join("verdicts");
+        let environment = environment::of_commands(&toolchain, &target_directory);
+        Self { toolchain, target_directory, environment, confinement, steering: Steering::of(checkouts) }
     }
 
     /// What it works with.
@@ -65,69 +90,146 @@ impl Workshop {
         &self.toolchain
     }
 
-    /// Runs the build command in a directory.
-    pub async fn build(&self, directory: &Path) -> Result<BuildOutcome, RunError> {
+    /// Runs the build command in a checkout.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] where there is no result that would count.
+    pub async fn build(&self, checkout: &Checkout) -> Result<BuildOutcome, RunError> {
+        let _timed = Timed::begin("build");
         let time_limit = self.toolchain.build_timeout();
-        let finished = self.run(&self.toolchain.build_command, directory, time_limit).await?;
+        let command = &self.toolchain.build_command;
+        let finished = self.run(command, checkout, &self.target_directory, time_limit).await?;
         Ok(match finished.ending {
             Ending::Exited(0) => BuildOutcome::Passed,
-            Ending::Exited(_) | Ending::Killed => BuildOutcome::Failed { diagnostics: diagnostics(&finished) },
-            Ending::TimedOut => BuildOutcome::TimedOut { after: time_limit, diagnostics: diagnostics(&finished) },
+            Ending::Exited(_) | Ending::Killed => BuildOutcome::Failed { diagnostics: diagnostics(&finished, None) },
+            Ending::TimedOut => BuildOutcome::TimedOut { after: time_limit, diagnostics: diagnostics(&finished, None) },
         })
     }
 
-    /// Runs the test command in a directory. The known tests are the ones that must get a verdict: where the
+    /// Tests a checkout. The known tests are the ones that must get a verdict: where the
     /// harness could not give one, because time was up or the test program crashed, they count as failed.
-    pub async fn test(&self, directory: &Path, known: KnownTests<'_>) -> Result<TestRun, RunError> {
-        let time_limit = self.toolchain.test_timeout();
-        let finished = self.run(&self.toolchain.test_command, directory, time_limit).await?;
-        let outcome: Option<TestOutcome> = match self.toolchain.harness {
-            Harness::Libtest => libtest::read(&finished, known),
-            Harness::ExitCode => Some(exit_code::read(&finished, known)),
-        };
-        Ok(outcome.map_or_else(|| TestRun::DidNotBuild { diagnostics: diagnostics(&finished) }, TestRun::Ran))
-    }
-
-    async fn run(&self, command: &CommandLine, directory: &Path, time_limit: Duration) -> Result<Finished, RunError> {
-        tracing::debug!(%command, directory = %directory.display(), "running");
-        let mut environment = self.environment.clone();
-        let own = own_codegen_units(directory);
-        for profile in ["DEV", "RELEASE"] {
-            environment.insert(format!("CARGO_PROFILE_{profile}_CODEGEN_UNITS").into(), own.clone().into());
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] where there is no result that would count.
+    pub async fn test(&self, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
+        let _timed = Timed::begin("test");
+        match self.toolchain.harness {
+            Harness::Libtest => self.test_one_by_one(checkout, known).await,
+            Harness::ExitCode => {
+                // Building and testing are one: what is written while an agent's code runs is used for nothing else.
+                make(&self.target_directory)?;
+                let own = tempfile::tempdir_in(&self.target_directory)
+                    .map_err(|source| RunError::File { path: self.target_directory.clone(), source })?;
+                let (command, time_limit) = (&self.toolchain.test_command, self.toolchain.test_timeout());
+                let finished = self.run(command, checkout, own.path(), time_limit).await?;
+                Ok(TestRun::Ran(exit_code::read(&finished, known)))
+            }
         }
-        run(command, directory, &environment, time_limit).await
+    }
+
+    async fn test_one_by_one(&self, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
+        let deadline = Instant::now() + self.toolchain.test_timeout();
+        let command = CargoTest::of(&self.toolchain.test_command)?;
+        let file = checkout.path().join(known.test_path);
+        let failed = |source| RunError::File { path: file.clone(), source };
+        let text = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            read => Some(read.map_err(failed)?),
+        };
+        let paired = match text.as_deref().map(|text| with_canaries(known.test_path, text)).transpose() {
+            Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),
+            Err(error) => return Ok(TestRun::DidNotBuild { diagnostics: error.to_string() }),
+        };
+        if text.is_some() {
+            fs::write(&file, &paired.text).map_err(failed)?;
+        }
+        let time_limit = self.toolchain.test_timeout();
+        let finished = self.run(&command.build, checkout, &self.target_directory, time_limit).await;
+        // No test may read there which of its names is for what.
+        if let Some(text) = &text {
+            fs::write(&file, text).map_err(failed)?;
+        }
+        let finished = finished?;
+        let built = Built::read(&finished.stdout, &self.target_directory);
+        if finished.ending != Ending::Exited(0) {
+            return Ok(TestRun::DidNotBuild { diagnostics: diagnostics(&finished, Some(&built.rendered)) });
+        }
+        let suite = Suite {
+            toolchain: &self.toolchain,
+            environment: &self.environment,
+            confinement: &self.confinement,
+            checkout: checkout.path(),
+            hidden: known.hidden(),
+            built: &built,
+            arguments: &command.arguments,
+            test_path: known.test_path,
+            deadline,
+        };
+        suite.run(&paired.tests).await
+    }
+
+    async fn run(
+        &self,
+        command: &CommandLine,
+        checkout: &Checkout,
+        target_directory: &Path,
+        time_limit: Duration,
+    ) -> Result<Finished, RunError> {
+        if let Some(path) = self.steering.changed() {
+            return Err(RunError::Steered { path: path.to_owned() });
+        }
+        make(target_directory)?;
+        let temporary = TempDir::new().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
+        let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
+        let sandbox = self.confinement.of_build(&build, &self.steering, &self.toolchain, command.program());
+        let own = own_codegen_units(checkout.path());
+        let environment = self
+            .environment
+            .clone()
+            .set("CARGO_TARGET_DIR", target_directory)
+            .set("CARGO_BUILD_BUILD_DIR", target_directory)
+            .set("CARGO_PROFILE_DEV_CODEGEN_UNITS", &own)
+            .set("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", &own);
+        let invocation = Invocation {
+            arguments: command.arguments().iter().map(Into::into).collect(),
+            directory: Some(checkout.path().to_owned()),
+            sandbox: Some(Arc::new(sandbox)),
+            ..Invocation::new(command.program(), environment)
+        };
+        execution::run(&command.to_string(), invocation, time_limit).await
     }
 }
 
-/// Lets all directories below `directory` share compiled dependencies, and nothing else.
-///
-/// Cargo names artefacts of a path dependency by its path *inside its workspace*: two worktrees of one crate that share a
-/// target directory would overwrite each other's, and a worktree whose files are older than the other's build would be
-/// given the other's tests. The profile is part of the name too, so the [workshop](Workshop) gives every directory a
-/// number of codegen units of its own; this keeps the dependencies at one number for all.
-///
-/// # Errors
-///
-/// Where the file cannot be written.
-pub fn share_dependencies(directory: &Path) -> io::Result<()> {
-    let cargo = directory.join(".cargo");
-    fs::create_dir_all(&cargo)?;
-    let same_for_all = "[profile.dev.package.\"*\"]\ncodegen-units = 256\n\n\
-                        [profile.release.package.\"*\"]\ncodegen-units = 16\n";
-    fs::write(cargo.join("config.toml"), same_for_all)
+/// Tells whoever listens how long a build or a run of the tests took, whatever came of it.
+struct Timed {
+    what: &'static str,
+    since: Instant,
 }
 
-/// More than any crate has modules, so that it is only a name; from the path, so that no two runs share one either.
-fn own_codegen_units(directory: &Path) -> String {
-    let mut hasher = DefaultHasher::new();
-    directory.hash(&mut hasher);
-    format!("{}", 1_000_000 + hasher.finish() % 1_000_000_000)
+impl Timed {
+    fn begin(what: &'static str) -> Self {
+        Self { what, since: Instant::now() }
+    }
 }
 
-/// What a failed command said, standard error last because that is where tools explain themselves.
-fn diagnostics(finished: &Finished) -> String {
+impl Drop for Timed {
+    fn drop(&mut self) {
+        let microseconds = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(what = self.what, microseconds, "a verdict took");
+    }
+}
+
+fn make(directory: &Path) -> Result<(), RunError> {
+    fs::create_dir_all(directory).map_err(|source| RunError::File { path: directory.to_owned(), source })
+}
+
+/// What a failed command said, standard error last because that is where tools explain themselves; of one whose standard output is
+/// for programs what it rendered for people.
+fn diagnostics(finished: &Finished, rendered: Option<&str>) -> String {
     let mut text = String::new();
-    for stream in [&finished.stdout, &finished.stderr] {
+    for stream in [rendered.unwrap_or(&finished.stdout), &finished.stderr] {
         if !stream.trim().is_empty() {
             text.push_str(stream.trim_end());
             text.push('\n');

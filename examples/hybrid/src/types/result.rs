@@ -10,6 +10,8 @@ use super::{
     UnderstandingState, WitnessReport,
 };
 use crate::paths::PathViolation;
+use crate::source::RefusedConstruct;
+use crate::toolchain::Forgery;
 
 /// The graph's output, on success and on failure (HY-134, CON-81, CON-82).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -156,6 +158,18 @@ pub enum HybridFailure {
     BarrierBroken {
         /// Each of those changes.
         violations: Vec<PathViolation>,
+    },
+    /// The code contains what its tests cannot be believed with.
+    #[error("{} constructs keep the tests from being believed: {}", refused.len(), refused.first().map_or_else(String::new, ToString::to_string))]
+    NotVerifiable {
+        /// Each of them, with its place and what could be done with it.
+        refused: Vec<RefusedConstruct>,
+    },
+    /// The code under test answers for its tests.
+    #[error("{} tests were answered for: {}", tests.len(), tests.first().map_or_else(String::new, ToString::to_string))]
+    VerdictForged {
+        /// Those tests.
+        tests: Vec<Forgery>,
     },
     /// Tests and implementation cannot be merged, or markers were left behind (HY-251, HY-252).
     #[error("the merge has conflicts in {} files", files.len())]

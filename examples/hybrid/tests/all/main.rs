@@ -24,3 +24,5 @@ mod fix_loop;
 mod blocked;
 mod landing;
 mod taken_up;
+mod forgery;
+mod planted;

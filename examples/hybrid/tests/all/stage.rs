@@ -37,7 +37,7 @@ impl Stage {
     pub(crate) async fn new(play: Play) -> Self {
         let seed = SEED.get_or_init(async || {
             let slot = Slot::take();
-            lay_out(&slot.path().join("repository"), &target_directory()).await.unwrap();
+            lay_out(&slot.path().join("repository"), &target_directory(), false).await.unwrap();
             slot
         });
         let (seed, slot) = (seed.await.path().join("repository"), Slot::take());
@@ -106,6 +106,7 @@ impl Stage {
             sink: Arc::new(sink),
             cancel: Cancel::new(),
             keep: false,
+            accept_weaker_isolation: false,
         }
     }
 

@@ -71,7 +71,7 @@ pub(crate) struct Repository {
 impl Repository {
     pub(crate) async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        lay_out(&directory.path().join("user/crate"), &target()).await.unwrap();
+        lay_out(&directory.path().join("user/crate"), &target(), false).await.unwrap();
         Self { directory }
     }
 

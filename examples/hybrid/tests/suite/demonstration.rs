@@ -6,7 +6,7 @@ use hybrid::demo::{self, Scenario};
 use hybrid::harness::KnownTests;
 use hybrid::source::{StubMarkers, check_claimed_functions, check_stubs, property_tests, public_functions};
 use hybrid::spec::{SpecFormat, Task};
-use hybrid::toolchain::{BuildOutcome, TestRun, TestVerdict, Workshop};
+use hybrid::toolchain::{BuildOutcome, Checkout, TestRun, TestVerdict, Workshop};
 use hybrid::types::{
     FailureType, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypeAdversaryOutput, TypesAgentOutput,
 };
@@ -97,11 +97,12 @@ fn claims_hold_where_they_should() {
 /// told from failing ones. HY-154 and HY-161 on the same files.
 #[tokio::test]
 async fn the_demonstration_does_what_it_says() {
-    let crate_directory = tempfile::tempdir().unwrap();
+    let checkouts = tempfile::tempdir().unwrap();
     let target = tempfile::tempdir().unwrap();
-    let at = crate_directory.path();
+    let at = &checkouts.path().join("1");
     let task = Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-    let workshop = Workshop::new(task.toolchain, target.path());
+    let workshop = Workshop::new(task.toolchain.clone(), target.path(), checkouts.path()).unwrap();
+    let checkout = Checkout::at(at);
     let put = |from: &str, to: &str| {
         let to = at.join(to);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -109,14 +110,14 @@ async fn the_demonstration_does_what_it_says() {
     };
 
     demo::write_seed(at).unwrap();
-    assert_eq!(workshop.build(at).await.unwrap(), BuildOutcome::Passed);
+    assert_eq!(workshop.build(&checkout).await.unwrap(), BuildOutcome::Passed);
     let lock = std::fs::read_to_string(at.join("Cargo.lock")).unwrap();
     assert!(lock.len() < demo::SEED[1].contents.len() / 2, "cargo cut the lock file down");
 
     let markers = StubMarkers::parse(["todo!()", "unimplemented!()"]).unwrap();
     for skeleton in ["types/lib.rs", "types_hole/lib.rs"] {
         put(skeleton, "src/lib.rs");
-        assert_eq!(workshop.build(at).await.unwrap(), BuildOutcome::Passed, "{skeleton}");
+        assert_eq!(workshop.build(&checkout).await.unwrap(), BuildOutcome::Passed, "{skeleton}");
         let functions = public_functions(skeleton, &text(skeleton), &markers).unwrap();
         let claimed = ["with_capacity", "push", "pop", "peek", "height"];
         assert_eq!(check_claimed_functions(&claimed, &functions), []);
@@ -130,10 +131,10 @@ async fn the_demonstration_does_what_it_says() {
     let tests = property_tests("properties.rs", &text("tests/properties.rs"), "prop_").unwrap();
     let names: Vec<String> = tests.into_iter().map(|test| test.name).collect();
     assert_eq!(names.len(), 7);
-    let known = KnownTests { names: &names, test_path: "tests/properties.rs" };
-    let ran = async || match workshop.test(at, known).await.unwrap() {
+    let known = KnownTests::of(&task.spec, &names);
+    let ran = async || match workshop.test(&checkout, known).await.unwrap() {
         TestRun::Ran(outcome) => outcome,
-        TestRun::DidNotBuild { diagnostics } => panic!("{diagnostics}"),
+        other => panic!("{other:?}"),
     };
 
     let on_stubs = ran().await;
@@ -152,15 +153,15 @@ async fn the_demonstration_does_what_it_says() {
     assert!(!check.is_red() && check.passed == ["prop_peek_changes_nothing"]);
 
     put("tests_broken/properties.rs", "tests/properties.rs");
-    assert!(matches!(workshop.test(at, known).await.unwrap(), TestRun::DidNotBuild { .. }));
-    assert!(!workshop.build(at).await.unwrap().passed());
+    assert!(matches!(workshop.test(&checkout, known).await.unwrap(), TestRun::DidNotBuild { .. }));
+    assert!(!workshop.build(&checkout).await.unwrap().passed());
 
     put("tests/properties.rs", "tests/properties.rs");
     put("implementation_broken/lib.rs", "src/lib.rs");
-    assert!(!workshop.build(at).await.unwrap().passed());
+    assert!(!workshop.build(&checkout).await.unwrap().passed());
 
     put("implementation_buggy/lib.rs", "src/lib.rs");
-    assert!(workshop.build(at).await.unwrap().passed());
+    assert!(workshop.build(&checkout).await.unwrap().passed());
     let mut failed: Vec<String> = ran().await.failed.into_iter().map(|failure| failure.property_name).collect();
     failed.sort();
     assert_eq!(failed, ["prop_examples", "prop_full_stack_hands_the_value_back", "prop_height_never_exceeds_capacity"]);

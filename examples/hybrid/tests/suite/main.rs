@@ -1,4 +1,7 @@
 //! What needs real processes and real files.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
 mod demonstration;
+mod forged;
 mod workshop;

@@ -1,0 +1,148 @@
+//! What agents may change in a package's manifest: its dependencies on registries, and what it says of itself.
+//!
+//! The rest decides what is compiled, what runs while it is, and how tests are run: a build script, a profile in which a panic ends the
+//! process, a test program without a harness, another source for a dependency.
+
+use super::RefusedConstruct;
+use std::collections::BTreeSet;
+use toml::{Table, Value};
+
+/// Tables of dependencies that only the package's own code and tests have.
+const DEPENDENCIES: [&str; 2] = ["dependencies", "dev-dependencies"];
+
+/// What a dependency may say: where it is from, and under which name, is the registry's.
+const OF_A_DEPENDENCY: [&str; 4] = ["version", "features", "default-features", "optional"];
+
+/// What a package may say of itself.
+const OF_A_PACKAGE: [&str; 5] = ["description", "keywords", "categories", "readme", "documentation"];
+
+/// What of a manifest runs while its package is built.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BuildTime {
+    /// The build script, relative to the manifest, if it has a name of its own.
+    pub script: Option<String>,
+    /// Whether the package is one of procedural macros.
+    pub is_procedural: bool,
+}
+
+/// Everything that differs from the manifest before, and that agents may not change. Without one before, that is all of it.
+pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[String]) -> Vec<RefusedConstruct> {
+    let now_table: Table = match now.parse() {
+        Ok(table) => table,
+        Err(_) => return vec![refused(path, now, "Cargo.toml", "it is not TOML")],
+    };
+    let before: Table = before.and_then(|before| before.parse().ok()).unwrap_or_default();
+    let mut changed = Vec::new();
+    let keys: BTreeSet<&String> = before.keys().chain(now_table.keys()).collect();
+    for key in keys {
+        let (old, new) = (before.get(key), now_table.get(key));
+        if old == new {
+            continue;
+        }
+        let inside = |value: Option<&Value>| value.and_then(Value::as_table).cloned().unwrap_or_default();
+        let (old, new) = (inside(old), inside(new));
+        let is_dependencies = DEPENDENCIES.contains(&key.as_str());
+        if !is_dependencies && key != "package" && key != "features" {
+            changed.push(key.clone());
+            continue;
+        }
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        for name in names.into_iter().filter(|name| old.get(*name) != new.get(*name)) {
+            let is_fine = match key.as_str() {
+                "features" => true,
+                "package" => OF_A_PACKAGE.contains(&name.as_str()),
+                _ => new.get(name).is_none_or(|dependency| is_from_a_registry(name, dependency)),
+            };
+            if !is_fine {
+                changed.push(format!("{key}.{name}"));
+            }
+        }
+    }
+    let reason = "it decides how the package is built and tested; a person has to change it";
+    let named = |key: &String| refused(path, now, key, reason);
+    changed.iter().map(named).filter(|found| !allowed.contains(&found.construct)).collect()
+}
+
+/// What of a manifest runs while its package is built.
+pub fn build_time(manifest: &str) -> BuildTime {
+    let table: Table = manifest.parse().unwrap_or_default();
+    let of = |section: &str, name: &str| table.get(section).and_then(|section| section.get(name)).cloned();
+    BuildTime {
+        script: of("package", "build").and_then(|script| Some(script.as_str()?.to_owned())),
+        is_procedural: ["proc-macro", "proc_macro"].iter().any(|name| of("lib", name) == Some(Value::Boolean(true))),
+    }
+}
+
+fn is_from_a_registry(name: &str, dependency: &Value) -> bool {
+    // In the place of the standard library nobody would notice it.
+    let is_a_name = !matches!(name, "std" | "core" | "alloc" | "proc_macro" | "test");
+    is_a_name
+        && match dependency {
+            Value::String(_) => true,
+            Value::Table(table) => table.keys().all(|key| OF_A_DEPENDENCY.contains(&key.as_str())),
+            _ => false,
+        }
+}
+
+fn refused(path: &str, text: &str, key: &str, reason: &str) -> RefusedConstruct {
+    let (section, name) = key.split_once('.').unwrap_or((key, key));
+    let begins = |line: &str, with: &str| line.trim_start().trim_start_matches('[').starts_with(with);
+    let of_name = text.lines().position(|line| begins(line, name));
+    let line = of_name.or_else(|| text.lines().position(|line| begins(line, section))).unwrap_or(0) + 1;
+    RefusedConstruct { path: path.to_owned(), line, construct: key.to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "[package]\nname = \"a\"\nedition = \"2024\"\n\n[dependencies]\nserde = \"1\"\n";
+
+    fn changed(now: &str) -> Vec<String> {
+        let found = manifest_changes("Cargo.toml", Some(BEFORE), now, &[]);
+        found.into_iter().map(|found| found.construct).collect()
+    }
+
+    #[test]
+    fn a_dependency_may_come_from_a_registry() {
+        assert_eq!(changed(BEFORE), [""; 0]);
+        assert_eq!(changed(&format!("{BEFORE}itoa = {{ version = \"1\", default-features = false }}\n")), [""; 0]);
+        assert_eq!(changed(&BEFORE.replace("serde = \"1\"\n", "")), [""; 0]);
+        assert_eq!(changed(&format!("{BEFORE}[dev-dependencies]\nproptest = \"1\"\n")), [""; 0]);
+    }
+
+    #[test]
+    fn what_decides_about_builds_and_tests_may_not_change() {
+        for (added, key) in [
+            ("evil = { path = \"src/evil\" }\n", "dependencies.evil"),
+            ("evil = { git = \"https://example.org\" }\n", "dependencies.evil"),
+            ("evil = { version = \"1\", registry = \"mine\" }\n", "dependencies.evil"),
+            ("evil = { version = \"1\", package = \"libc\" }\n", "dependencies.evil"),
+            ("std = \"1\"\n", "dependencies.std"),
+            ("[profile.dev]\npanic = \"abort\"\n", "profile"),
+            ("[[test]]\nname = \"properties\"\nharness = false\n", "test"),
+            ("[lib]\nproc-macro = true\n", "lib"),
+            ("[build-dependencies]\ncc = \"1\"\n", "build-dependencies"),
+            ("[patch.crates-io]\nserde = { path = \"src\" }\n", "patch"),
+            ("[workspace]\n", "workspace"),
+            ("[target.'cfg(unix)'.dependencies]\nlibc = \"1\"\n", "target"),
+        ] {
+            assert_eq!(changed(&format!("{BEFORE}{added}")), [key], "{added}");
+        }
+        let script = BEFORE.replace("edition", "build = \"src/lib.rs\"\nedition");
+        assert_eq!(changed(&script), ["package.build"]);
+        let found = manifest_changes("Cargo.toml", Some(BEFORE), &script, &[]);
+        assert_eq!((found[0].path.as_str(), found[0].line), ("Cargo.toml", 3));
+        assert_eq!(manifest_changes("Cargo.toml", Some(BEFORE), &script, &["package.build".to_owned()]), []);
+        assert_eq!(changed(&BEFORE.replace("2024", "2015")), ["package.edition"]);
+        assert_eq!(manifest_changes("new/Cargo.toml", None, BEFORE, &[]).len(), 2, "name and edition");
+    }
+
+    #[test]
+    fn what_runs_while_it_is_built_is_known() {
+        let script = build_time("[package]\nbuild = \"src/gen.rs\"\n");
+        assert_eq!(script, BuildTime { script: Some("src/gen.rs".to_owned()), is_procedural: false });
+        assert!(build_time("[lib]\nproc-macro = true\n").is_procedural);
+        assert_eq!(build_time(BEFORE), BuildTime::default());
+    }
+}

@@ -1,0 +1,316 @@
+//! What agents' code may not contain, because a verdict on code with it could be talked round.
+//!
+//! A test and what it tests share a process, so whoever can end the process, write to its memory or look at what runs can say what the
+//! test is to say. Safe Rust without some modules of the standard library can do none of that. So this holds a file against what is
+//! allowed, token by token: macros, attributes and whatever syntax comes tomorrow are read like everything else. What it cannot decide
+//! it refuses. A person can allow a thing by the name that the refusal gives it.
+
+mod rules;
+
+use super::SourceError;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use rules::Rules;
+use serde::{Deserialize, Serialize};
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// What is tested.
+    Implementation,
+    /// What tests: it may also use files, directories and the network, as far as its sandbox has any.
+    Tests,
+}
+
+/// A construct that is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error("{path}:{line}: `{construct}` is refused: {reason}")]
+pub struct RefusedConstruct {
+    /// The file, relative to the crate.
+    pub path: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What it is, and what to name to allow it.
+    pub construct: String,
+    /// What could be done with it.
+    pub reason: String,
+}
+
+/// Everything in a file that is refused, and not allowed by name, in the file's order.
+///
+/// # Errors
+///
+/// [`SourceError`] where the file cannot be read as Rust's tokens.
+pub fn refused_constructs(
+    path: &str,
+    text: &str,
+    side: Side,
+    allowed: &[String],
+) -> Result<Vec<RefusedConstruct>, SourceError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // A shebang is no token; the line stays, so that the others are counted.
+    let is_shebang = text.starts_with("#!") && !text[2..].trim_start().starts_with('[');
+    let tokens = if is_shebang { text.find('\n').map_or("", |end| &text[end..]) } else { text };
+    let tokens: TokenStream = tokens.parse().map_err(|error: proc_macro2::LexError| {
+        let start = error.span().start();
+        SourceError { path: path.to_owned(), line: start.line, column: start.column + 1, reason: error.to_string() }
+    })?;
+    let mut search = Search { path, rules: Rules::of(side), allowed, found: Vec::new() };
+    search.stream(tokens, Within::Code);
+    Ok(search.found)
+}
+
+/// Where tokens stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Code,
+    /// The arguments of a macro or an attribute, or a macro's own rules: what they come to is not known.
+    Arguments,
+}
+
+struct Search<'a> {
+    path: &'a str,
+    rules: Rules,
+    allowed: &'a [String],
+    found: Vec<RefusedConstruct>,
+}
+
+impl Search<'_> {
+    fn stream(&mut self, tokens: TokenStream, within: Within) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for at in 0..tokens.len() {
+            match &tokens[at] {
+                TokenTree::Ident(_) => self.identifier(&tokens, at, within),
+                TokenTree::Group(group) => {
+                    let before = at.checked_sub(1).map(|before| &tokens[before]);
+                    if group.delimiter() == Delimiter::Bracket && is_attribute(&tokens, at) {
+                        self.attribute(group.stream(), after_attributes(&tokens, at + 1));
+                    } else if is_mark(before, '!') || is_definition_of_rules(&tokens, at) {
+                        self.stream(group.stream(), Within::Arguments);
+                    } else {
+                        self.stream(group.stream(), within);
+                    }
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
+    fn identifier(&mut self, tokens: &[TokenTree], at: usize, within: Within) {
+        let name = name_at(tokens, at).unwrap_or_default();
+        let span = tokens[at].span();
+        if at > 0 && is_mark(tokens.get(at - 1), '.') {
+            return;
+        }
+        if let Some(reason) = Rules::word(&name) {
+            self.refuse(span, name.clone(), reason);
+        }
+        if is_mark(tokens.get(at + 1), '!') && !is_mark(tokens.get(at + 2), '=') {
+            if let Some(reason) = self.rules.macro_named(&name) {
+                self.refuse(span, format!("{name}!"), reason);
+            }
+            if name == "cfg"
+                && let Some(TokenTree::Group(group)) = tokens.get(at + 2)
+            {
+                self.condition(group.stream(), span);
+            }
+        }
+        if name == "as"
+            && let Some(renamed) = name_at(tokens, at + 1)
+            && Rules::is_assertion(&renamed)
+        {
+            self.refuse(span, format!("as {renamed}"), "the tests may mean the macro of that name by it");
+        }
+        let is_path = is_separator(tokens, at + 1);
+        let is_own = at >= 3
+            && is_separator(tokens, at - 2)
+            && name_at(tokens, at - 3).is_some_and(|root| matches!(root.as_str(), "crate" | "self" | "super" | "Self"));
+        if is_own {
+            return;
+        }
+        match name.as_str() {
+            "std" | "core" | "alloc" if is_path => self.standard(tokens, at, &name),
+            "std" => self.refuse(span, name, "under another name nobody sees what of it is used"),
+            "core" | "alloc"
+                if within == Within::Arguments || name_at(tokens, at + 1).is_some_and(|next| next == "as") =>
+            {
+                self.refuse(span, name, "under another name nobody sees what of it is used");
+            }
+            _ if is_path || follows_use(tokens, at) => {
+                if let Some(reason) = Rules::package(&name) {
+                    self.refuse(span, name, reason);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What of the standard library stands behind `std::`.
+    fn standard(&mut self, tokens: &[TokenTree], root: usize, name: &str) {
+        match tokens.get(root + 3) {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let inside: Vec<TokenTree> = group.stream().into_iter().collect();
+                for entry in inside.split(|token| is_mark(Some(token), ',')).filter(|entry| !entry.is_empty()) {
+                    self.module(entry, 0, name);
+                }
+            }
+            Some(_) => self.module(tokens, root + 3, name),
+            None => self.refuse(tokens[root].span(), name.to_owned(), "what of it is used cannot be seen"),
+        }
+    }
+
+    fn module(&mut self, tokens: &[TokenTree], at: usize, root: &str) {
+        let span = tokens[at].span();
+        match name_at(tokens, at) {
+            Some(module) if self.rules.is_module_allowed(&module) => {}
+            Some(module) if module == "panic" && is_mark(tokens.get(at + 1), '!') => {}
+            Some(module) => {
+                let reason = Rules::module(&module);
+                self.refuse(span, format!("std::{module}"), reason);
+            }
+            None => self.refuse(span, root.to_owned(), "what of it is used cannot be seen"),
+        }
+    }
+
+    fn attribute(&mut self, tokens: TokenStream, next: Option<&TokenTree>) {
+        let all: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let name = (0..all.len()).rev().filter(|at| is_plain_path_to(&all, *at)).find_map(|at| name_at(&all, at));
+        let (name, span) = (name.unwrap_or_default(), all.first().map_or_else(Span::call_site, TokenTree::span));
+        if let Some(reason) = self.rules.attribute(&name) {
+            self.refuse(span, format!("#[{name}]"), reason);
+        }
+        let group = all.iter().find_map(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        });
+        match (name.as_str(), group) {
+            ("unsafe", Some(inside)) => self.attribute(inside, next),
+            ("cfg", Some(condition)) => {
+                let is_test_module =
+                    condition.to_string() == "test" && matches!(next, Some(TokenTree::Ident(next)) if *next == "mod");
+                if !is_test_module {
+                    self.condition(condition, span);
+                }
+            }
+            ("cfg_attr", Some(arguments)) => {
+                let arguments: Vec<TokenTree> = arguments.into_iter().collect();
+                let mut parts = arguments.split(|token| is_mark(Some(token), ','));
+                self.condition(parts.next().unwrap_or_default().iter().cloned().collect(), span);
+                for attribute in parts {
+                    self.attribute(attribute.iter().cloned().collect(), next);
+                }
+            }
+            _ => {}
+        }
+        // Some attributes read paths from texts; in these, texts are for people.
+        if !matches!(name.as_str(), "doc" | "deprecated" | "error" | "must_use" | "ignore" | "should_panic" | "expect")
+        {
+            self.texts(tokens.clone());
+        }
+        self.stream(tokens, Within::Arguments);
+    }
+
+    /// What a condition asks must not tell a test from other uses.
+    fn condition(&mut self, tokens: TokenStream, span: Span) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => {
+                    let name = name.to_string();
+                    if !self.rules.is_condition_allowed(&name) {
+                        let reason = "code must be the same where it is tested and where it is used";
+                        self.refuse(span, format!("cfg({name})"), reason);
+                    }
+                }
+                TokenTree::Group(group) => self.condition(group.stream(), span),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
+    fn texts(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Literal(literal) => {
+                    let text = literal.to_string();
+                    if (text.contains("std") || text.contains("core") || text.contains("alloc"))
+                        && text.contains("::")
+                        && let Ok(inside) = text.trim_matches(|c| matches!(c, 'r' | '#' | '"')).parse::<TokenStream>()
+                    {
+                        let line = literal.span();
+                        let before = self.found.len();
+                        self.stream(inside, Within::Arguments);
+                        for found in &mut self.found[before..] {
+                            found.line = line.start().line;
+                        }
+                    }
+                }
+                TokenTree::Group(group) => self.texts(group.stream()),
+                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+            }
+        }
+    }
+
+    fn refuse(&mut self, span: Span, construct: String, reason: &str) {
+        if !self.allowed.contains(&construct) {
+            let (path, line) = (self.path.to_owned(), span.start().line);
+            self.found.push(RefusedConstruct { path, line, construct, reason: reason.to_owned() });
+        }
+    }
+}
+
+/// Without the mark of a raw identifier.
+fn name_at(tokens: &[TokenTree], at: usize) -> Option<String> {
+    match tokens.get(at) {
+        Some(TokenTree::Ident(name)) => {
+            let name = name.to_string();
+            Some(name.strip_prefix("r#").map(str::to_owned).unwrap_or(name))
+        }
+        _ => None,
+    }
+}
+
+fn is_mark(token: Option<&TokenTree>, mark: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == mark)
+}
+
+/// `::`
+fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
+    is_mark(tokens.get(at), ':') && is_mark(tokens.get(at + 1), ':')
+}
+
+/// `use name` and `use ::name`.
+fn follows_use(tokens: &[TokenTree], at: usize) -> bool {
+    let is_use = |at: usize| name_at(tokens, at).is_some_and(|name| name == "use");
+    (at >= 1 && is_use(at - 1)) || (at >= 3 && is_separator(tokens, at - 2) && is_use(at - 3))
+}
+
+/// `#[…]` and `#![…]`.
+fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
+    (at >= 1 && is_mark(tokens.get(at - 1), '#'))
+        || (at >= 2 && is_mark(tokens.get(at - 1), '!') && is_mark(tokens.get(at - 2), '#'))
+}
+
+/// What the attributes stand before.
+fn after_attributes(tokens: &[TokenTree], mut at: usize) -> Option<&TokenTree> {
+    while is_mark(tokens.get(at), '#') {
+        at += 2;
+    }
+    tokens.get(at)
+}
+
+/// `macro_rules! name { … }`.
+fn is_definition_of_rules(tokens: &[TokenTree], at: usize) -> bool {
+    at >= 3 && is_mark(tokens.get(at - 2), '!') && name_at(tokens, at - 3).is_some_and(|name| name == "macro_rules")
+}
+
+/// Whether nothing but a path leads to here: the name of an attribute.
+fn is_plain_path_to(tokens: &[TokenTree], at: usize) -> bool {
+    tokens[..at].iter().all(|token| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(mark) => mark.as_char() == ':',
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

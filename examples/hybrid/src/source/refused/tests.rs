@@ -1,0 +1,139 @@
+//! Each way round, written in each way.
+
+use super::{Side, refused_constructs};
+
+fn refused(text: &str) -> Vec<String> {
+    let found = refused_constructs("src/lib.rs", text, Side::Implementation, &[]).unwrap();
+    found.into_iter().map(|found| found.construct).collect()
+}
+
+fn refused_in_tests(text: &str) -> Vec<String> {
+    let found = refused_constructs("tests/p.rs", text, Side::Tests, &[]).unwrap();
+    found.into_iter().map(|found| found.construct).collect()
+}
+
+#[test]
+fn a_module_is_found_however_it_is_named() {
+    for text in [
+        "fn f() { std::process::exit(0) }",
+        "fn f() { ::std::process::exit(0) }",
+        "fn f() { std :: r#process :: exit(0) }",
+        "use std::process;",
+        "use std::{fmt, process::exit};",
+        "use {std::process::exit as leave};",
+        "pub use core::fmt; mod m { pub(crate) use ::std::process::*; }",
+        "macro_rules! m { () => { std::process::exit(0) } }",
+        "fn f() { m!({ std::process::exit(0) }) }",
+        "fn f() { println!(\"{}\", std::process::id()) }",
+        "type T = <std::process::ExitCode as Into<u8>>::X;",
+        "#[serde(default = \"std::process::abort\")] struct S;",
+        "#[serde(default = r#\"std::process::abort\"#)] struct S;",
+        "fn f() { other::__private::std::process::exit(0) }",
+    ] {
+        assert_eq!(refused(text), ["std::process"], "{text}");
+    }
+}
+
+#[test]
+fn the_library_under_another_name_is_refused() {
+    for (text, construct) in [
+        ("use std as s;", "std"),
+        ("use core as c;", "core"),
+        ("use ::std;", "std"),
+        ("use std::*;", "std"),
+        ("use std::{self};", "std::self"),
+        ("fn f() { m!(std) }", "std"),
+        ("fn f() { m!(core, process) }", "core"),
+        ("macro_rules! m { ($a:ident) => { std::$a::exit(0) } }", "std"),
+        ("fn f() { paste::paste!{ std::[<pro cess>]::exit(0) } }", "std"),
+    ] {
+        assert_eq!(refused(text), [construct], "{text}");
+    }
+    assert_eq!(refused("extern crate std as s;"), ["extern", "std"]);
+}
+
+#[test]
+fn what_is_more_than_safe_rust_is_refused() {
+    for (text, construct) in [
+        ("fn f() { unsafe { g() } }", "unsafe"),
+        ("macro_rules! m { () => { unsafe { g() } } }", "unsafe"),
+        ("#[unsafe(no_mangle)] pub fn f() {}", "#[no_mangle]"),
+        ("#[cfg_attr(all(), no_mangle)] pub fn f() {}", "#[no_mangle]"),
+        ("extern \"C\" { fn exit(code: i32) -> !; }", "extern"),
+        ("#[global_allocator] static A: S = S;", "#[global_allocator]"),
+        ("#[path = \"other.txt\"] mod other;", "#[path]"),
+        ("include!(\"other.txt\");", "include!"),
+        ("#![doc = include_str!(\"../tests/p.rs\")]", "include_str!"),
+        ("fn f() { core::arch::asm!(\"\") }", "std::arch"),
+        ("use std::alloc::GlobalAlloc;", "std::alloc"),
+        ("fn f() { libc::_exit(0) }", "libc"),
+        ("use ::libc::_exit;", "libc"),
+        ("#[ctor::ctor] fn f() {}", "#[ctor]"),
+    ] {
+        assert!(refused(text).iter().any(|found| found == construct), "{text}: {:?}", refused(text));
+    }
+}
+
+#[test]
+fn who_looks_at_failures_or_at_who_calls_is_refused() {
+    for (text, construct) in [
+        ("fn f() { std::panic::catch_unwind(|| ()) }", "std::panic"),
+        ("use std::thread::*; fn f() -> bool { panicking() }", "panicking"),
+        ("fn f() { std::thread::panicking(); }", "panicking"),
+        ("fn f() { core::panic::Location::caller(); }", "std::panic"),
+        ("fn f() { std::env::args(); }", "std::env"),
+        ("fn f() { std::backtrace::Backtrace::capture(); }", "std::backtrace"),
+        ("fn f() { if cfg!(debug_assertions) { g() } }", "cfg(debug_assertions)"),
+        ("#[cfg(not(test))] fn f() {}", "cfg(test)"),
+        ("#[cfg(test)] use good::f;", "cfg(test)"),
+        ("#[macro_export] macro_rules! assert_eq { () => {} }", "#[macro_export]"),
+        ("pub use nothing as assert_eq;", "as assert_eq"),
+    ] {
+        assert!(refused(text).iter().any(|found| found == construct), "{text}: {:?}", refused(text));
+    }
+}
+
+/// Ordinary code is none of this.
+#[test]
+fn what_only_computes_is_allowed() {
+    let text = "#!/usr/bin/env x\n//! See [`std::process::Command`] and `unsafe`.\n\
+        #![forbid(unsafe_code)]\n\
+        use std::collections::{BTreeMap, HashMap};\nuse std::{fmt::{self, Display}, sync::Arc, io};\nuse core::cmp::Ordering;\n\
+        use crate::process::run; use self::env::Environment;\n\
+        #[derive(Debug, Clone)] pub struct Location { process: u32 }\n\
+        #[derive(thiserror::Error, Debug)] #[error(\"std::process is not for {0}\")] struct E(u8);\n\
+        #[cfg(feature = \"std\")] impl Display for Location { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {\n\
+        let core = self.process != 1; if core { write!(f, \"{}\", std::any::type_name::<Self>()) } else { std::panic!(\"no\") } } }\n\
+        #[cfg(test)]\n#[allow(dead_code)]\nmod tests { #[test] fn t() { assert_eq!(f64::EPSILON.exit(), std::f64::EPSILON); } }\n\
+        fn process(path: &str) { let env = path; env.unsafe_code(); std::println!(\"{env}\"); }\n";
+    assert_eq!(refused(text), [""; 0]);
+    for file in ["types/lib.rs", "implementation/lib.rs", "implementation_buggy/lib.rs"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/work").join(file);
+        assert_eq!(refused(&std::fs::read_to_string(path).unwrap()), [""; 0], "{file}");
+    }
+}
+
+#[test]
+fn tests_may_use_files_and_may_not_answer_for_themselves() {
+    let allowed = "use std::{fs, path::Path, net::TcpStream}; fn f() { let d = env!(\"CARGO_MANIFEST_DIR\"); }";
+    assert_eq!(refused_in_tests(allowed), [""; 0]);
+    for (text, construct) in [
+        ("fn f() { std::process::exit(101) }", "std::process"),
+        ("fn f() { if include_str!(\"../src/lib.rs\").contains(\"todo\") { panic!() } }", "include_str!"),
+        ("fn f() { std::panic::catch_unwind(|| g()); }", "std::panic"),
+        ("fn f() { std::env::current_exe(); }", "std::env"),
+    ] {
+        assert!(refused_in_tests(text).iter().any(|found| found == construct), "{text}");
+    }
+}
+
+#[test]
+fn a_person_allows_by_name_and_a_refusal_says_where_and_why() {
+    let text = "\n\nfn f() { std::process::exit(0); unsafe { g() } }";
+    let allowed = ["std::process".to_owned()];
+    let found = refused_constructs("src/lib.rs", text, Side::Implementation, &allowed).unwrap();
+    let [found] = &found[..] else { panic!("{found:?}") };
+    let said = "src/lib.rs:3: `unsafe` is refused: it can write to the memory of whoever judges it";
+    assert_eq!(found.to_string(), said);
+    assert!(refused_constructs("src/lib.rs", "fn f( {", Side::Implementation, &[]).is_err());
+}

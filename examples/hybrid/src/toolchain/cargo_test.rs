@@ -1,0 +1,153 @@
+//! Building the test programs without running them.
+
+use super::CommandLine;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The test command cannot be made to build without running.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{command}` is not a `cargo test`, and with `harness = \"libtest\"` each test is run by itself, from what `cargo test` builds; name that, or use `harness = \"exitCode\"`, where the command's exit code is all that counts"
+)]
+pub struct NotCargoTest {
+    /// The command.
+    pub command: String,
+}
+
+/// A `cargo test` in two steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CargoTest {
+    /// Builds, and says what it has built.
+    pub(super) build: CommandLine,
+    /// What each test program is called with besides.
+    pub(super) arguments: Vec<String>,
+}
+
+/// What a `cargo test` has built.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Built {
+    /// The programs that hold tests, and the directory of the package of each.
+    pub(super) tests: Vec<(PathBuf, PathBuf)>,
+    /// What they may run besides: the package's own programs and shared libraries.
+    pub(super) others: Vec<PathBuf>,
+    /// What the compiler said, as it says it to people.
+    pub(super) rendered: String,
+}
+
+impl CargoTest {
+    /// Takes a command apart.
+    pub(super) fn of(command: &CommandLine) -> Result<Self, NotCargoTest> {
+        let not_one = || NotCargoTest { command: command.to_string() };
+        let program = Path::new(command.program()).file_stem().and_then(|stem| stem.to_str());
+        let mut words = command.arguments().iter().filter(|word| !word.starts_with('+'));
+        if program != Some("cargo") || !words.next().is_some_and(|word| word == "test" || word == "t") {
+            return Err(not_one());
+        }
+        let mut own =
+            command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
+        let arguments = command.arguments().iter().skip(own.len() + 1).cloned().collect();
+        own.extend(["--no-run", "--message-format=json"]);
+        Ok(Self { build: CommandLine::new(command.program(), &own), arguments })
+    }
+}
+
+/// One line of what cargo says.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    executable: Option<PathBuf>,
+    #[serde(default)]
+    manifest_path: Option<PathBuf>,
+    #[serde(default)]
+    profile: Option<Profile>,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+    #[serde(default)]
+    target: Option<Target>,
+    #[serde(default)]
+    message: Option<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    rendered: Option<String>,
+    level: String,
+}
+
+impl Built {
+    /// Reads what cargo printed. What does not lie among the artefacts was not built by it.
+    pub(super) fn read(stdout: &str, target_directory: &Path) -> Self {
+        let mut built = Self::default();
+        for line in stdout.lines() {
+            let Ok(message) = serde_json::from_str::<Message>(line) else { continue };
+            match message.reason.as_str() {
+                "compiler-message" => {
+                    let error = message.message.filter(|message| message.level.starts_with("error"));
+                    built.rendered.push_str(&error.and_then(|error| error.rendered).unwrap_or_default());
+                }
+                "compiler-artifact" => built.add(message, target_directory),
+                _ => {}
+            }
+        }
+        built
+    }
+
+    fn add(&mut self, message: Message, target_directory: &Path) {
+        let is_ours = |path: &PathBuf| path.starts_with(target_directory);
+        let is_test = message.profile.is_some_and(|profile| profile.test);
+        let package = message.manifest_path.as_deref().and_then(Path::parent).map(Path::to_owned);
+        match (message.executable.filter(is_ours), package) {
+            (Some(program), Some(package)) if is_test => self.tests.push((program, package)),
+            (Some(program), _) => self.others.push(program),
+            (None, _) => {
+                let is_shared = |kind: &String| kind == "dylib" || kind == "cdylib";
+                if message.target.is_some_and(|target| target.kind.iter().any(is_shared)) {
+                    self.others.extend(message.filenames.into_iter().filter(is_ours));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_command_builds_and_its_programs_get_the_rest() {
+        let of = |words: &[&str]| CargoTest::of(&CommandLine::new(words[0], &words[1..]));
+        let plain = of(&["cargo", "+stable", "test", "--no-fail-fast", "--", "--include-ignored"]).unwrap();
+        assert_eq!(plain.build.to_string(), "cargo +stable test --no-fail-fast --no-run --message-format=json");
+        assert_eq!(plain.arguments, ["--include-ignored"]);
+        assert_eq!(of(&["/opt/bin/cargo", "test"]).unwrap().arguments, [""; 0]);
+        for other in [&["cargo", "nextest", "run"][..], &["cargo"], &["sh", "-c", "cargo test"], &["cargo", "--test"]] {
+            let error = of(other).unwrap_err().to_string();
+            assert!(error.contains("is not a `cargo test`") && error.contains("exitCode"), "{error}");
+        }
+    }
+
+    /// A line that a build prints is none of cargo's, and a program elsewhere was not built.
+    #[test]
+    fn programs_are_those_among_the_artefacts() {
+        let line = |executable: &str, test: bool| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/c/Cargo.toml","target":{{"kind":["test"]}},"profile":{{"test":{test}}},"filenames":[],"executable":"{executable}"}}"#
+            )
+        };
+        let text = [&line("/t/debug/deps/a-1", true), "nonsense", &line("/t/debug/b", false), &line("/tmp/evil", true)];
+        let built = Built::read(&text.join("\n"), Path::new("/t"));
+        assert_eq!(built.tests, [(PathBuf::from("/t/debug/deps/a-1"), PathBuf::from("/c"))]);
+        assert_eq!(built.others, [PathBuf::from("/t/debug/b")]);
+    }
+}

@@ -1,0 +1,126 @@
+//! One command: a time limit, captured output, and no survivors.
+
+use interlocking::agents::program::{Invocation, Line, Running, StartError, StopOrder};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A command that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub ending: Ending,
+    /// Its standard output, at most 8 MiB from the start; invalid UTF-8 replaced.
+    pub stdout: String,
+    /// Its standard error, at most 64 KiB from the end; likewise.
+    pub stderr: String,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It exited with this code.
+    Exited(i32),
+    /// A signal from elsewhere ended it.
+    Killed,
+    /// It ran out of time and was killed with everything it had started.
+    TimedOut,
+}
+
+/// A command could not be run at all, or not so that its result would count.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It did not start.
+    #[error(
+        "cannot start `{command}` in {directory}: {source}; check that the program is installed and that the directory exists"
+    )]
+    Start {
+        /// The command.
+        command: String,
+        /// Where it was to run.
+        directory: PathBuf,
+        /// Why it did not start.
+        source: StartError,
+    },
+    /// Its end could not be observed.
+    #[error("lost sight of `{command}` in {directory}: {source}")]
+    Wait {
+        /// The command.
+        command: String,
+        /// Where it ran.
+        directory: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// A file that decides how everything is built is not what it was when the run began.
+    #[error(
+        "{} has changed since this run began, and it decides how builds go: somebody who was not to has written it, or you have; look at it, and start again",
+        path.display()
+    )]
+    Steered {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What is needed around a command could not be made.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// What could not be read or written.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The harness is Rust's own, and the test command is not one that it can be used with.
+    #[error(transparent)]
+    NotCargoTest(#[from] super::NotCargoTest),
+}
+
+/// How many bytes of standard output are kept. More is read, so that the command never blocks, and dropped.
+const LONGEST_OUTPUT: usize = 8 * 1024 * 1024;
+
+/// How many bytes of the end of standard error are kept.
+pub(super) const ERRORS_KEPT: usize = 64 * 1024;
+
+/// Runs a command to its end. When time is up, or when this future is dropped, it is killed with everything that came of it.
+pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Duration) -> Result<Finished, RunError> {
+    let directory = invocation.directory.clone().unwrap_or_default();
+    tracing::debug!(command, directory = %directory.display(), "running");
+    let started = Invocation { errors_kept: ERRORS_KEPT, ..invocation }.start().await;
+    let failed = |source| RunError::Wait { command: command.to_owned(), directory: directory.clone(), source };
+    let mut running = started.map_err(|source| RunError::Start {
+        command: command.to_owned(),
+        directory: directory.clone(),
+        source,
+    })?;
+    let mut stdout = Vec::new();
+    let in_time = match tokio::time::timeout(time_limit, read(&mut running, &mut stdout)).await {
+        Ok(read) => {
+            read.map_err(failed)?;
+            true
+        }
+        Err(_) => false,
+    };
+    let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    if !in_time {
+        running.stop(&StopOrder::AT_ONCE).await.map_err(failed)?;
+    }
+    let ended = running.end().await.map_err(failed)?;
+    let ending = match ended.exit {
+        _ if !in_time => Ending::TimedOut,
+        Some(code) => Ending::Exited(code),
+        None => Ending::Killed,
+    };
+    Ok(Finished { ending, stdout, stderr: ended.stderr })
+}
+
+/// Reads until it has ended: a command that has closed its output goes on.
+async fn read(running: &mut Running, stdout: &mut Vec<u8>) -> io::Result<()> {
+    while let Some(line) = running.next_line().await? {
+        let Line::Whole(line) = line else { continue };
+        let room = LONGEST_OUTPUT.saturating_sub(stdout.len() + 1).min(line.len());
+        stdout.extend_from_slice(&line[..room]);
+        if stdout.len() < LONGEST_OUTPUT {
+            stdout.push(b'\n');
+        }
+    }
+    running.wait().await
+}

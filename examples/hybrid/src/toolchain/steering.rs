@@ -1,0 +1,105 @@
+//! The files outside a checkout that decide how it is built.
+//!
+//! Cargo reads settings, and looks for a workspace, in every directory above the one it works in; rustup looks for a toolchain
+//! there; both have settings at home. An agent that is not confined can write to some of them. So they are noted once, and a
+//! verdict is given only where they are still the same.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What is read in every directory above.
+const ABOVE: [&str; 5] = [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml"];
+
+/// How much of a file is compared, in bytes: more than any such file has.
+const LONGEST: u64 = 1024 * 1024;
+
+/// What stood in them when this was noted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Steering(BTreeMap<PathBuf, Contents>);
+
+/// What a path was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Contents {
+    Absent,
+    File(Vec<u8>),
+    /// Something else, which cannot be read by who only compares.
+    Other,
+}
+
+impl Steering {
+    /// Notes what steers builds in `directory`, and below.
+    pub(super) fn of(directory: &Path) -> Self {
+        let above = directory.ancestors().flat_map(|above| ABOVE.iter().map(move |name| above.join(name)));
+        let home = |variable: &str, name: &str| {
+            env::var_os(variable).map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(name)))
+        };
+        let cargo = home("CARGO_HOME", ".cargo").into_iter();
+        let at_home = cargo.flat_map(|cargo| ["config", "config.toml"].map(|name| cargo.join(name)));
+        let rustup = home("RUSTUP_HOME", ".rustup").map(|rustup| rustup.join("settings.toml"));
+        let noted = above.chain(at_home).chain(rustup).map(|path| {
+            let contents = Contents::of(&path);
+            (path, contents)
+        });
+        Self(noted.collect())
+    }
+
+    /// The ones that there are: a build must be able to read them.
+    pub(super) fn present(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter(|(_, contents)| matches!(contents, Contents::File(_))).map(|(path, _)| path.as_path())
+    }
+
+    /// The first file that is not what it was.
+    pub(super) fn changed(&self) -> Option<&Path> {
+        self.0.iter().find(|(path, before)| Contents::of(path) != **before).map(|(path, _)| path.as_path())
+    }
+}
+
+impl Contents {
+    fn of(path: &Path) -> Self {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => read(path).map_or(Self::Other, Self::File),
+            Ok(_) => Self::Other,
+            Err(_) => Self::Absent,
+        }
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_appears_changes_or_goes_above_a_checkout_is_seen() {
+        let directory = tempfile::tempdir().unwrap();
+        let checkout = directory.path().join("run/verdicts/1");
+        fs::create_dir_all(&checkout).unwrap();
+        for name in ABOVE {
+            let planted = directory.path().join("run").join(name);
+            fs::create_dir_all(planted.parent().unwrap()).unwrap();
+            let before = Steering::of(&checkout);
+            assert_eq!(before.changed(), None);
+            fs::write(&planted, "a = 1\n").unwrap();
+            assert_eq!(before.changed(), Some(planted.as_path()));
+            let with_it = Steering::of(&checkout);
+            fs::write(&planted, "a = 2\n").unwrap();
+            assert_eq!(with_it.changed(), Some(planted.as_path()));
+            fs::remove_file(&planted).unwrap();
+            assert_eq!(with_it.changed(), Some(planted.as_path()));
+            assert_eq!(before.changed(), None);
+        }
+        // Below, it is the commit's.
+        let before = Steering::of(&checkout);
+        fs::create_dir_all(checkout.join("inner/.cargo")).unwrap();
+        fs::write(checkout.join("inner/.cargo/config.toml"), "").unwrap();
+        assert_eq!(before.changed(), None);
+    }
+}

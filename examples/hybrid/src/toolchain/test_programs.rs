@@ -1,0 +1,237 @@
+//! Test programs, run one test at a time: each in a process of its own, and beside it its canary in another.
+
+use super::Toolchain;
+use super::cargo_test::Built;
+use super::confinement::Confinement;
+use super::execution::{self, Finished, RunError};
+use super::outcome::{Forgery, TestOutcome, TestRun};
+use crate::harness::libtest::{self, OneTest};
+use crate::source::PairedTest;
+use crate::types::{FailureType, StructuredFailure};
+use futures_util::StreamExt;
+use interlocking::agents::program::{Environment, Invocation};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// How many pairs of a test and its canary are run of a suite in which every test passes, at least. One that could end its program
+/// early in some runs, drawn at random, would have to guess each time whether it is the test or the canary that runs.
+const PAIRS: usize = 10;
+
+/// What every process of a suite shares.
+pub(super) struct Suite<'a> {
+    pub(super) toolchain: &'a Toolchain,
+    pub(super) environment: &'a Environment,
+    pub(super) confinement: &'a Confinement,
+    pub(super) checkout: &'a Path,
+    /// What of the checkout no test may read.
+    pub(super) hidden: &'a Path,
+    pub(super) built: &'a Built,
+    /// What the test programs are called with besides.
+    pub(super) arguments: &'a [String],
+    /// A panic there that is not one of Rust's own is an assertion's.
+    pub(super) test_path: &'a str,
+    /// When the time for all of it is up.
+    pub(super) deadline: Instant,
+}
+
+/// One test of one program.
+struct Job<'a> {
+    program: &'a Path,
+    package: &'a Path,
+    /// What it is called in the outcome.
+    name: String,
+    /// What it is called in the program.
+    path: String,
+    /// Its canary there, if it has one.
+    canary: Option<(&'a PairedTest, String)>,
+}
+
+/// What came of one.
+enum Judged {
+    Passed,
+    Ignored,
+    Failed(StructuredFailure),
+    Forged,
+}
+
+impl Suite<'_> {
+    /// Runs all tests of all programs; of the file with canaries its `paired` ones, with them.
+    pub(super) async fn run(&self, paired: &[PairedTest]) -> Result<TestRun, RunError> {
+        let mut jobs = Vec::new();
+        for (program, package) in &self.built.tests {
+            let Some(listed) = self.list(program, package).await? else {
+                return Ok(TestRun::Ran(unlisted(program)));
+            };
+            jobs.extend(jobs_of(program, package, &listed, paired));
+        }
+        let mut outcome = TestOutcome::default();
+        for test in paired {
+            let is_there = |job: &Job<'_>| job.canary.as_ref().is_some_and(|(of, _)| of.stand_in == test.stand_in);
+            if !jobs.iter().any(is_there) {
+                let message = "it is in the file, but no test program has it: it is not compiled";
+                outcome.failed.push(failure(&test.name, FailureType::ParseError, message));
+            }
+        }
+        let mut forged = BTreeSet::new();
+        for (job, judged) in jobs.iter().zip(self.round(jobs.iter().collect()).await?) {
+            match judged {
+                Judged::Passed => outcome.passed.push(job.name.clone()),
+                Judged::Ignored => outcome.ignored.push(job.name.clone()),
+                Judged::Failed(failure) => outcome.failed.push(failure),
+                Judged::Forged => {
+                    forged.insert(job.name.clone());
+                }
+            }
+        }
+        let pairs = jobs.iter().filter(|job| job.canary.is_some()).count();
+        let rounds = if pairs == 0 { 1 } else { PAIRS.div_ceil(pairs) };
+        for _ in 1..rounds {
+            if !outcome.failed.is_empty() || !forged.is_empty() {
+                break;
+            }
+            let again: Vec<_> = jobs.iter().filter(|job| job.canary.is_some()).collect();
+            for (job, judged) in again.iter().zip(self.round(again.clone()).await?) {
+                match judged {
+                    Judged::Passed | Judged::Ignored => {}
+                    Judged::Failed(failure) => {
+                        outcome.passed.retain(|passed| *passed != job.name);
+                        outcome.failed.push(failure);
+                    }
+                    Judged::Forged => {
+                        forged.insert(job.name.clone());
+                    }
+                }
+            }
+        }
+        outcome.timed_out = outcome.failed.iter().any(|failure| failure.failure_type == FailureType::Timeout);
+        if forged.is_empty() {
+            return Ok(TestRun::Ran(outcome));
+        }
+        Ok(TestRun::Forged { tests: forged.into_iter().map(|test| Forgery { test }).collect() })
+    }
+
+    /// Every job once, as many at a time as there are processors; what came of each, in their order.
+    async fn round(&self, jobs: Vec<&Job<'_>>) -> Result<Vec<Judged>, RunError> {
+        let is_serial = self.arguments.iter().any(|argument| argument == "--test-threads=1");
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let at_once = if is_serial { 1 } else { processors };
+        let mut judging = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            judging.push(self.judge(job));
+        }
+        futures_util::stream::iter(judging).buffered(at_once).collect::<Vec<_>>().await.into_iter().collect()
+    }
+
+    async fn judge(&self, job: &Job<'_>) -> Result<Judged, RunError> {
+        // Either may be the first, so that not even the time tells them apart.
+        let canary_first = match &job.canary {
+            Some((_, canary)) if Uuid::new_v4().as_bytes()[0] & 1 == 0 => Some(self.start(job, canary).await?),
+            _ => None,
+        };
+        let finished = self.start(job, &job.path).await?;
+        match libtest::one(&finished, &job.path, &job.name, self.test_path) {
+            OneTest::Passed => {}
+            OneTest::Ignored => return Ok(Judged::Ignored),
+            OneTest::Failed(failure) => return Ok(Judged::Failed(failure)),
+        }
+        let Some((test, canary)) = &job.canary else { return Ok(Judged::Passed) };
+        let finished = match canary_first {
+            Some(finished) => finished,
+            None => self.start(job, canary).await?,
+        };
+        Ok(match libtest::one(&finished, canary, &job.name, self.test_path) {
+            OneTest::Passed | OneTest::Ignored => Judged::Forged,
+            OneTest::Failed(_) if test.expects_panic || finished.stdout.contains(&test.nonce) => Judged::Passed,
+            // It passes in one run and fails in another.
+            OneTest::Failed(failure) => Judged::Failed(failure),
+        })
+    }
+
+    /// Runs one test, whatever it is for.
+    async fn start(&self, job: &Job<'_>, path: &str) -> Result<Finished, RunError> {
+        let own = |argument: &&String| !argument.starts_with("--test-threads");
+        let mut arguments: Vec<OsString> = vec![path.into(), "--exact".into(), "--test-threads=2".into()];
+        arguments.extend(self.arguments.iter().filter(own).map(OsString::from));
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.process(job.program, job.package, arguments, left.min(self.toolchain.one_test_timeout())).await
+    }
+
+    /// The names of a program's tests; none if it does not say.
+    async fn list(&self, program: &Path, package: &Path) -> Result<Option<Vec<String>>, RunError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let arguments = vec!["--list".into(), "--format=terse".into()];
+        let finished = self.process(program, package, arguments, left).await?;
+        Ok(libtest::listed(&finished))
+    }
+
+    async fn process(
+        &self,
+        program: &Path,
+        package: &Path,
+        arguments: Vec<OsString>,
+        time_limit: Duration,
+    ) -> Result<Finished, RunError> {
+        let temporary = tempfile::tempdir().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
+        let mut programs: Vec<PathBuf> = self.built.others.clone();
+        programs.push(program.to_owned());
+        let sandbox = self
+            .confinement
+            .of_test(self.checkout, self.hidden, &programs, temporary.path(), self.toolchain)
+            .map_err(|source| RunError::File { path: self.checkout.to_owned(), source })?;
+        let environment = self.environment.clone().set("CARGO_MANIFEST_DIR", package).without("CARGO_TARGET_DIR");
+        let invocation = Invocation {
+            arguments,
+            directory: Some(package.to_owned()),
+            sandbox: Some(Arc::new(sandbox)),
+            ..Invocation::new(program, environment)
+        };
+        execution::run(&program.display().to_string(), invocation, time_limit).await
+    }
+}
+
+/// The jobs of one program. What the stand-ins call is not run by itself.
+fn jobs_of<'a>(program: &'a Path, package: &'a Path, listed: &[String], paired: &'a [PairedTest]) -> Vec<Job<'a>> {
+    let mut jobs = Vec::new();
+    let mut own: BTreeSet<String> = BTreeSet::new();
+    for test in paired {
+        let base = test.name.rsplit("::").next().unwrap_or(&test.name);
+        for path in listed.iter().filter(|path| last(path) == test.stand_in) {
+            let modules = path.strip_suffix(test.stand_in.as_str()).unwrap_or_default();
+            let (name, canary) = (format!("{modules}{base}"), format!("{modules}{}", test.canary));
+            own.extend([name.clone(), path.clone(), canary.clone()]);
+            jobs.push(Job { program, package, name, path: path.clone(), canary: Some((test, canary)) });
+        }
+    }
+    let others = listed.iter().filter(|path| !own.contains(*path));
+    jobs.extend(others.map(|path| Job { program, package, name: path.clone(), path: path.clone(), canary: None }));
+    jobs
+}
+
+/// A name without its modules.
+fn last(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+fn failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
+    StructuredFailure {
+        property_name: name.to_owned(),
+        failure_type,
+        counterexample: None,
+        expected: None,
+        actual: None,
+        message: message.to_owned(),
+    }
+}
+
+fn unlisted(program: &Path) -> TestOutcome {
+    let message =
+        format!("the test program {} does not list its tests: it must use Rust's own harness", program.display());
+    let failed = vec![failure(crate::harness::WHOLE_SUITE, FailureType::ParseError, &message)];
+    TestOutcome { failed, ..TestOutcome::default() }
+}
