@@ -50,6 +50,7 @@ fn script(way: &str) -> String {
 }
 
 /// All ways that are open here, each with its script.
+#[expect(clippy::print_stdout, reason = "what was not tried is said")]
 pub(crate) fn ways() -> impl Iterator<Item = (&'static str, String)> {
     let may_unshare = {
         let user_namespace: &[&str] = if rustix::process::geteuid().is_root() { &[] } else { &["--user"] };
@@ -96,6 +97,7 @@ pub(crate) async fn left(directory: &Path) -> Vec<u32> {
 }
 
 /// Whoever is found to have got away is ended here, so that a failing test leaves nobody.
+#[expect(clippy::print_stdout, reason = "who got away, in the report of a failing test")]
 pub(crate) fn assert_nobody(scene: &str, escaped: &[(&str, Vec<u32>)]) {
     for number in escaped.iter().flat_map(|(_, numbers)| numbers) {
         let limits = fs::read_to_string(format!("/proc/{number}/limits")).unwrap_or_default();
