@@ -94,8 +94,8 @@ pub(crate) fn unkept(net: &Net, workspaces: &dyn Workspaces, roles: &Roles) -> V
             unkept.push(miss(Isolation::Clone, reason));
         } else if let Some((hidden, store)) = readable_sessions(net, row, roles).next() {
             let reason = format!(
-                "its agent keeps its sessions in {}, where those of `{hidden}` are, and each can read what the other has said: \
-                 let them play different roles, and with a key of their own in place of a login that they share",
+                "its agent can read what `{hidden}` was told and has said, in {}: let them play different roles, and with a key \
+                 of their own in place of a login that they share",
                 store.display()
             );
             unkept.push(miss(Isolation::Worktree, reason));

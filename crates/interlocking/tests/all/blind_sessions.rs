@@ -86,20 +86,22 @@ fn by_role(role: &str, _: Option<&SessionId>) -> PathBuf {
 /// In one directory, and where one is in the other's.
 #[tokio::test(start_paused = true)]
 async fn a_run_does_not_start_where_one_agent_can_read_the_others_sessions() {
-    let stores: [fn(&str, Option<&SessionId>) -> PathBuf; 2] = [
-        |_, _| PathBuf::from("/homes"),
-        |role, _| PathBuf::from(if role == "tests" { "/homes" } else { "/homes/code" }),
+    let stores: [(fn(&str, Option<&SessionId>) -> PathBuf, &str); 2] = [
+        (|_, _| PathBuf::from("/homes"), "/homes"),
+        (|role, _| PathBuf::from(if role == "tests" { "/homes" } else { "/homes/code" }), "/homes/code"),
     ];
-    for store in stores {
+    for (store, hidden) in stores {
         let (refused, agent) = run(None, None, store);
         let refused = refused.start("go".to_owned()).await.unwrap_err();
         let StartError::Isolation { unkept } = &refused else { panic!("{refused}") };
         assert_eq!(unkept.len(), 2);
         assert_eq!(
             unkept[0].to_string(),
-            "node `tests` demands a sandbox for its workspace `tests`, being blind to `code`, and there is a worktree: its \
-             agent keeps its sessions in /homes, where those of `code` are, and each can read what the other has said: let them \
-             play different roles, and with a key of their own in place of a login that they share"
+            format!(
+                "node `tests` demands a sandbox for its workspace `tests`, being blind to `code`, and there is a worktree: its \
+                 agent can read what `code` was told and has said, in {hidden}: let them play different roles, and with a key \
+                 of their own in place of a login that they share"
+            )
         );
         assert_eq!(agent.agent.unused()[0].used, 0);
         let (accepted, _) = run(None, None, store);
@@ -111,7 +113,7 @@ async fn a_run_does_not_start_where_one_agent_can_read_the_others_sessions() {
 /// What a sandbox lets it reach is known when the place is there.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_started_in_a_sandbox_that_reaches_the_others_sessions() {
-    let (run, agent) = run(None, Some("/homes"), by_role);
+    let (run, agent) = run(None, Some("/"), by_role);
     let failure = failed(run.start("go".to_owned()).await.unwrap());
     assert_eq!(failure.kind, FailureKind::Workspace);
     let told = "reaches /homes/roles/code, where the sessions of `code` are, which `tests` is blind to: grant it its own role's alone";
