@@ -24,7 +24,7 @@ async fn nothing_that_steers_a_terminal_is_printed() {
     let failure = serde_json::to_string(HOSTILE).unwrap();
     // JSON's escapes are TOML's, too.
     let script = format!(
-        "[[turn]]\noutput_json = {output}\n[[turn.write]]\npath = 'x'\ncontent = ''\n[[turn]]\nfail = 'crash'\ntext = {failure}\n"
+        "[[turn]]\noutput_json = {output}\n[[turn]]\nfail = 'crash'\ntext = {failure}\n"
     );
     let agent = Arc::new(ScriptedAgent::new(Script::parse("hostile", &script).unwrap()));
     let set_up = move |_: Ink, _: Start| {
