@@ -23,9 +23,7 @@ async fn nothing_that_steers_a_terminal_is_printed() {
     let output = serde_json::to_string(&serde_json::to_string(HOSTILE).unwrap()).unwrap();
     let failure = serde_json::to_string(HOSTILE).unwrap();
     // JSON's escapes are TOML's, too.
-    let script = format!(
-        "[[turn]]\noutput_json = {output}\n[[turn]]\nfail = 'crash'\ntext = {failure}\n"
-    );
+    let script = format!("[[turn]]\noutput_json = {output}\n[[turn]]\nfail = 'crash'\ntext = {failure}\n");
     let agent = Arc::new(ScriptedAgent::new(Script::parse("hostile", &script).unwrap()));
     let set_up = move |_: Ink, _: Start| {
         let agent = agent.clone();

@@ -54,7 +54,7 @@ fn enormous_files_are_refused_by_name_with_the_limit() {
         // A file of the working tree, which a commit would hold in memory.
         sparse(&worktree.path().join("sparse"), 3 << 30);
         let error = worktree.commit_all(&author(), "x").unwrap_err().to_string();
-        assert!(error.contains("sparse has 3221225472 bytes") && error.contains("`Limits::object`"), "{error}");
+        assert!(error.contains("sparse (3221225472 bytes)") && error.contains("`Limits::object`"), "{error}");
     }
 }
 

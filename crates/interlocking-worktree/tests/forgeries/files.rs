@@ -3,7 +3,11 @@
 
 use std::{
     fs::{File, Permissions},
-    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _, fs::symlink, net::UnixListener},
+    os::unix::{
+        ffi::OsStrExt as _,
+        fs::{MetadataExt as _, PermissionsExt as _, symlink},
+        net::UnixListener,
+    },
     path::{Path, PathBuf},
 };
 
@@ -79,8 +83,11 @@ pub(crate) fn put(arena: &Arena, target: Target, noise: &mut Noise) {
     for _ in 0..noise.below(3) {
         let at = noise.pick(&["", "a.txt", "src", "src/lib.rs", "src/deep", "new", "new/file", ".gitignore"]);
         let mode = *noise.pick(&[0, 0o200, 0o400, 0o500, 0o300, 0o4755, 0o2777, 0o1777, 0o777]);
-        if place.join(at).symlink_metadata().is_ok_and(|found| !found.is_symlink()) {
-            std::fs::set_permissions(place.join(at), Permissions::from_mode(mode)).unwrap();
+        let at = place.join(at);
+        // What has another name is not the agent's alone: its mode would be the victim's.
+        let is_its_own = |found: std::fs::Metadata| found.is_dir() || !found.is_symlink() && found.nlink() == 1;
+        if is_reached(&place, &at) && at.symlink_metadata().is_ok_and(is_its_own) {
+            std::fs::set_permissions(at, Permissions::from_mode(mode)).unwrap();
         }
     }
 }
@@ -88,13 +95,7 @@ pub(crate) fn put(arena: &Arena, target: Target, noise: &mut Noise) {
 /// Puts one thing there. Where something above it is no directory any more, nothing.
 fn one(arena: &Arena, place: &Path, at: &Path, noise: &mut Noise) {
     delete_anything(at);
-    let above = at.parent().unwrap();
-    // Through no link: this is not who is tested.
-    let is_reached = above
-        .ancestors()
-        .take_while(|above| *above != place)
-        .all(|above| above.symlink_metadata().map_or(true, |found| found.is_dir()));
-    if !is_reached || std::fs::create_dir_all(above).is_err() {
+    if !is_reached(place, at) || std::fs::create_dir_all(at.parent().unwrap()).is_err() {
         return;
     }
     let victim = arena.victim();
@@ -136,6 +137,12 @@ fn one(arena: &Arena, place: &Path, at: &Path, noise: &mut Noise) {
             }
         }
     }
+}
+
+/// Whether no link is on the way: this is not who is tested.
+fn is_reached(place: &Path, at: &Path) -> bool {
+    let above = at.ancestors().skip(1).take_while(|above| above.starts_with(place) && *above != place);
+    above.into_iter().all(|above| above.symlink_metadata().map_or(true, |found| found.is_dir()))
 }
 
 fn any_target(victim: &Path, place: &Path, noise: &mut Noise) -> PathBuf {
