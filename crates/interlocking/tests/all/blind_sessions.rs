@@ -14,10 +14,13 @@ use interlocking::table::Isolation;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Where the sessions of a role are, or one of them.
+type Store = fn(role: &str, session: Option<&SessionId>) -> PathBuf;
+
 /// An agent whose programs would find sessions where this says.
 struct Keeping {
     agent: ScriptedAgent,
-    store: fn(role: &str, session: Option<&SessionId>) -> PathBuf,
+    store: Store,
 }
 
 #[async_trait]
@@ -68,11 +71,7 @@ impl Workspaces for Granting {
     }
 }
 
-fn run(
-    session: Option<&str>,
-    grant: Option<&'static str>,
-    store: fn(&str, Option<&SessionId>) -> PathBuf,
-) -> (Run<Apart>, Arc<Keeping>) {
+fn run(session: Option<&str>, grant: Option<&'static str>, store: Store) -> (Run<Apart>, Arc<Keeping>) {
     let agent = Arc::new(Keeping { agent: ScriptedAgent::new(Script::parse("both", BOTH).unwrap()), store });
     let session = session.map(|session| SessionId::new(session).unwrap());
     let run = apart_in(session).with_agent_for_others(agent.clone()).with_workspaces(Arc::new(Granting(grant)));
@@ -86,7 +85,7 @@ fn by_role(role: &str, _: Option<&SessionId>) -> PathBuf {
 /// In one directory, and where one is in the other's.
 #[tokio::test(start_paused = true)]
 async fn a_run_does_not_start_where_one_agent_can_read_the_others_sessions() {
-    let stores: [(fn(&str, Option<&SessionId>) -> PathBuf, &str); 2] = [
+    let stores: [(Store, &str); 2] = [
         (|_, _| PathBuf::from("/homes"), "/homes"),
         (|role, _| PathBuf::from(if role == "tests" { "/homes" } else { "/homes/code" }), "/homes/code"),
     ];
