@@ -53,9 +53,7 @@ pub(crate) fn turn(program: &FaultyProgram, make: Make) -> Outcome {
         ended = Some(runtime.block_on(conversation.run(turn, &listener)));
     });
     let (events, left_out) = (events.into_inner(), left_out.into_inner());
-    let outcome = Outcome { ended: ended.unwrap(), memory: held.bytes_max, events, left_out };
-    println!("{} MiB, {events} events, {left_out} left out: {}", held.bytes_max >> 20, outcome.words());
-    outcome
+    Outcome { ended: ended.unwrap(), memory: held.bytes_max, events, left_out }
 }
 
 impl Outcome {
