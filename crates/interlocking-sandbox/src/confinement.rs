@@ -48,25 +48,10 @@ impl Confinement {
     ///
     /// See [`EnterError`]; `work` was not called.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EnterError> {
-        self.enter_after(|| (), |()| work())
-    }
-
-    /// Like [`Confinement::enter`], but does `before` on that thread while it is not confined yet. It is for what binds the
-    /// thread and cannot be done confined, such as putting it into a namespace.
-    ///
-    /// # Errors
-    ///
-    /// See [`EnterError`]; `before` was called if there was a thread, and `work` was not.
-    pub fn enter_after<P, T: Send>(
-        &self,
-        before: impl FnOnce() -> P + Send,
-        work: impl FnOnce(P) -> T + Send,
-    ) -> Result<T, EnterError> {
         std::thread::scope(|scope| {
             let confined = std::thread::Builder::new().name("sandbox".to_owned()).spawn_scoped(scope, || {
-                let prepared = before();
                 self.enforcement.confine_this_thread()?;
-                Ok(work(prepared))
+                Ok(work())
             })?;
             match confined.join() {
                 Ok(result) => result,

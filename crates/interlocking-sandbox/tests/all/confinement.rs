@@ -91,18 +91,6 @@ fn a_place_of_another_users_is_said_to_be_one() {
     assert!(Sandbox::for_place(directory.path()).prepare().is_ok());
 }
 
-/// The thread is not confined yet when it does what cannot be done confined.
-#[test]
-fn what_comes_before_is_not_confined() {
-    let directory = tempfile::tempdir().unwrap();
-    std::fs::create_dir(directory.path().join("place")).unwrap();
-    let outside = directory.path().join("outside");
-    std::fs::write(&outside, "outside").unwrap();
-    let confinement = Sandbox::for_place(directory.path().join("place")).prepare().unwrap();
-    let reads = || std::fs::read_to_string(&outside).is_ok();
-    assert_eq!(confinement.enter_after(reads, |before| (before, reads())).unwrap(), (true, false));
-}
-
 #[test]
 fn a_sandbox_in_a_sandbox_is_the_narrower_of_both() {
     let directory = tempfile::tempdir().unwrap();
