@@ -133,7 +133,8 @@ fn without_a_verdict(finished: &Finished) -> String {
     format!("the test program {ending} before the harness had said what came of its tests{said}")
 }
 
-fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
+/// A failure of which nothing is known but its kind and a message.
+pub(crate) fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
     StructuredFailure {
         property_name: name.to_owned(),
         failure_type,

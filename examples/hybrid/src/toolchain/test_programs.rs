@@ -5,7 +5,7 @@ use super::cargo_test::Built;
 use super::confinement::Confinement;
 use super::execution::{self, Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun};
-use crate::harness::libtest::{self, OneTest};
+use crate::harness::libtest::{self, OneTest, bare_failure};
 use crate::source::PairedTest;
 use crate::types::{FailureType, StructuredFailure};
 use futures_util::StreamExt;
@@ -75,7 +75,7 @@ impl Suite<'_> {
             let is_there = |job: &Job<'_>| job.canary.as_ref().is_some_and(|(of, _)| of.stand_in == test.stand_in);
             if !jobs.iter().any(is_there) {
                 let message = "it is in the file, but no test program has it: it is not compiled";
-                outcome.failed.push(failure(&test.name, FailureType::ParseError, message));
+                outcome.failed.push(bare_failure(&test.name, FailureType::ParseError, message));
             }
         }
         let mut forged = BTreeSet::new();
@@ -218,20 +218,9 @@ fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-fn failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
-    StructuredFailure {
-        property_name: name.to_owned(),
-        failure_type,
-        counterexample: None,
-        expected: None,
-        actual: None,
-        message: message.to_owned(),
-    }
-}
-
 fn unlisted(program: &Path) -> TestOutcome {
     let message =
         format!("the test program {} does not list its tests: it must use Rust's own harness", program.display());
-    let failed = vec![failure(crate::harness::WHOLE_SUITE, FailureType::ParseError, &message)];
+    let failed = vec![bare_failure(crate::harness::WHOLE_SUITE, FailureType::ParseError, &message)];
     TestOutcome { failed, ..TestOutcome::default() }
 }
