@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say so")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads and writes what it has made itself")]
 
 #[path = "../../interlocking-bench/src/rounds.rs"]
 #[expect(dead_code, unreachable_pub, reason = "another package's module, of which a part is used")]

@@ -6,11 +6,14 @@ use gix::{
     ObjectId,
     bstr::{BString, ByteSlice as _},
     diff::tree::{Recorder, recorder::Change},
-    index::entry::{Flags, Mode, Stage, Stat},
+    index::entry::{Mode, Stat},
     objs::TreeRefIter,
 };
 
-use crate::git_error::{Doing as _, GitError};
+use crate::{
+    git_error::{Doing as _, GitError},
+    index,
+};
 
 /// The index of a tree, and which of its paths differ from the other's.
 pub(crate) struct Between {
@@ -59,27 +62,11 @@ pub(crate) fn between(
     let mut index = old.clone();
     index.remove_tree();
     index.remove_resolve_undo();
-    let (mut changed, mut new) = (HashSet::with_capacity(added.len()), Vec::new());
-    for (path, mode, id) in added {
-        // Most are in both: sorting tens of thousands of entries anew takes longer than all else.
-        match index.entry_index_by_path_and_stage(path.as_bstr(), Stage::Unconflicted) {
-            Some(number) => {
-                let entry = &mut index.entries_mut()[number];
-                (entry.stat, entry.id, entry.flags, entry.mode) = (Stat::default(), id, Flags::empty(), mode);
-            }
-            None => new.push((path.clone(), mode, id)),
-        }
-        gone.remove(&path);
-        changed.insert(path);
+    for (path, _, _) in &added {
+        gone.remove(path);
     }
-    if !gone.is_empty() {
-        index.remove_entries(|_, path, _| gone.contains(path));
-    }
-    if !new.is_empty() {
-        for (path, mode, id) in new {
-            index.dangerously_push_entry(Stat::default(), id, Flags::empty(), mode, path.as_bstr());
-        }
-        index.sort_entries();
-    }
+    let versions = added.iter().map(|(path, mode, id)| (path.as_bstr(), *id, *mode, Stat::default()));
+    index::change(&mut index, &gone, versions);
+    let changed = added.into_iter().map(|(path, _, _)| path).collect();
     Ok(Between { index, changed, gone })
 }

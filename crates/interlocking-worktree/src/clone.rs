@@ -16,6 +16,7 @@ use crate::{
     id::CommitId,
     index,
     name::BranchName,
+    ours,
     pack::PackWriter,
     registration::private_directory,
     repository::Repository,
@@ -99,7 +100,7 @@ impl Repository {
         if made.is_err() {
             for parent in missing_parents.iter().rev() {
                 // Only what is empty goes.
-                let _ = std::fs::remove_dir(parent);
+                let _ = ours::remove_dir(parent);
             }
         }
         made
@@ -169,26 +170,26 @@ fn fill(
     let own = root.join(".git");
     let doing = || format!("writing {}", own.display());
     for directory in ["objects/pack", "objects/info", "refs/heads", "refs/tags", "info"] {
-        std::fs::create_dir_all(own.join(directory)).doing(doing)?;
+        ours::create_dir_all(own.join(directory)).doing(doing)?;
     }
     let has_parents = copy_objects(git, base, &own.join("objects/pack"))?;
     if has_parents {
-        std::fs::write(own.join("shallow"), format!("{base}\n")).doing(doing)?;
+        file::write_anew(own.join("shallow"), format!("{base}\n")).doing(doing)?;
     }
     // Ignore rules and attributes that are not in the tree.
     for name in ["info/exclude", "info/attributes"] {
         if let Some(contents) = file::read(&common_directory.join(name), FileKind::Rules(Limits::of(git)))? {
-            std::fs::write(own.join(name), contents.bytes).doing(doing)?;
+            file::write_anew(own.join(name), contents.bytes).doing(doing)?;
         }
     }
-    std::fs::write(own.join("config"), settings.to_file()?).doing(doing)?;
+    file::write_anew(own.join("config"), settings.to_file()?).doing(doing)?;
     let reference = own.join(branch.full_name());
     if let Some(directory) = reference.parent() {
-        std::fs::create_dir_all(directory).doing(doing)?;
+        ours::create_dir_all(directory).doing(doing)?;
     }
-    std::fs::write(reference, format!("{base}\n")).doing(doing)?;
-    std::fs::write(own.join("HEAD"), format!("ref: {}\n", branch.full_name())).doing(doing)?;
-    std::fs::write(private_directory(&own).join(MARK), format!("{base}\n")).doing(doing)
+    file::write_anew(reference, format!("{base}\n")).doing(doing)?;
+    file::write_anew(own.join("HEAD"), format!("ref: {}\n", branch.full_name())).doing(doing)?;
+    file::write_anew(private_directory(&own).join(MARK), format!("{base}\n")).doing(doing)
 }
 
 /// Copies a commit with its tree into one pack. Whether the commit has parents.
@@ -258,5 +259,5 @@ fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), G
     let tree = tree_of(git, base)?;
     let mut index = git.index_from_tree(&tree).doing(doing)?;
     write_all_files(git, root, &mut index)?;
-    std::fs::write(git.index_path(), index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)
+    file::write_anew(git.index_path(), index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)
 }

@@ -9,9 +9,10 @@ use std::{
 
 use crate::{
     git_error::{Doing as _, GitError},
+    ours,
     registration::private_directory,
     trash::delete_tree,
-    untrusted::file::{Kind, open_with},
+    untrusted::file::{Kind, create_new, open_with},
 };
 
 const PREFIX: &str = ".interlocking-making-";
@@ -28,11 +29,11 @@ pub(crate) struct Making {
 impl Making {
     /// Deletes what dead processes left in `parent`, and begins another.
     pub(crate) fn begin(parent: &Path) -> Result<Self, GitError> {
-        std::fs::create_dir_all(parent).doing(|| format!("creating {}", parent.display()))?;
+        ours::create_dir_all(parent).doing(|| format!("creating {}", parent.display()))?;
         sweep(parent);
         let root = parent.join(name());
         let doing = || format!("creating {}", root.display());
-        std::fs::create_dir(&root).doing(doing)?;
+        ours::create_dir(&root).doing(doing)?;
         match lock(&root) {
             Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
             Err(error) => {
@@ -49,11 +50,11 @@ impl Making {
     /// Renames it to its place, where an empty directory may be.
     pub(crate) fn put_in_place(mut self, place: &Path) -> std::io::Result<()> {
         // Not every system renames over one.
-        match std::fs::remove_dir(place) {
+        match ours::remove_dir(place) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        std::fs::rename(&self.root, place)?;
+        ours::rename(&self.root, place)?;
         self.is_in_place = true;
         Ok(())
     }
@@ -68,7 +69,7 @@ impl Drop for Making {
 }
 
 fn sweep(parent: &Path) {
-    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    let Ok(entries) = ours::read_dir(parent) else { return };
     for entry in entries.flatten() {
         let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -92,10 +93,10 @@ fn lock_file(root: &Path) -> PathBuf {
 fn lock(root: &Path) -> std::io::Result<File> {
     let lock = lock_file(root);
     let draft = lock.with_extension("draft");
-    lock.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    let file = File::create_new(&draft)?;
+    lock.parent().map_or(Ok(()), ours::create_dir_all)?;
+    let file = create_new(&draft)?;
     file.lock()?;
-    std::fs::rename(draft, lock)?;
+    ours::rename(draft, lock)?;
     Ok(file)
 }
 

@@ -16,6 +16,7 @@ use crate::{
     make::Filling,
     name::BranchName,
     new_branch::{CreateBranchError, create_branch},
+    ours,
     references::{self, full_name},
     register::{is_ordinary, registered},
     remove::take_away,
@@ -181,7 +182,7 @@ impl Repository {
         if created.is_err() {
             for parent in missing_parents.iter().rev() {
                 // Only what is empty goes.
-                let _ = std::fs::remove_dir(parent);
+                let _ = ours::remove_dir(parent);
             }
         }
         created
@@ -316,7 +317,7 @@ impl Repository {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error).doing(doing).map_err(Into::into),
             Ok(metadata) => {
-                let is_empty = metadata.is_dir() && std::fs::read_dir(place).doing(doing)?.next().is_none();
+                let is_empty = metadata.is_dir() && ours::read_dir(place).doing(doing)?.next().is_none();
                 if is_empty { Ok(()) } else { Err(CreateError::PlaceOccupied { place: place.to_owned() }) }
             }
         }

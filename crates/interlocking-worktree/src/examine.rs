@@ -24,7 +24,6 @@ use crate::{
     change::ChangeKind,
     directory::{Directory, Kind, Look},
     git_error::{Doing as _, GitError},
-    index,
     untouched::{Seen, State, look},
     untracked::Untracked,
     untrusted::Limits,
@@ -46,11 +45,12 @@ pub(crate) struct Comparison {
     pub(crate) refreshed: Vec<(usize, Stat)>,
 }
 
-/// Compares all three. `untracked`: with files that are not tracked and not ignored.
+/// Compares all three. `head_tree`: none where the index is known to be of it. `untracked`: with files that are not tracked and not
+/// ignored.
 pub(crate) fn compare(
     git: &gix::Repository,
     index: &gix::index::File,
-    head_tree: ObjectId,
+    head_tree: Option<ObjectId>,
     untracked: bool,
 ) -> Result<Comparison, GitError> {
     let root = git.workdir().ok_or_else(|| GitError::new("comparing files", "there is no working tree"))?;
@@ -59,16 +59,15 @@ pub(crate) fn compare(
     let folds = git.config_snapshot().boolean("core.ignoreCase") == Some(true);
     let look = |range| look(root, index, range, stat, untracked, folds).doing(doing);
     let count = index.entries().len();
-    let is_staged_as_head = index::tree_of(index).doing(doing)? == Some(head_tree);
     let (staged, seen) = if count < MANY_FILES {
-        let staged = if is_staged_as_head { BTreeMap::new() } else { staged(git, index, head_tree)? };
+        let staged = head_tree.map_or_else(|| Ok(BTreeMap::new()), |tree| staged(git, index, tree))?;
         (staged, look(0..count)?)
     } else {
-        let shared = (!is_staged_as_head).then(|| git.clone().into_sync());
+        let shared = head_tree.map(|tree| (git.clone().into_sync(), tree));
         let stopped = |_| GitError::new(doing(), "the comparison has panicked");
         std::thread::scope(|scope| {
             let first = scope.spawn(|| look(0..count / 2));
-            let staged = shared.map(|git| scope.spawn(move || staged(&git.to_thread_local(), index, head_tree)));
+            let staged = shared.map(|(git, tree)| scope.spawn(move || staged(&git.to_thread_local(), index, tree)));
             let second = look(count / 2..count);
             let staged = staged.map_or(Ok(Ok(BTreeMap::new())), |staged| staged.join()).map_err(stopped)??;
             let (mut seen, second) = (first.join().map_err(stopped)??, second?);

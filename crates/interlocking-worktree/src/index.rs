@@ -1,11 +1,11 @@
 //! The index file: reading it, and replacing it under its lock.
 
-use std::{io::Write as _, path::PathBuf, time::Duration};
+use std::{collections::HashSet, io::Write as _, path::PathBuf, sync::Arc, time::Duration};
 
 use gix::{
     ObjectId,
-    bstr::BStr,
-    index::entry::{Flags, Stage},
+    bstr::{BStr, BString, ByteSlice as _},
+    index::entry::{Flags, Mode, Stage, Stat},
     objs::Kind,
 };
 
@@ -15,7 +15,11 @@ use crate::{
     mend::mend_locks,
     note::{Intent, Note, canonical_common_directory},
     path::RepositoryPath,
-    step, untrusted,
+    step,
+    untrusted::{
+        self, Limits,
+        known_index::{self, KnownIndex},
+    },
     worktree::WorktreeError,
 };
 
@@ -30,6 +34,7 @@ pub(crate) struct IndexLock {
     note: Note,
     /// Canonical: the worktree's private directory.
     pub(crate) git_directory: PathBuf,
+    limits: Limits,
 }
 
 impl IndexLock {
@@ -47,7 +52,7 @@ pub(crate) fn lock(git: &gix::Repository) -> Result<IndexLock, WorktreeError> {
     let mut note = Note::write(&canonical_common_directory(git)?, &[])?;
     let mend = || drop(mend_locks(git));
     match LockFile::acquire(&mut note, &path, PATIENCE, mend) {
-        Ok(file) => Ok(IndexLock { file, note, git_directory }),
+        Ok(file) => Ok(IndexLock { file, note, git_directory, limits: Limits::of(git) }),
         Err(LockError::Busy) => {
             let mut lock = path.into_os_string();
             lock.push(".lock");
@@ -62,9 +67,24 @@ pub(crate) fn lock(git: &gix::Repository) -> Result<IndexLock, WorktreeError> {
 /// `reveal`: forget "assume unchanged" and, without a sparse checkout, "skip worktree". Whoever sets these in an
 /// agent's worktree hides a change from every later look at it.
 pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::File, GitError> {
+    Ok(read_with_tree(git, reveal)?.0)
+}
+
+/// [`read`], and the tree that has exactly its entries: none where no tree has.
+pub(crate) fn read_with_tree(
+    git: &gix::Repository,
+    reveal: bool,
+) -> Result<(gix::index::File, Option<ObjectId>), GitError> {
     let path = git.index_path();
-    let index = untrusted::index::read(git, &path)?.unwrap_or_else(|| gix::index::State::new(git.object_hash()));
-    let mut index = gix::index::File::from_state(index, path);
+    let (state, tree) = match untrusted::index::read(git, &path)? {
+        Some(found) => {
+            let mut state = found.index.state.clone();
+            state.set_timestamp(filetime::FileTime::from_system_time(found.written));
+            (state, found.index.tree().doing(|| format!("computing the tree of {}", path.display()))?)
+        }
+        None => (gix::index::State::new(git.object_hash()), Some(ObjectId::empty_tree(git.object_hash()))),
+    };
+    let mut index = gix::index::File::from_state(state, path);
     if reveal {
         let mut hiding = gix::index::entry::Flags::ASSUME_VALID;
         let is_sparse = git.config_snapshot().boolean("core.sparseCheckout") == Some(true);
@@ -75,7 +95,7 @@ pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::Fi
             entry.flags.remove(hiding);
         }
     }
-    Ok(index)
+    Ok((index, tree))
 }
 
 /// The paths that a merge left unresolved.
@@ -87,13 +107,45 @@ pub(crate) fn conflicted(index: &gix::index::State) -> Vec<RepositoryPath> {
     paths
 }
 
+/// Takes what is `gone` out of an index, and puts versions of paths into it, as nothing but what they are.
+///
+/// Most are there already and are replaced in their places: sorting tens of thousands of entries anew takes longer.
+pub(crate) fn change<'path>(
+    index: &mut gix::index::State,
+    gone: &HashSet<BString>,
+    versions: impl IntoIterator<Item = (&'path BStr, ObjectId, Mode, Stat)>,
+) {
+    if !gone.is_empty() {
+        index.remove_entries(|_, path, entry| entry.stage() == Stage::Unconflicted && gone.contains(path));
+    }
+    let mut added = Vec::new();
+    for (path, id, mode, stat) in versions {
+        match index.entry_index_by_path_and_stage(path, Stage::Unconflicted) {
+            Some(number) => {
+                let entry = &mut index.entries_mut()[number];
+                (entry.stat, entry.id, entry.flags, entry.mode) = (stat, id, Flags::empty(), mode);
+            }
+            None => added.push((path, id, mode, stat)),
+        }
+    }
+    if !added.is_empty() {
+        for (path, id, mode, stat) in added {
+            index.dangerously_push_entry(stat, id, Flags::empty(), mode, path);
+        }
+        index.sort_entries();
+    }
+}
+
 /// Writes `index` into the lock, so that [`replace`] has only to rename it. `tree`: as for [`to_bytes`].
 pub(crate) fn stage(lock: IndexLock, index: &gix::index::File, tree: Option<ObjectId>) -> Result<IndexLock, GitError> {
     let doing = || format!("writing {}", index.path().display());
-    let IndexLock { mut file, note, git_directory } = lock;
-    file.write_all(&to_bytes(index, tree).doing(doing)?).doing(doing)?;
+    let IndexLock { mut file, note, git_directory, limits } = lock;
+    let bytes = to_bytes(index, tree).doing(doing)?;
+    file.write_all(&bytes).doing(doing)?;
     step::reached("an index is staged");
-    Ok(IndexLock { file, note, git_directory })
+    let known = KnownIndex::written(bytes, limits, gix::index::State::clone(index), tree);
+    known_index::keep(index.path(), &Arc::new(known));
+    Ok(IndexLock { file, note, git_directory, limits })
 }
 
 /// Puts the staged index in place.
@@ -148,12 +200,20 @@ pub(crate) fn tree_of(index: &gix::index::State) -> gix::Result<Option<ObjectId>
             close(&mut open, before, hash)?;
         }
         let begin = open.last().map_or(0, |(end, _)| if *end == 0 { 0 } else { *end + 1 });
-        for (slash, _) in path.iter().enumerate().skip(begin).filter(|(_, byte)| **byte == b'/') {
-            open.push((slash, Vec::new()));
+        let name = path[begin..].rfind_byte(b'/').map_or(begin, |last| begin + last + 1);
+        for slash in path[begin..name].find_iter(b"/") {
+            open.push((begin + slash, Vec::new()));
         }
-        let begin = open.last().map_or(0, |(end, _)| if *end == 0 { 0 } else { *end + 1 });
         if let Some((_, tree)) = open.last_mut() {
-            put(tree, entry.mode.bits(), &path[begin..], &entry.id);
+            let mode = match entry.mode {
+                Mode::FILE => b"100644 ",
+                Mode::FILE_EXECUTABLE => b"100755 ",
+                Mode::SYMLINK => b"120000 ",
+                Mode::COMMIT => b"160000 ",
+                // A directory, of which no index has any that is read here.
+                _ => return Ok(None),
+            };
+            put(tree, mode, &path[name..], &entry.id);
         }
         before = path;
     }
@@ -170,13 +230,13 @@ fn close(open: &mut Vec<(usize, Vec<u8>)>, path: &BStr, hash: gix::hash::Kind) -
     let id = gix::objs::compute_hash(hash, Kind::Tree, &tree)?;
     if let Some((above, parent)) = open.last_mut() {
         let begin = if *above == 0 { 0 } else { *above + 1 };
-        put(parent, 0o40_000, &path[begin..end], &id);
+        put(parent, b"40000 ", &path[begin..end], &id);
     }
     Ok(())
 }
 
-fn put(tree: &mut Vec<u8>, mode: u32, name: &[u8], id: &gix::oid) {
-    tree.extend_from_slice(format!("{mode:o} ").as_bytes());
+fn put(tree: &mut Vec<u8>, mode: &[u8], name: &[u8], id: &gix::oid) {
+    tree.extend_from_slice(mode);
     tree.extend_from_slice(name);
     tree.push(0);
     tree.extend_from_slice(id.as_bytes());
@@ -184,5 +244,5 @@ fn put(tree: &mut Vec<u8>, mode: u32, name: &[u8], id: &gix::oid) {
 
 /// Whether the file says what others are like.
 pub(crate) fn has_attributes(path: &BStr) -> bool {
-    path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes")
+    path.strip_suffix(b".gitattributes").is_some_and(|above| above.is_empty() || above.ends_with(b"/"))
 }

@@ -21,14 +21,16 @@ use gix::{
 use crate::{
     directory::Directory,
     git_error::{Doing as _, GitError},
+    held::Held,
     mend::{Forms, Found},
     note::unique_name,
+    ours,
     pool::lock,
     pristine::{self, Pristine},
     step,
     strip::strip,
     trash::delete_tree,
-    untrusted::file::{Kind as FileKind, open_with},
+    untrusted::file::{Kind as FileKind, create_new, open_with},
 };
 
 /// Clocks of file systems tick this slowly.
@@ -37,14 +39,14 @@ const TICK: Duration = Duration::from_millis(20);
 /// An item that is being made.
 pub(crate) struct Draft {
     directory: PathBuf,
-    _lock: File,
+    _lock: Held,
     is_done: bool,
 }
 
 /// An item that is about to be used.
 pub(crate) struct Claim {
     directory: PathBuf,
-    _lock: File,
+    _lock: Held,
     pub(crate) noted: Pristine,
 }
 
@@ -57,10 +59,10 @@ impl Draft {
             return Ok(None);
         }
         let directory = pool.join(format!("{}.draft", unique_name()));
-        std::fs::create_dir(&directory).doing(doing)?;
-        let file = File::options().create_new(true).write(true).open(directory.join("lock")).doing(doing)?;
-        file.lock().doing(doing)?;
-        Ok(Some(Self { directory, _lock: file, is_done: false }))
+        ours::create_dir(&directory).doing(doing)?;
+        let file = create_new(&directory.join("lock")).doing(doing)?;
+        let lock = Held::wait_for(file).doing(doing)?;
+        Ok(Some(Self { directory, _lock: lock, is_done: false }))
     }
 
     /// Cleans `files` and takes them in. `noted_at` is where what is noted of them comes from.
@@ -100,9 +102,9 @@ impl Draft {
             }
         }
         pristine::save(&self.directory, &noted.index, noted.tree, noted.form.as_bstr())?;
-        std::fs::rename(files, self.directory.join("files")).doing(doing)?;
+        ours::rename(files, self.directory.join("files")).doing(doing)?;
         step::reached("retired files are in the pool");
-        std::fs::rename(&self.directory, self.directory.with_extension("ready")).doing(doing)?;
+        ours::rename(&self.directory, self.directory.with_extension("ready")).doing(doing)?;
         self.is_done = true;
         step::reached("a retired worktree is ready");
         Ok(())
@@ -122,11 +124,12 @@ impl Claim {
     pub(crate) fn any(git: &gix::Repository, pool: &Path) -> Result<Option<Self>, GitError> {
         for directory in ready(pool)? {
             let Ok(Some(file)) = open_lock(&directory) else { continue };
-            if file.try_lock().is_err() || !directory.join("files").is_dir() {
+            let Ok(lock) = Held::take(file) else { continue };
+            if !directory.join("files").is_dir() {
                 continue;
             }
             match Pristine::read(git, &directory) {
-                Ok(noted) => return Ok(Some(Self { directory, _lock: file, noted })),
+                Ok(noted) => return Ok(Some(Self { directory, _lock: lock, noted })),
                 // Whatever happened to it, it is of no use.
                 Err(_) => drop(delete_tree(&directory)),
             }
@@ -150,9 +153,9 @@ impl Drop for Claim {
         // Once the files are in their place, nothing is left but what is made here.
         if !self.files().exists() {
             for name in [pristine::NOTE, "lock"] {
-                let _ = std::fs::remove_file(self.directory.join(name));
+                let _ = ours::remove_file(self.directory.join(name));
             }
-            if std::fs::remove_dir(&self.directory).is_ok() {
+            if ours::remove_dir(&self.directory).is_ok() {
                 return;
             }
         }
@@ -174,7 +177,7 @@ pub(crate) fn sweep(pool: &Path) -> Result<(), GitError> {
         let is_abandoned = match open_lock(&item) {
             // Killed before it was there; nobody begins one while we count.
             Err(_) | Ok(None) => true,
-            Ok(Some(file)) => file.try_lock().is_ok(),
+            Ok(Some(file)) => Held::take(file).is_ok(),
         };
         let is_whole = item.extension() == Some("ready".as_ref()) && item.join("files").is_dir();
         if is_abandoned && !is_whole {
@@ -192,7 +195,7 @@ fn open_lock(item: &Path) -> Result<Option<File>, GitError> {
 fn items(pool: &Path) -> Result<Vec<PathBuf>, GitError> {
     let doing = || format!("reading the pool in {}", pool.display());
     let mut items = Vec::new();
-    for entry in std::fs::read_dir(pool).doing(doing)? {
+    for entry in ours::read_dir(pool).doing(doing)? {
         let entry = entry.doing(doing)?;
         let name = entry.file_name();
         let Some((number, kind)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };

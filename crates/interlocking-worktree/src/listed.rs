@@ -62,7 +62,6 @@ pub(crate) fn copy_listed(from: &Path, git: &gix::Repository, listed: &[Reposito
     Ok(())
 }
 
-#[cfg(unix)]
 fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> {
     use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat};
     use std::{fs::File, os::fd::OwnedFd};
@@ -115,35 +114,5 @@ fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> 
         opened => opened.map_err(std::io::Error::from).doing(doing)?,
     };
     std::io::copy(&mut File::from(file), &mut File::from(copy)).map(drop).doing(doing)?;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> {
-    let doing = || format!("copying {path} to {}", to.display());
-    let relative = path.to_path();
-    for root in [from, to] {
-        for part in relative.ancestors().filter(|part| !part.as_os_str().is_empty()) {
-            if root.join(part).symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-                return Err(CopyError::NotAFile { path: path.clone(), root: root.to_owned() });
-            }
-        }
-    }
-    match from.join(&relative).symlink_metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(CopyError::Missing { path: path.clone(), root: from.to_owned() });
-        }
-        Ok(found) if !found.is_file() => {
-            return Err(CopyError::NotAFile { path: path.clone(), root: from.to_owned() });
-        }
-        found => drop(found.doing(doing)?),
-    }
-    if to.join(&relative).exists() {
-        return Err(CopyError::Exists { path: path.clone() });
-    }
-    if let Some(parent) = to.join(&relative).parent() {
-        std::fs::create_dir_all(parent).doing(doing)?;
-    }
-    std::fs::copy(from.join(&relative), to.join(&relative)).map(drop).doing(doing)?;
     Ok(())
 }

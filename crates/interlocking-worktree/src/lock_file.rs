@@ -14,7 +14,8 @@ use std::{
 
 use crate::{
     note::{Intent, Note},
-    step,
+    ours, step,
+    untrusted::file::create_new,
 };
 
 /// A lock that is held. Dropped, it is released, and what it locks is as it was.
@@ -48,25 +49,22 @@ impl LockFile {
         let mut lock = resource.as_os_str().to_owned();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
-        if !cfg!(unix) {
-            return Self::without_proof(resource, lock);
-        }
         let (number, held) = note.next_held();
-        let file = File::options().create_new(true).write(true).open(&held).map_err(LockError::Failed)?;
+        let file = create_new(&held).map_err(LockError::Failed)?;
         let noted = note.add(&Intent::Lock { lock: lock.clone(), number });
         if let Err(error) = noted {
-            let _ = std::fs::remove_file(&held);
+            let _ = ours::remove_file(&held);
             return Err(LockError::Failed(std::io::Error::other(error)));
         }
         step::reached("a lock is announced");
         let give_up = |error| {
-            let _ = std::fs::remove_file(&held);
+            let _ = ours::remove_file(&held);
             Err(error)
         };
         let deadline = Instant::now() + patience;
         let mut pause = Duration::from_millis(1);
         loop {
-            match std::fs::hard_link(&held, &lock) {
+            match ours::hard_link(&held, &lock) {
                 Ok(()) => break,
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     mend();
@@ -80,7 +78,7 @@ impl LockFile {
                     pause = (pause * 2).min(Duration::from_millis(50));
                 }
                 Err(error) if is_unsupported(&error) => {
-                    let _ = std::fs::remove_file(&held);
+                    let _ = ours::remove_file(&held);
                     return Self::without_proof(resource, lock);
                 }
                 Err(error) => return give_up(LockError::Failed(error)),
@@ -91,7 +89,7 @@ impl LockFile {
     }
 
     fn without_proof(resource: &Path, lock: PathBuf) -> Result<Self, LockError> {
-        match File::options().create_new(true).write(true).open(&lock) {
+        match create_new(&lock) {
             Ok(file) => Ok(Self { resource: resource.to_owned(), lock, held: None, file, is_released: false }),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(LockError::Busy),
             Err(error) => Err(LockError::Failed(error)),
@@ -105,7 +103,7 @@ impl LockFile {
 
     /// Puts what was written into the lock in the place of what it locks, and releases it.
     pub(crate) fn commit(mut self) -> std::io::Result<()> {
-        std::fs::rename(&self.lock, &self.resource)?;
+        ours::rename(&self.lock, &self.resource)?;
         self.is_released = true;
         step::reached("a locked file is replaced");
         Ok(())
@@ -127,17 +125,16 @@ impl Drop for LockFile {
         if !self.is_released {
             let is_ours = self.held.as_ref().is_none_or(|held| is_same_file(held, &self.lock));
             if is_ours {
-                let _ = std::fs::remove_file(&self.lock);
+                let _ = ours::remove_file(&self.lock);
             }
         }
         if let Some(held) = &self.held {
-            let _ = std::fs::remove_file(held);
+            let _ = ours::remove_file(held);
         }
     }
 }
 
 /// Whether both names are of one file. Whoever holds a name of a file keeps its number from being used again.
-#[cfg(unix)]
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (std::fs::symlink_metadata(one), std::fs::symlink_metadata(other)) {
         (Ok(one), Ok(other)) => identity(&one) == identity(&other) && one.is_file(),
@@ -145,13 +142,6 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The standard library cannot tell; no lock is made of two names there.
-#[cfg(not(unix))]
-pub(crate) fn is_same_file(_: &Path, _: &Path) -> bool {
-    false
-}
-
-#[cfg(unix)]
 fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt as _;
     (metadata.dev(), metadata.ino())

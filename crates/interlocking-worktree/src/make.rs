@@ -25,14 +25,14 @@ use crate::{
     name::BranchName,
     new_branch::create_branch,
     note::{Intent, Note},
-    pristine, references,
+    ours, pristine, references,
     register::{self, Entry},
     remove::take_away,
     repository::Repository,
     signature::Signature,
     step,
     strip::strip,
-    untrusted::program,
+    untrusted::{file, program},
     worktree::Worktree,
 };
 
@@ -115,13 +115,13 @@ impl Repository {
         let entry = Entry { place, files, branch: full_name.as_deref(), commit: from.git(), by: &by };
         let registered = if retired.is_some() { make_parents(place) } else { make_directory(place) }.doing(doing);
         if let Err(error) = registered.and_then(|()| register::register(git, &git_directory, &entry)) {
-            let _ = std::fs::remove_file(files.join(".git"));
-            let _ = if was_there || retired.is_some() { Ok(()) } else { std::fs::remove_dir(place) };
+            let _ = ours::remove_file(files.join(".git"));
+            let _ = if was_there || retired.is_some() { Ok(()) } else { ours::remove_dir(place) };
             undo(false);
             return Err(error.into());
         }
         // Only now, when whoever mends knows by its entry whose the directory is.
-        let moved = retired.map_or(Ok(()), |files| std::fs::rename(files, place).doing(doing));
+        let moved = retired.map_or(Ok(()), |files| ours::rename(files, place).doing(doing));
         // The files are written while others register theirs.
         drop(registration);
 
@@ -142,8 +142,8 @@ impl Repository {
                 }
             }
             step::reached("new files are written");
-            let path = git_directory.join("index");
-            std::fs::write(&path, index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)?;
+            let bytes = index::to_bytes(&index, Some(tree)).doing(doing)?;
+            file::write_anew(git_directory.join("index"), bytes).doing(doing)?;
             if let Some(form) = form {
                 let noted = pristine::directory_of(self.common_directory(), &name);
                 pristine::save(&noted, &index, tree, form.as_bstr())?;
@@ -158,7 +158,7 @@ impl Repository {
             let _guard = self.lock_registration()?;
             undo(true);
             if was_there {
-                let _ = std::fs::create_dir(place);
+                let _ = ours::create_dir(place);
             }
             return Err(error.into());
         }
@@ -168,12 +168,12 @@ impl Repository {
 }
 
 fn make_parents(place: &Path) -> std::io::Result<()> {
-    place.parent().map_or(Ok(()), std::fs::create_dir_all)
+    place.parent().map_or(Ok(()), ours::create_dir_all)
 }
 
 fn make_directory(place: &Path) -> std::io::Result<()> {
     make_parents(place)?;
-    match std::fs::create_dir(place) {
+    match ours::create_dir(place) {
         // It is empty: that has been looked at.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => made?,

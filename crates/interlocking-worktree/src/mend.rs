@@ -23,6 +23,7 @@ use crate::{
     index,
     lock_file::is_same_file,
     note::{Intent, LeftNote, canonical_common_directory, left_behind},
+    ours,
     snapshot::is_absent,
     step,
     untrusted::{self, Limits, file},
@@ -97,7 +98,7 @@ fn mend(git: &gix::Repository, common_directory: &Path, note: &LeftNote) -> Resu
         }
     }
     for lock in ours {
-        match std::fs::remove_file(lock) {
+        match ours::remove_file(lock) {
             Err(error) if !is_absent(&error) => return Err(error).doing(|| format!("deleting {}", lock.display())),
             _ => step::reached("a lock is mended"),
         }
@@ -117,7 +118,7 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
     let limits = Limits::of(&linked);
     let staged = file::read(&lock, file::Kind::Index(limits))?;
     if staged.is_some_and(|staged| untrusted::index::is_whole(&staged.bytes, linked.object_hash(), limits)) {
-        std::fs::rename(&lock, &resource).doing(|| format!("replacing {}", resource.display()))?;
+        ours::rename(&lock, &resource).doing(|| format!("replacing {}", resource.display()))?;
         step::reached("an index is mended");
     }
     Ok(true)

@@ -8,6 +8,7 @@ use crate::{
     git_error::{Doing as _, GitError},
     id::CommitId,
     note::{Intent, left_behind},
+    ours,
     references::{self, MoveError},
     registration::private_directory,
     remove::{is_trash, take_away_unnoted},
@@ -68,8 +69,8 @@ impl Repository {
             }
         } else if is_first_link(place, git_directory) {
             // Before the entry there is nothing but the link.
-            let _ = std::fs::remove_file(place.join(".git"));
-            let _ = std::fs::remove_dir(place);
+            let _ = ours::remove_file(place.join(".git"));
+            let _ = ours::remove_dir(place);
         }
         step::reached("a creation is taken away");
         self.sweep_drafts()?;
@@ -88,7 +89,7 @@ impl Repository {
     fn sweep_drafts(&self) -> Result<(), GitError> {
         let directory = private_directory(self.common_directory());
         let doing = || format!("sweeping {}", directory.display());
-        for entry in std::fs::read_dir(&directory).doing(doing)? {
+        for entry in ours::read_dir(&directory).doing(doing)? {
             let path = entry.doing(doing)?.path();
             if path.extension().is_some_and(|extension| extension == "entry") {
                 delete_tree(&path).doing(doing)?;
@@ -133,7 +134,7 @@ fn line_of(path: &Path) -> Option<Vec<u8>> {
 
 /// Whether the place has nothing but the link to an entry that is not there.
 fn is_first_link(place: &Path, git_directory: &Path) -> bool {
-    let Ok(mut entries) = std::fs::read_dir(place) else { return false };
+    let Ok(mut entries) = ours::read_dir(place) else { return false };
     let is_alone = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git"));
     let names = is_linked_to(place, git_directory);
     // Written in two steps, or not at all.
@@ -158,7 +159,7 @@ fn end_removal(path: &Path, away: &Path, git_directory: &Path, unregistered: &Pa
     // Taken away with its link, or nothing was there to be taken.
     let is_entry_of_it = path.symlink_metadata().is_err() || is_linked_to(away, git_directory);
     if is_entry_of_it && names_place(git_directory, path) {
-        std::fs::rename(git_directory, unregistered).doing(|| format!("renaming {}", git_directory.display()))?;
+        ours::rename(git_directory, unregistered).doing(|| format!("renaming {}", git_directory.display()))?;
         step::reached("a removal is ended");
     }
     for directory in [away, unregistered] {

@@ -20,8 +20,9 @@ use gix::{
 
 use crate::{
     git_error::{Doing as _, GitError},
+    ours,
     registration::private_directory,
-    untrusted::file::{Kind, open_with},
+    untrusted::file::{Kind, create_new, open_with},
     with_directory::with_directory,
 };
 
@@ -105,13 +106,13 @@ impl Note {
         loop {
             let name = unique_name();
             let draft = directory.join(format!("{name}.draft"));
-            let open = || File::options().create_new(true).read(true).append(true).open(&draft);
+            let open = || create_new(&draft);
             let file = with_directory(&draft, open).doing(doing)?;
             // Locked before it has its name: nobody finds it unlocked.
             file.lock().doing(doing)?;
             (&file).write_all(&text).doing(doing)?;
             let path = directory.join(format!("{name}.note"));
-            match std::fs::rename(&draft, &path) {
+            match ours::rename(&draft, &path) {
                 Ok(()) => return Ok(Self { path, file, held: 0 }),
                 // Swept away between its creation and its locking.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -126,6 +127,12 @@ impl Note {
         (&self.file).write_all(&encode(intent)).doing(|| format!("adding to {}", self.path.display()))
     }
 
+    /// What all worktrees of the repository share.
+    pub(crate) fn common_directory(&self) -> &Path {
+        // It lies in `interlocking/notes` there.
+        self.path.ancestors().nth(3).unwrap_or(&self.path)
+    }
+
     /// The number and the path of the note's next file that a lock is to be a second name of.
     pub(crate) fn next_held(&mut self) -> (usize, PathBuf) {
         let number = self.held;
@@ -136,7 +143,7 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        let _ = ours::remove_file(&self.path);
     }
 }
 
@@ -150,17 +157,17 @@ impl LeftNote {
     pub(crate) fn mended(self) {
         for intent in &self.intents {
             if let Intent::Lock { number, .. } = intent {
-                let _ = std::fs::remove_file(held(&self.path, *number));
+                let _ = ours::remove_file(held(&self.path, *number));
             }
         }
-        let _ = std::fs::remove_file(&self.path);
+        let _ = ours::remove_file(&self.path);
     }
 }
 
 /// Whether there are notes at all, of whatever process.
 pub(crate) fn any(common_directory: &Path) -> Result<bool, GitError> {
     let directory = directory_of(common_directory);
-    match std::fs::read_dir(&directory) {
+    match ours::read_dir(&directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         entries => Ok(entries.doing(|| format!("reading the notes in {}", directory.display()))?.next().is_some()),
     }
@@ -174,7 +181,7 @@ pub(crate) fn left_behind(
 ) -> Result<Vec<LeftNote>, GitError> {
     let directory = directory_of(common_directory);
     let doing = || format!("reading the notes in {}", directory.display());
-    let entries = match std::fs::read_dir(&directory) {
+    let entries = match ours::read_dir(&directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.doing(doing)?,
     };
@@ -192,7 +199,7 @@ pub(crate) fn left_behind(
             continue;
         }
         if is_draft {
-            let _ = std::fs::remove_file(&path);
+            let _ = ours::remove_file(&path);
             continue;
         }
         let mut text = Vec::new();

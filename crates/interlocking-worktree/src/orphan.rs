@@ -8,7 +8,9 @@ use std::{
 
 use crate::{
     git_error::{Doing as _, GitError},
+    held::Held,
     list::WorktreeEntry,
+    ours,
     run::{close, mark_kept, take_away},
     untrusted::file::{Kind, open_with},
     worktree::Worktree,
@@ -21,7 +23,7 @@ pub struct Orphan {
     yard: Yard,
     run: PlaceName,
     directory: PathBuf,
-    lock: File,
+    lock: Held,
     is_kept: bool,
     worktrees: Vec<WorktreeEntry>,
 }
@@ -38,19 +40,17 @@ impl Yard {
         let worktrees = self.repository.worktrees()?;
         let _beginning = self.lock()?;
         let mut orphans = Vec::new();
-        for entry in std::fs::read_dir(&self.directory).doing(doing)? {
+        for entry in ours::read_dir(&self.directory).doing(doing)? {
             let entry = entry.doing(doing)?;
             let run = entry.file_name().to_str().and_then(|name| PlaceName::new(name).ok());
             let (Some(run), true) = (run, entry.file_type().doing(doing)?.is_dir()) else { continue };
             let directory = entry.path();
             // A link there is not followed: what it leads to would be locked and written to.
             let opened = open_with(&directory.join(RUN), Kind::Link, File::options().read(true).append(true));
-            let Ok(Some(mut lock)) = opened else { continue };
-            if lock.try_lock().is_err() {
-                continue;
-            }
+            let Ok(Some(opened)) = opened else { continue };
+            let Ok(lock) = Held::take(opened) else { continue };
             let mut text = String::new();
-            lock.read_to_string(&mut text).doing(doing)?;
+            (&*lock).read_to_string(&mut text).doing(doing)?;
             let in_it = |entry: &&WorktreeEntry| entry.path.parent() == Some(&directory);
             let worktrees = worktrees.iter().filter(in_it).cloned().collect();
             orphans.push(Orphan {

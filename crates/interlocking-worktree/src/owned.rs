@@ -5,6 +5,8 @@ use std::{fs::File, path::Path};
 use crate::{
     create::CreateError,
     git_error::{Doing as _, GitError},
+    held::Held,
+    ours,
     repository::Repository,
     untrusted::file::{self, Kind, open_with},
 };
@@ -20,22 +22,21 @@ pub(crate) fn own(repository: &Repository, directory: &Path, marker: &str) -> Re
         Some(found) => Ok(found.bytes == owner),
         None => {
             repository.check_outside(directory)?;
-            std::fs::create_dir_all(directory).doing(doing)?;
-            if std::fs::read_dir(directory).doing(doing)?.next().is_some() {
+            ours::create_dir_all(directory).doing(doing)?;
+            if ours::read_dir(directory).doing(doing)?.next().is_some() {
                 return Ok(false);
             }
-            std::fs::write(&marker, owner).doing(doing)?;
+            file::write_anew(marker, owner).doing(doing)?;
             Ok(true)
         }
     }
 }
 
 /// Holds the directory against every other thread and process that does.
-pub(crate) fn lock(directory: &Path, marker: &str) -> Result<File, GitError> {
+pub(crate) fn lock(directory: &Path, marker: &str) -> Result<Held, GitError> {
     let path = directory.join(marker);
     let doing = || format!("locking {}", path.display());
     let file = open_with(&path, Kind::Link, File::options().read(true).write(true))?;
     let file = file.ok_or_else(|| GitError::new(doing(), "it is gone"))?;
-    file.lock().doing(doing)?;
-    Ok(file)
+    Held::wait_for(file).doing(doing)
 }

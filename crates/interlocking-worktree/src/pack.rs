@@ -18,7 +18,10 @@ use gix::{
     },
 };
 
-use crate::git_error::{Doing as _, GitError};
+use crate::{
+    git_error::{Doing as _, GitError},
+    untrusted::file,
+};
 
 /// Marks a version 2 index.
 const INDEX_SIGNATURE: [u8; 4] = [0xff, b't', b'O', b'c'];
@@ -49,7 +52,7 @@ impl PackWriter {
         let doing = || format!("writing {}", file.display());
         let expected = u32::try_from(count).map_err(|_| GitError::new(doing(), "too many objects for one pack"))?;
         let mut writer = Self {
-            out: BufWriter::with_capacity(256 * 1024, File::create_new(file).doing(doing)?),
+            out: BufWriter::with_capacity(256 * 1024, file::create_new(file).doing(doing)?),
             hasher: gix::hash::hasher(gix::hash::Kind::Sha1),
             compress: Compress::new(Compression::BEST_SPEED),
             buffer: Vec::new(),
@@ -92,7 +95,7 @@ impl PackWriter {
         let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
         hasher.update(&bytes);
         bytes.extend_from_slice(hasher.try_finalize().doing(doing)?.as_slice());
-        std::fs::write(index, bytes).doing(doing)
+        file::write_anew(index, bytes).doing(doing)
     }
 
     fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {

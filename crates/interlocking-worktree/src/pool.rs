@@ -5,18 +5,17 @@
 //! its directory, its files as far as they are the same, and nothing else: entry, HEAD, branch, index and configuration
 //! are made as for any new worktree.
 
-use std::{
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     create::{CreateError, NewHead, missing_parents, resolve, tree_at},
     git_error::GitError,
+    held::Held,
     id::CommitId,
     item::{self, Claim},
     make::Filling,
     name::BranchName,
+    ours,
     owned::{self, own},
     pristine::Pristine,
     register::is_ordinary,
@@ -140,7 +139,7 @@ impl Pool {
         if made.is_err() {
             for parent in missing_parents.iter().rev() {
                 // Only what is empty goes.
-                let _ = std::fs::remove_dir(parent);
+                let _ = ours::remove_dir(parent);
             }
         }
         made
@@ -199,6 +198,6 @@ impl Drop for Retired {
 }
 
 /// Held while items are counted, so that there are never more than the limit.
-pub(crate) fn lock(directory: &Path) -> Result<File, GitError> {
+pub(crate) fn lock(directory: &Path) -> Result<Held, GitError> {
     owned::lock(directory, MARKER)
 }

@@ -10,7 +10,7 @@ use gix::{
 
 use crate::{
     git_error::{Doing as _, GitError},
-    pristine_note,
+    ours, pristine_note,
     registration::private_directory,
     untrusted::{
         Limits,
@@ -37,8 +37,8 @@ pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
 /// Notes what has just been written: the index once more, where nobody touches it.
 pub(crate) fn save(directory: &Path, index: &gix::index::State, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
     let doing = || format!("writing {}", directory.display());
-    std::fs::create_dir_all(directory).doing(doing)?;
-    file::write_anew(&directory.join(NOTE), &pristine_note::encode(index, tree, form)).doing(doing)
+    ours::create_dir_all(directory).doing(doing)?;
+    file::write_anew(directory.join(NOTE), pristine_note::encode(index, tree, form)).doing(doing)
 }
 
 impl Pristine {

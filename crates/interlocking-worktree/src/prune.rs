@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     git_error::{Doing as _, GitError},
+    ours,
     remove::trash_name,
     repository::Repository,
     trash::delete_tree,
@@ -53,7 +54,7 @@ impl Repository {
             }
             let doing = || format!("pruning {}", directory.display());
             let away = self.common_directory().join(trash_name());
-            std::fs::rename(&directory, &away).doing(doing)?;
+            ours::rename(&directory, &away).doing(doing)?;
             pruned.push(Pruned {
                 name: directory.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 path: link.and_then(|link| link.parent().map(Path::to_owned)),
@@ -62,7 +63,7 @@ impl Repository {
             delete_tree(&away).doing(doing)?;
         }
         // Git removes the list when it is empty; so does this.
-        let _ = std::fs::remove_dir(&registrations);
+        let _ = ours::remove_dir(&registrations);
         Ok(pruned)
     }
 }
@@ -71,7 +72,7 @@ impl Repository {
 pub(crate) fn directories_in(directory: &Path) -> Result<Vec<PathBuf>, GitError> {
     let doing = || format!("listing {}", directory.display());
     let mut found = Vec::new();
-    match std::fs::read_dir(directory) {
+    match ours::read_dir(directory) {
         Ok(entries) => {
             for entry in entries {
                 let entry = entry.doing(doing)?;

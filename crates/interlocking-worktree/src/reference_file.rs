@@ -20,6 +20,7 @@ use crate::{
     lock_file::{LockError, LockFile},
     mend::mend_locks,
     note::{Note, canonical_common_directory},
+    ours,
     references::find,
     step,
     untrusted::{
@@ -115,7 +116,7 @@ impl<'git> ReferenceFile<'git> {
         }
         let base = self.base();
         for file in [base.join("logs").join(&self.name), base.join(&self.name)] {
-            match std::fs::remove_file(&file) {
+            match ours::remove_file(&file) {
                 Err(error) if !crate::snapshot::is_absent(&error) => return Err(error).doing(doing),
                 _ => step::reached("a part of a reference is deleted"),
             }
@@ -159,7 +160,7 @@ fn take(git: &gix::Repository, note: &mut Note, file: &Path) -> Result<LockFile,
             Err(LockError::Failed(error)) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                 attempt += 1;
                 if let Some(parent) = file.parent() {
-                    std::fs::create_dir_all(parent).doing(doing)?;
+                    ours::create_dir_all(parent).doing(doing)?;
                 }
             }
             Err(LockError::Failed(error)) => return Err(error).doing(doing),
@@ -237,7 +238,7 @@ fn remove_empty_parents(root: &Path, name: &str) {
     let keep = name.split('/').take(2).collect::<PathBuf>();
     let file = Path::new(name);
     for parent in file.ancestors().skip(1).take_while(|parent| *parent != keep && !parent.as_os_str().is_empty()) {
-        if std::fs::remove_dir(root.join(parent)).is_err() {
+        if ours::remove_dir(root.join(parent)).is_err() {
             break;
         }
     }

@@ -14,6 +14,7 @@ use gix::{ObjectId, bstr::ByteSlice as _};
 use crate::{
     git_error::{Doing as _, GitError},
     note::unique_name,
+    ours,
     registration::private_directory,
     step,
     trash::delete_tree,
@@ -66,7 +67,7 @@ pub(crate) fn register(git: &gix::Repository, git_directory: &Path, entry: &Entr
         .and_then(|()| {
             step::reached("an entry is written");
             let link = [b"gitdir: ", bytes(git_directory).as_slice(), b"\n"].concat();
-            std::fs::write(entry.files.join(".git"), link)?;
+            file::write_anew(entry.files.join(".git"), link)?;
             step::reached("a link is written");
             move_into_list(&draft, git_directory)
         })
@@ -79,25 +80,25 @@ pub(crate) fn register(git: &gix::Repository, git_directory: &Path, entry: &Entr
 /// The worktree is whole.
 pub(crate) fn finish(git_directory: &Path) -> Result<(), GitError> {
     let lock = git_directory.join("locked");
-    std::fs::remove_file(&lock).doing(|| format!("deleting {}", lock.display()))
+    ours::remove_file(&lock).doing(|| format!("deleting {}", lock.display()))
 }
 
 fn write_entry(git: &gix::Repository, draft: &Path, entry: &Entry<'_>) -> std::io::Result<()> {
-    std::fs::create_dir_all(draft)?;
-    std::fs::write(draft.join("locked"), "initializing\n")?;
-    std::fs::write(draft.join("commondir"), "../..\n")?;
-    std::fs::write(draft.join("gitdir"), [bytes(&entry.place.join(".git")).as_slice(), b"\n"].concat())?;
+    ours::create_dir_all(draft)?;
+    file::write_anew(draft.join("locked"), "initializing\n")?;
+    file::write_anew(draft.join("commondir"), "../..\n")?;
+    file::write_anew(draft.join("gitdir"), [bytes(&entry.place.join(".git")).as_slice(), b"\n"].concat())?;
     let head = match entry.branch {
         Some(branch) => format!("ref: {branch}\n"),
         None => format!("{}\n", entry.commit),
     };
-    std::fs::write(draft.join("HEAD"), head)?;
+    file::write_anew(draft.join("HEAD"), head)?;
     if git.config_snapshot().boolean("core.logAllRefUpdates") != Some(false) {
         let mut line = format!("{} {} ", ObjectId::null(entry.commit.kind()), entry.commit).into_bytes();
         entry.by.write_to(&mut line)?;
         line.push(b'\n');
-        std::fs::create_dir(draft.join("logs"))?;
-        std::fs::write(draft.join("logs/HEAD"), line)?;
+        ours::create_dir(draft.join("logs"))?;
+        file::write_anew(draft.join("logs/HEAD"), line)?;
     }
     Ok(())
 }
@@ -108,7 +109,7 @@ fn move_into_list(draft: &Path, git_directory: &Path) -> std::io::Result<()> {
     let mut attempt = 1;
     loop {
         if let Some(list) = git_directory.parent() {
-            std::fs::create_dir_all(list)?;
+            ours::create_dir_all(list)?;
         }
         match move_without_replacing(draft, git_directory) {
             Err(error) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
@@ -137,7 +138,7 @@ fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
     if std::fs::symlink_metadata(to).is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
     }
-    std::fs::rename(from, to)
+    ours::rename(from, to)
 }
 
 fn bytes(path: &Path) -> Vec<u8> {
@@ -149,7 +150,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 pub(crate) fn registered(common_directory: &Path) -> Result<Vec<(PathBuf, PathBuf)>, GitError> {
     let list = common_directory.join("worktrees");
     let doing = || format!("reading {}", list.display());
-    let entries = match std::fs::read_dir(&list) {
+    let entries = match ours::read_dir(&list) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.doing(doing)?,
     };

@@ -6,13 +6,19 @@
 use std::{
     collections::HashMap,
     fs::{File, TryLockError},
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use crate::git_error::{Doing as _, GitError};
-use crate::{untrusted::file::open_to_lock, with_directory::with_directory};
+use crate::{
+    git_error::{Doing as _, GitError},
+    held::Held,
+    ours,
+    untrusted::file::open_to_lock,
+    with_directory::with_directory,
+};
 
 /// How long to wait for another process. Registering takes milliseconds, so this means that one hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,9 +35,17 @@ pub(crate) struct Registration {
 
 /// Held while the list of worktrees is read or changed.
 pub(crate) struct RegistrationGuard<'a> {
-    _threads: MutexGuard<'a, ()>,
+    lock_file: &'a Path,
     /// The system releases the lock when the file is closed, also when the process dies.
-    _processes: File,
+    _processes: Held,
+    // Goes after the file's lock: the next thread does not find that taken, and wait.
+    _threads: MutexGuard<'a, ()>,
+}
+
+impl Drop for RegistrationGuard<'_> {
+    fn drop(&mut self) {
+        tidy(self.lock_file);
+    }
 }
 
 impl Registration {
@@ -46,14 +60,16 @@ impl Registration {
         let doing = || format!("locking {}", self.lock_file.display());
         // The mutex guards no data that a panic could leave half-changed.
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = || open_to_lock(&self.lock_file);
-        let file = with_directory(&self.lock_file, open).doing(doing)?;
         let deadline = Instant::now() + PATIENCE;
+        let mut file = with_directory(&self.lock_file, || open_to_lock(&self.lock_file)).doing(doing)?;
         loop {
             match file.try_lock() {
-                Ok(()) => {
-                    return Ok(RegistrationGuard { _threads: threads, _processes: file });
+                Ok(()) if is_at(&file, &self.lock_file) => {
+                    let lock = Held::locked(file);
+                    return Ok(RegistrationGuard { lock_file: &self.lock_file, _processes: lock, _threads: threads });
                 }
+                // Whoever held it has taken it away.
+                Ok(()) => file = with_directory(&self.lock_file, || open_to_lock(&self.lock_file)).doing(doing)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
                     return Err(GitError::new(
@@ -67,6 +83,42 @@ impl Registration {
     }
 }
 
+/// Takes this crate's directory away, if nobody holds the lock: whoever does takes it away afterwards.
+pub(crate) fn tidy_if_free(common_directory: &Path) {
+    let lock_file = private_directory(common_directory).join("registration.lock");
+    let Ok(file) = open_to_lock(&lock_file) else { return };
+    if let Ok(held) = Held::take(file)
+        && is_at(&held, &lock_file)
+    {
+        tidy(&lock_file);
+    }
+}
+
+/// Takes this crate's directory away where it is of no more use: there is no worktree but the main one, nothing is under way, and
+/// nothing else is kept there. The caller holds the registration lock.
+fn tidy(lock_file: &Path) {
+    let directory = lock_file.parent().unwrap_or(lock_file);
+    let list = directory.with_file_name("worktrees");
+    if std::fs::symlink_metadata(list).is_ok() {
+        return;
+    }
+    let is_gone = |name| match ours::remove_dir(directory.join(name)) {
+        Err(error) => error.kind() == ErrorKind::NotFound,
+        Ok(()) => true,
+    };
+    if is_gone("notes") && is_gone("pristine") {
+        let _ = ours::remove_file(lock_file).and_then(|()| ours::remove_dir(directory));
+    }
+}
+
+/// Whether an open file is still the one at `path`.
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, there) = (file.metadata().map(number), std::fs::symlink_metadata(path).map(number));
+    matches!((open, there), (Ok(open), Ok(there)) if open == there)
+}
+
 /// Where this crate keeps its own files inside `.git`; git ignores it.
 pub(crate) fn private_directory(common_directory: &Path) -> PathBuf {
     common_directory.join("interlocking")
@@ -74,6 +126,8 @@ pub(crate) fn private_directory(common_directory: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     #[test]
@@ -97,5 +151,35 @@ mod tests {
         assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
         drop(guard);
         other.try_lock().unwrap();
+    }
+
+    /// Nobody takes a lock that has been taken away for the one that is there now, and nothing stays in the end.
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_is_of_no_more_use_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let count = std::sync::atomic::AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        // Of its own, as another process has it: only the file excludes it.
+                        let registration =
+                            Registration { threads: Arc::default(), ..Registration::of(directory.path()) };
+                        let guard = registration.lock().unwrap();
+                        let before = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                        std::thread::yield_now();
+                        assert_eq!((before, count.fetch_sub(1, std::sync::atomic::Ordering::SeqCst)), (0, 1));
+                        drop(guard);
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+
+        std::fs::create_dir(directory.path().join("worktrees")).unwrap();
+        let registration = Registration::of(directory.path());
+        drop(registration.lock().unwrap());
+        assert!(registration.lock_file.exists(), "there are worktrees");
     }
 }

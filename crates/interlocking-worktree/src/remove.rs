@@ -6,7 +6,8 @@ use crate::{
     change::Change,
     git_error::{Doing as _, GitError, Listed},
     note::{Intent, Note, unique_name},
-    pristine,
+    ours, pristine,
+    registration::tidy_if_free,
     repository::Repository,
     step,
     survey::Survey,
@@ -81,17 +82,17 @@ pub enum RemoveError {
 #[must_use = "dropping it deletes the files on this thread"]
 pub struct Discarded {
     directories: Vec<PathBuf>,
-    // Goes once they are deleted.
-    _note: Option<Note>,
+    /// Goes once they are deleted.
+    note: Option<Note>,
 }
 
 impl Discarded {
     pub(crate) fn of(directory: PathBuf) -> Self {
-        Self { directories: vec![directory], _note: None }
+        Self { directories: vec![directory], note: None }
     }
 
     pub(crate) fn nothing() -> Self {
-        Self { directories: Vec::new(), _note: None }
+        Self { directories: Vec::new(), note: None }
     }
 
     /// Where the worktree's files are now.
@@ -127,6 +128,11 @@ impl Discarded {
 impl Drop for Discarded {
     fn drop(&mut self) {
         let _ = self.delete_all();
+        if let Some(note) = self.note.take() {
+            let common_directory = note.common_directory().to_owned();
+            drop(note);
+            tidy_if_free(&common_directory);
+        }
     }
 }
 
@@ -193,7 +199,7 @@ pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, 
     )?;
     step::reached("a removal is announced");
     let directories = rename_both(Some((path, away)), git_directory, unregistered)?;
-    Ok(Discarded { directories, _note: Some(note) })
+    Ok(Discarded { directories, note: Some(note) })
 }
 
 /// The same for who has a note of it already; of a worktree whose directory may be somebody else's, the entry alone.
@@ -219,17 +225,17 @@ fn rename_both(
 ) -> Result<Vec<PathBuf>, GitError> {
     let mut directories = Vec::new();
     if let Some((path, away)) = &files {
-        match std::fs::rename(path, away) {
+        match ours::rename(path, away) {
             Ok(()) => directories.push(away.clone()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).doing(|| format!("renaming {}", path.display())),
         }
         step::reached("a directory is taken away");
     }
-    if let Err(error) = std::fs::rename(git_directory, &unregistered) {
+    if let Err(error) = ours::rename(git_directory, &unregistered) {
         // All or nothing.
         if let Some((path, away)) = &files {
-            let _ = std::fs::rename(away, path);
+            let _ = ours::rename(away, path);
         }
         return Err(error).doing(|| format!("renaming {}", git_directory.display()));
     }
@@ -237,11 +243,11 @@ fn rename_both(
     if let (Some(name), Some(common)) = (git_directory.file_name(), registrations(git_directory).parent()) {
         // The next worktree of this name is another one. Most have no such note.
         let noted = pristine::directory_of(common, &name.to_string_lossy());
-        let _ = std::fs::rename(noted, unregistered.join(PRISTINE));
+        let _ = ours::rename(noted, unregistered.join(PRISTINE));
     }
     directories.push(unregistered);
     // Git removes the list when it is empty; so does this.
-    let _ = std::fs::remove_dir(registrations(git_directory));
+    let _ = ours::remove_dir(registrations(git_directory));
     Ok(directories)
 }
 

@@ -6,6 +6,7 @@ use crate::{
     change::Change,
     git_error::{Doing as _, GitError, Listed},
     id::CommitId,
+    ours,
     remove::{Discarded, Force, trash_name},
     repository::Repository,
     worktree::{Worktree, WorktreeError},
@@ -72,7 +73,7 @@ impl Repository {
 
 fn take_away(path: &Path) -> Result<Discarded, GitError> {
     let away = path.with_file_name(trash_name());
-    match std::fs::rename(path, &away) {
+    match ours::rename(path, &away) {
         Ok(()) => Ok(Discarded::of(away)),
         // It is gone already.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Discarded::nothing()),

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     git_error::{Doing as _, GitError},
+    ours,
     prune::{directories_in, registered_link},
     repository::Repository,
-    untrusted::git_directory,
+    untrusted::{file, git_directory},
 };
 
 /// A worktree that was joined with its registration again.
@@ -163,6 +164,6 @@ fn write(file: &Path, contents: &str) -> Result<(), GitError> {
     let mut new = file.as_os_str().to_owned();
     new.push(".interlocking-new");
     let new = PathBuf::from(new);
-    std::fs::write(&new, contents).doing(doing)?;
-    std::fs::rename(&new, file).doing(doing)
+    file::write_anew(&new, contents).doing(doing)?;
+    ours::rename(&new, file).doing(doing)
 }

@@ -17,6 +17,7 @@ use crate::{
     name::BranchName,
     note,
     objects::{self, RecentObjects},
+    ours,
     registration::{Registration, RegistrationGuard},
     untrusted::{Limits, git_directory, git_directory::IS_CLONE},
     worktree::Worktree,
@@ -180,7 +181,7 @@ impl Repository {
             return Err(InitError::Exists { path: path.to_owned() });
         }
         let doing = || format!("creating a repository at {}", path.display());
-        std::fs::create_dir_all(path).doing(doing)?;
+        ours::create_dir_all(path).doing(doing)?;
         let created = gix::ThreadSafeRepository::init_opts(
             path,
             gix::create::Kind::WithWorktree,

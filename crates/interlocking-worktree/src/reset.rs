@@ -3,6 +3,7 @@
 use crate::{
     git_error::{Doing as _, GitError},
     id::CommitId,
+    ours,
     path::RepositoryPath,
     signature::Signature,
     switch::{Switch, SwitchError, Uncommitted},
@@ -77,7 +78,7 @@ const OPERATIONS: [&str; 8] = [
 fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
     for name in OPERATIONS {
         let file = git.git_dir().join(name);
-        match std::fs::remove_file(&file) {
+        match ours::remove_file(&file) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).doing(|| format!("deleting {}", file.display())),

@@ -8,11 +8,14 @@ use std::{
 
 use crate::{
     git_error::{Doing as _, GitError},
+    held::Held,
     id::CommitId,
     listed::copy_listed,
     name::BranchName,
+    ours,
     references::{self, MoveError},
     remove::Force,
+    untrusted::file::create_new,
     worktree::Worktree,
     yard::{Keep, PlaceName, RUN, Yard, YardError},
 };
@@ -24,7 +27,7 @@ pub struct Run {
     yard: Yard,
     directory: PathBuf,
     /// Locked while this process lives; none once the run has ended.
-    lock: Option<File>,
+    lock: Option<Held>,
     made: Mutex<Vec<Worktree>>,
 }
 
@@ -56,15 +59,15 @@ impl Yard {
         let directory = self.directory.join(run.as_str());
         let doing = || format!("beginning the run {}", directory.display());
         let _beginning = self.lock()?;
-        match std::fs::create_dir(&directory) {
+        match ours::create_dir(&directory) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 return Err(YardError::RunExists { directory });
             }
             made => made.doing(doing)?,
         }
-        let file = File::options().create_new(true).read(true).write(true).open(directory.join(RUN)).doing(doing)?;
-        file.lock().doing(doing)?;
-        Ok(Run { yard: self.clone(), directory, lock: Some(file), made: Mutex::default() })
+        let file = create_new(&directory.join(RUN)).doing(doing)?;
+        let lock = Held::wait_for(file).doing(doing)?;
+        Ok(Run { yard: self.clone(), directory, lock: Some(lock), made: Mutex::default() })
     }
 }
 
@@ -194,15 +197,42 @@ pub(crate) fn mark_kept(lock: &File, directory: &Path) -> Result<(), GitError> {
 pub(crate) fn close(directory: &Path) -> Result<Vec<PathBuf>, GitError> {
     let doing = || format!("closing {}", directory.display());
     let mut strangers = Vec::new();
-    for entry in std::fs::read_dir(directory).doing(doing)? {
+    for entry in ours::read_dir(directory).doing(doing)? {
         let path = entry.doing(doing)?.path();
         if path.file_name() != Some(RUN.as_ref()) {
             strangers.push(path);
         }
     }
     strangers.sort();
-    std::fs::remove_file(directory.join(RUN)).doing(doing)?;
+    ours::remove_file(directory.join(RUN)).doing(doing)?;
     // With strangers in it, it stays, and is nobody's any more.
-    let _ = std::fs::remove_dir(directory);
+    let _ = ours::remove_dir(directory);
     Ok(strangers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        repository::{Configuration, Repository},
+        yard::YardSettings,
+    };
+
+    /// As a process that another thread is just starting has it.
+    #[test]
+    fn a_run_that_has_ended_is_nobodys_although_a_copy_of_its_lock_is_open() {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_with(place.path().join("project"), Configuration::RepositoryOnly).unwrap();
+        let settings = YardSettings { keep: Keep::Always, ..YardSettings::default() };
+        let yard = Yard::open(&repository, place.path().join("yard"), settings).unwrap();
+        let run = yard.begin(&PlaceName::new("r1").unwrap()).unwrap();
+        let copy = run.lock.as_ref().unwrap().try_clone().unwrap();
+        assert_eq!(yard.orphans().unwrap().len(), 0, "it lives");
+        run.end(RunOutcome::Succeeded).unwrap();
+        let found = yard.orphans().unwrap();
+        assert_eq!(found.len(), 1);
+        drop(found);
+        assert_eq!(yard.orphans().unwrap().len(), 1, "who has looked at it has left it");
+        drop(copy);
+    }
 }

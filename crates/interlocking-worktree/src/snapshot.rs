@@ -1,12 +1,15 @@
 //! The tree that a commit of everything would have, and the index that goes with it.
 
-use std::{collections::BTreeSet, io::Read as _};
+use std::{
+    collections::{BTreeSet, HashSet},
+    io::Read as _,
+};
 
 use gix::{
     ObjectId,
     bstr::{BStr, BString, ByteSlice as _},
     filter::plumbing::pipeline::convert::ToGitOutcome,
-    index::entry::{Flags, Mode, Stage, Stat},
+    index::entry::{Flags, Mode, Stat},
     objs::tree::EntryKind,
 };
 
@@ -14,6 +17,7 @@ use crate::{
     attributes::{Filters, Prefer},
     directory::{Directory, Kind},
     git_error::{Doing as _, GitError},
+    index,
     path::RepositoryPath,
     survey::{Survey, head_tree},
     untrusted::{self, Limits, Refused, tree},
@@ -76,7 +80,7 @@ impl Snapshot {
         let trusts_executable_bit = git.config_snapshot().boolean("core.fileMode") != Some(false);
 
         // Removals first: a file that became a directory must make room for what is in it.
-        let mut recorded = Vec::with_capacity(touched.len());
+        let (mut recorded, mut gone) = (Vec::with_capacity(touched.len()), HashSet::new());
         for path in &touched {
             let found = if unstaged.contains_key(path) {
                 let known = index.entry_by_path(path.as_bstr()).map(|entry| entry_kind(entry.mode));
@@ -100,7 +104,10 @@ impl Snapshot {
             };
             match found {
                 Some(found) => recorded.push((path, found)),
-                None => drop(editor.remove(path).doing(doing)?),
+                None => {
+                    editor.remove(path).doing(doing)?;
+                    gone.insert(path.clone());
+                }
             }
         }
         for (path, entry) in &recorded {
@@ -109,11 +116,9 @@ impl Snapshot {
         let tree = editor.write().doing(doing)?.detach();
         tree::check(git, tree)?;
 
-        index.remove_entries(|_, path, entry| entry.stage() == Stage::Unconflicted && touched.contains(path));
-        for (path, entry) in recorded {
-            index.dangerously_push_entry(entry.stat, entry.id, Flags::empty(), Mode::from(entry.kind), path.as_bstr());
-        }
-        index.sort_entries();
+        let versions =
+            recorded.iter().map(|(path, entry)| (path.as_bstr(), entry.id, Mode::from(entry.kind), entry.stat));
+        index::change(&mut index, &gone, versions);
         let is_intended = |entry: &gix::index::Entry| entry.flags.contains(Flags::INTENT_TO_ADD);
         let is_all = staged.keys().all(|path| touched.contains(path)) && !index.entries().iter().any(is_intended);
         Ok(Self { tree, index, is_all })

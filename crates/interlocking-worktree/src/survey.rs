@@ -37,9 +37,11 @@ impl Survey {
     }
 
     fn with(git: &gix::Repository, reveal: bool, untracked: bool) -> Result<Self, GitError> {
-        let mut index = index::read(git, reveal)?;
+        let (mut index, tree) = index::read_with_tree(git, reveal)?;
         let head_tree = head_tree(git)?;
-        let Comparison { staged, unstaged, nested, refreshed } = compare(git, &index, head_tree, untracked)?;
+        let is_staged = tree != Some(head_tree);
+        let with = is_staged.then_some(head_tree);
+        let Comparison { staged, unstaged, nested, refreshed } = compare(git, &index, with, untracked)?;
         for (number, stat) in refreshed {
             index.entries_mut()[number].stat = stat;
         }

@@ -9,29 +9,23 @@
 
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
-use crate::{directory::DIRECTORY, entries::for_each_entry};
-#[cfg(unix)]
+use crate::{directory::DIRECTORY, entries::for_each_entry, ours};
 use rustix::{
     fs::{AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, fchmod, fstat, openat, renameat, seek, statat, unlinkat},
     io::Errno,
 };
-#[cfg(unix)]
 use std::{
     ffi::CStr,
     os::fd::{AsFd, AsRawFd as _, OwnedFd},
 };
 
 /// How many directories are open at once.
-#[cfg(unix)]
 const DEEPEST: usize = 64;
 
 /// How often directories are moved up before somebody is taken to be making new ones all the time.
-#[cfg(unix)]
 const PATIENCE: usize = 100_000;
 
 /// Deletes a directory with all that is in it. None there is fine.
-#[cfg(unix)]
 pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
     if let Some(mount) = mounted_below(directory) {
         return Err(foreign(&mount));
@@ -43,15 +37,7 @@ pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
     };
     Emptying::of(&root)?.all(&root, directory)?;
     drop(root);
-    std::fs::remove_dir(directory)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
-    match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
+    ours::remove_dir(directory)
 }
 
 /// Deletes one entry of an open directory, whatever it is. `kind` is what the directory says of it. `path` is the directory's,
@@ -60,7 +46,6 @@ pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
 /// # Errors
 ///
 /// Something could not be deleted, or another file system is mounted there.
-#[cfg(unix)]
 pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, path: &Path) -> std::io::Result<()> {
     if !is_directory(directory, name, kind)? {
         return match unlinkat(directory, name, AtFlags::empty()) {
@@ -76,7 +61,6 @@ pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, p
 }
 
 /// [`delete_entry`], by a name alone. None there is fine.
-#[cfg(unix)]
 pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> std::io::Result<()> {
     let name = std::ffi::CString::new(name)?;
     match delete_entry(directory, &name, FileType::Unknown, path) {
@@ -86,14 +70,12 @@ pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> s
 }
 
 /// The emptying of one directory with what is in it.
-#[cfg(unix)]
 struct Emptying {
     device: rustix::fs::Dev,
     /// How many were moved up to it.
     moved: usize,
 }
 
-#[cfg(unix)]
 impl Emptying {
     fn of(top: &OwnedFd) -> std::io::Result<Self> {
         Ok(Self { device: fstat(top)?.st_dev, moved: 0 })
@@ -144,12 +126,10 @@ impl Emptying {
     }
 }
 
-#[cfg(unix)]
 fn below(path: &Path, name: &CStr) -> PathBuf {
     path.join(std::ffi::OsStr::new(&*name.to_string_lossy()))
 }
 
-#[cfg(unix)]
 pub(crate) fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -> std::io::Result<bool> {
     Ok(match kind {
         FileType::Unknown => {
@@ -161,7 +141,6 @@ pub(crate) fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -
 }
 
 /// Opens a directory in another one, unless something is mounted there, and if its mode keeps its owner out, changes that.
-#[cfg(unix)]
 pub(crate) fn open_inside(
     directory: &impl AsFd,
     name: &CStr,
@@ -214,7 +193,6 @@ fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg + Copy) -> std
 }
 
 /// An owner may do anything with a directory, once its mode says so.
-#[cfg(unix)]
 fn make_writable(directory: &OwnedFd) -> std::io::Result<()> {
     let mode = fstat(directory)?.st_mode;
     if mode & 0o700 != 0o700 {
@@ -223,7 +201,6 @@ fn make_writable(directory: &OwnedFd) -> std::io::Result<()> {
     Ok(())
 }
 
-#[cfg(unix)]
 fn foreign(path: &Path) -> std::io::Error {
     std::io::Error::other(format!("{} is another file system, mounted there: unmount it first", path.display()))
 }

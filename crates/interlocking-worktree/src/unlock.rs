@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::{
     git_error::{Doing as _, GitError},
+    ours,
     worktree::{Worktree, WorktreeError},
 };
 
@@ -45,7 +46,7 @@ impl Worktree {
         }
         let mut deleted = Vec::new();
         for lock in locks {
-            match std::fs::remove_file(&lock) {
+            match ours::remove_file(&lock) {
                 Ok(()) => deleted.push(lock),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error).doing(|| format!("deleting {}", lock.display()))?,

@@ -10,14 +10,12 @@
 //! **Invariant:** what is deleted is a worktree of this repository that git lists at this very place, and directories that
 //! are empty. Anything else that lies in a yard stays there.
 
-use std::{
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     create::{CreateError, resolve},
     git_error::GitError,
+    held::Held,
     listed::CopyError,
     name::{BranchName, NameError, NameRule},
     owned::{self, own},
@@ -144,7 +142,7 @@ impl Yard {
     }
 
     /// Held while runs begin and are looked for.
-    pub(crate) fn lock(&self) -> Result<File, GitError> {
+    pub(crate) fn lock(&self) -> Result<Held, GitError> {
         owned::lock(&self.directory, MARKER)
     }
 }

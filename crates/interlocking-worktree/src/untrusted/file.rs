@@ -1,5 +1,7 @@
 //! Reading one file that an agent can write: never a pipe, a device or a directory, and never more than its kind has.
 
+#![expect(clippy::disallowed_methods, reason = "this is what is called instead of them")]
+
 use std::{
     fs::File,
     io::{ErrorKind, Read as _},
@@ -9,6 +11,7 @@ use std::{
 
 use crate::{
     git_error::{Doing as _, GitError},
+    ours,
     untrusted::{Limits, Refused},
 };
 
@@ -120,27 +123,30 @@ pub(crate) fn open_to_lock(path: &Path) -> std::io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
 }
 
-/// Writes a file anew, whatever is there: what that leads to, or is known by other names too, is not written to.
-pub(crate) fn write_anew(path: &Path, contents: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    File::options().write(true).create_new(true).open(path)?.write_all(contents)
+/// Makes a file that is not there, to read and write it: a link is not followed.
+pub(crate) fn create_new(path: &Path) -> std::io::Result<File> {
+    File::options().read(true).write(true).create_new(true).open(path)
 }
 
-#[cfg(unix)]
+/// Writes a file anew, whatever is there: what that leads to, or is known by other names too, is not written to.
+pub(crate) fn write_anew(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let path = path.as_ref();
+    let mut file = match create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            ours::remove_file(path)?;
+            create_new(path)?
+        }
+        created => created?,
+    };
+    file.write_all(contents.as_ref())
+}
+
 fn without_waiting(options: &mut std::fs::OpenOptions, follows_links: bool) -> &mut std::fs::OpenOptions {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt as _;
     let follow = if follows_links { OFlags::empty() } else { OFlags::NOFOLLOW };
     options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY | follow).bits().cast_signed())
-}
-
-#[cfg(not(unix))]
-fn without_waiting(options: &mut std::fs::OpenOptions, _: bool) -> &mut std::fs::OpenOptions {
-    options
 }
 
 /// Looks at a file that somebody else will open by its path. Nothing may be there.
@@ -168,7 +174,6 @@ pub(crate) fn not_a_file(path: &Path, kind: std::fs::FileType) -> Refused {
     Refused::NotAFile { path: path.to_owned(), found: describe(kind) }
 }
 
-#[cfg(unix)]
 fn describe(kind: std::fs::FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     match kind {
@@ -179,11 +184,6 @@ fn describe(kind: std::fs::FileType) -> &'static str {
         kind if kind.is_block_device() || kind.is_char_device() => "a device",
         _ => "something else",
     }
-}
-
-#[cfg(not(unix))]
-fn describe(kind: std::fs::FileType) -> &'static str {
-    if kind.is_dir() { "a directory" } else { "a link" }
 }
 
 #[cfg(all(test, unix))]

@@ -1,6 +1,9 @@
 //! Looking at a git directory before gix opens what is in it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use gix::bstr::ByteSlice as _;
 
@@ -52,10 +55,10 @@ pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
         ("shallow", Kind::Shallow(limits)),
         ("info/exclude", Kind::Rules(limits)),
         ("info/attributes", Kind::Rules(limits)),
-        ("objects/info/alternates", Kind::Rules(limits)),
     ] {
         file::look(&common.join(name), kind)?;
     }
+    look_at_alternates(&common.join("objects"), limits)?;
     for own in [common.join("config"), directory.join("config.worktree")] {
         look_at_configuration(&own, limits, 0)?;
     }
@@ -73,6 +76,27 @@ pub(crate) fn look_at_head(git: &gix::Repository) -> Result<(), GitError> {
     let Ok(name) = name.map(|name| name.as_bstr().to_string()) else { return Ok(()) };
     let loose = git.common_dir().join(name);
     if loose.is_dir() { Ok(()) } else { file::look(&loose, Kind::Reference) }
+}
+
+/// What leads to objects elsewhere, and from there to others: gix reads all of it, whatever it is.
+fn look_at_alternates(objects: &Path, limits: Limits) -> Result<(), GitError> {
+    /// Nobody has as many.
+    const MOST: usize = 100;
+    let (mut waiting, mut seen, mut looks) = (vec![objects.to_owned()], HashSet::new(), 0..MOST);
+    while let Some(directory) = waiting.pop() {
+        let alternates = directory.join("info/alternates");
+        let doing = || format!("reading {}", alternates.display());
+        if looks.next().is_none() {
+            return Err(GitError::new(doing(), format!("with the others it leads to more than {MOST} directories")));
+        }
+        let Some(contents) = file::read(&alternates, Kind::Rules(limits))? else { continue };
+        if seen.insert(std::fs::canonicalize(&directory).doing(doing)?) {
+            let named = gix::odb::alternate::parse(&contents.bytes).doing(doing)?;
+            // Relative paths begin where the first ones do.
+            waiting.extend(named.into_iter().map(|named| objects.join(named)));
+        }
+    }
+    Ok(())
 }
 
 /// Where an ordinary linked worktree's directory lies, so that errors name it plainly.
@@ -168,6 +192,7 @@ pub(crate) fn look_at_clone(root: &Path, limits: Limits) -> Result<(), WorktreeE
     Ok(look(&directory, limits)?)
 }
 
+#[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
 fn first_special(directory: &Path) -> Result<Option<PathBuf>, GitError> {
     let mut waiting = vec![directory.to_owned()];
     while let Some(directory) = waiting.pop() {
@@ -205,6 +230,7 @@ pub(crate) fn path_in(line: &[u8]) -> Result<PathBuf, GitError> {
 }
 
 /// Looks at what gix opens of a repository and of every registered worktree.
+#[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
 pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError> {
     look(common, limits)?;
     let list = common.join("worktrees");
@@ -223,6 +249,7 @@ pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError
 }
 
 /// Loose references that gix is about to go through, which reads them all.
+#[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
 pub(crate) fn look_at_references(common: &Path, prefix: &str) -> Result<(), GitError> {
     let root = common.join(prefix);
     let mut waiting = vec![root];

@@ -4,7 +4,7 @@
 //! tree of many levels exhausts its stack. Here no extension is believed, not even looked into; and an entry that git would
 //! not write makes the whole index one that is not used: see gitformat-index(5).
 
-use std::path::Path;
+use std::{path::Path, sync::Arc, time::SystemTime};
 
 use gix::{
     ObjectId,
@@ -19,7 +19,8 @@ use crate::{
     git_error::GitError,
     untrusted::{
         Limits, Refused,
-        file::{self, Kind},
+        file::{self, Contents, Kind},
+        known_index::{self, KnownIndex},
         path,
     },
 };
@@ -29,13 +30,23 @@ const HEADER: usize = 12;
 /// The bytes of an entry before its flags and its path, with a SHA-1 id.
 const NUMBERS: usize = 40;
 
+/// An index, and when its file was written.
+pub(crate) struct Found {
+    pub(crate) index: Arc<KnownIndex>,
+    pub(crate) written: SystemTime,
+}
+
 /// Reads an index; none if there is none. Every entry of it is sound.
-pub(crate) fn read(git: &gix::Repository, path: &Path) -> Result<Option<State>, GitError> {
-    let limits = Limits::of(git);
-    let Some(contents) = file::read(path, Kind::Index(limits))? else { return Ok(None) };
-    let mut index = decode(&contents.bytes, git.object_hash(), limits).map_err(|problem| refused(path, problem))?;
-    index.set_timestamp(filetime::FileTime::from_system_time(contents.modified));
-    Ok(Some(index))
+pub(crate) fn read(git: &gix::Repository, path: &Path) -> Result<Option<Found>, GitError> {
+    let (hash, limits) = (git.object_hash(), Limits::of(git));
+    let Some(Contents { bytes, modified }) = file::read(path, Kind::Index(limits))? else { return Ok(None) };
+    if let Some(index) = known_index::find(path, &bytes, hash, limits) {
+        return Ok(Some(Found { index, written: modified }));
+    }
+    let (state, for_gix) = decode(&bytes, hash, limits).map_err(|problem| refused(path, problem))?;
+    let index = Arc::new(KnownIndex::read(bytes, limits, state, for_gix));
+    known_index::keep(path, &index);
+    Ok(Some(Found { index, written: modified }))
 }
 
 /// Looks at an index that gix will read by itself, as it does for the attributes in a merge: whether that can take more than
@@ -43,6 +54,9 @@ pub(crate) fn read(git: &gix::Repository, path: &Path) -> Result<Option<State>, 
 pub(crate) fn look(git: &gix::Repository) -> Result<(), GitError> {
     let (path, limits) = (git.index_path(), Limits::of(git));
     let Some(contents) = file::read(&path, Kind::Index(limits))? else { return Ok(()) };
+    if let Some(known) = known_index::find(&path, &contents.bytes, git.object_hash(), limits) {
+        return known.for_gix.clone().map_err(|problem| refused(&path, problem));
+    }
     let mut entries =
         Entries::of(&contents.bytes, git.object_hash(), limits).map_err(|problem| refused(&path, problem))?;
     while let Some(entry) = entries.next() {
@@ -63,8 +77,11 @@ fn refused(path: &Path, problem: String) -> GitError {
     GitError::refused(format!("reading {}", path.display()), Refused::Index { path: path.to_owned(), problem })
 }
 
+/// An index, and what is wrong with it where gix reads it by itself.
+type Decoded = (State, Result<(), String>);
+
 /// All entries, each of them sound by itself and beside the others.
-fn decode(bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Result<State, String> {
+pub(super) fn decode(bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Result<Decoded, String> {
     let mut entries = Entries::of(bytes, hash, limits)?;
     let mut index = State::new(hash);
     let mut previous = None;
@@ -79,25 +96,32 @@ fn decode(bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Result<State, 
             0o40_000 => return Err(format!("{} is a sparse directory, which is not supported", name())),
             mode => return Err(format!("{} has the mode {mode:o}", name())),
         };
-        path::check(path, mode == Mode::SYMLINK).map_err(|problem| format!("{}: {problem}", name()))?;
+        let common = previous.map_or(0, |number: usize| common(index.entry(number).path(&index), path));
+        path::check_beyond(path, common, mode == Mode::SYMLINK).map_err(|problem| format!("{}: {problem}", name()))?;
         if entry.id.is_null() && !entry.flags.contains(Flags::INTENT_TO_ADD) {
             return Err(format!("{} has no contents", name()));
         }
-        check_order(&index, previous, path, &entry).map_err(|problem| format!("{} {problem}", name()))?;
+        check_order(&index, previous, common, path, &entry).map_err(|problem| format!("{} {problem}", name()))?;
         previous = Some(index.entries().len());
         index.dangerously_push_entry(entry.stat, entry.id, entry.flags, mode, path);
     }
     entries.end()?;
-    Ok(index)
+    Ok((index, entries.check_extensions()))
 }
 
-/// Whether an entry may stand after those in `index`.
-fn check_order(index: &State, previous: Option<usize>, path: &BStr, entry: &Entry) -> Result<(), &'static str> {
+/// Whether an entry may stand after those in `index`. With the one before it has `common` bytes in common.
+fn check_order(
+    index: &State,
+    previous: Option<usize>,
+    common: usize,
+    path: &BStr,
+    entry: &Entry,
+) -> Result<(), &'static str> {
     let stage = |flags: Flags| flags & Flags::STAGE_MASK;
     let previous = previous.map(|number| (number, &index.entries()[number]));
     let Some((count, before)) = previous.map(|(number, entry)| (number + 1, entry)) else { return Ok(()) };
     let before_path = before.path(index);
-    match before_path.cmp(path) {
+    match before_path[common..].cmp(&path[common..]) {
         std::cmp::Ordering::Greater => return Err("is not in order"),
         std::cmp::Ordering::Equal if stage(before.flags).bits() >= stage(entry.flags).bits() => {
             return Err("is there twice");
@@ -109,10 +133,9 @@ fn check_order(index: &State, previous: Option<usize>, path: &BStr, entry: &Entr
     if !stage(entry.flags).is_empty() {
         return Ok(());
     }
-    let common = before_path.iter().zip(path.iter()).take_while(|(one, other)| one == other).count();
     // Directories that the entry before is in are known to be ones.
-    for end in path.find_iter(b"/").filter(|end| *end >= common) {
-        let directory = path[..end].as_bstr();
+    for end in path[common..].find_iter(b"/") {
+        let directory = path[..common + end].as_bstr();
         let found = index.entries()[..count]
             .binary_search_by(|entry| entry.path(index).cmp(directory).then_with(|| stage(entry.flags).bits().cmp(&0)));
         if found.is_ok() {
@@ -120,6 +143,11 @@ fn check_order(index: &State, previous: Option<usize>, path: &BStr, entry: &Entr
         }
     }
     Ok(())
+}
+
+/// How many bytes two paths begin with alike.
+fn common(one: &BStr, other: &BStr) -> usize {
+    one.iter().zip(other.iter()).take_while(|(one, other)| one == other).count()
 }
 
 /// An entry but for its path.

@@ -1,6 +1,9 @@
 //! How large a thing may be that an agent can write.
 
-use gix::bstr::BString;
+use gix::bstr::{BString, ByteSlice as _};
+
+/// The setting, of ours alone, that says them all, in the order of the fields: each look-up in a configuration takes time.
+const SETTING: &str = "interlocking.limits";
 
 /// The most that is read of what an agent can write, in bytes. What is larger is refused with an error that names the limit.
 ///
@@ -31,29 +34,27 @@ impl Default for Limits {
 impl Limits {
     /// As configuration over every file of it: so they go with a repository wherever that goes.
     pub(crate) fn overrides(self) -> impl Iterator<Item = BString> {
-        // gix holds itself to the first.
-        let named = std::iter::once(("gitoxide.objects.allocLimit", self.object)).chain(self.named());
-        named.map(|(name, limit)| BString::from(format!("{name}={limit}")))
+        let Self { object, index, references, configuration, rules } = self;
+        [
+            // gix holds itself to this one.
+            BString::from(format!("gitoxide.objects.allocLimit={object}")),
+            BString::from(format!("{SETTING}={object} {index} {references} {configuration} {rules}")),
+        ]
+        .into_iter()
     }
 
     pub(crate) fn of(git: &gix::Repository) -> Self {
-        let configuration = git.config_snapshot();
-        let read = |name: &str, default| {
-            configuration.integer(name).and_then(|limit| u64::try_from(limit).ok()).unwrap_or(default)
-        };
-        let default = Self::default();
-        let [object, index, references, configuration, rules] = default.named().map(|(name, limit)| read(name, limit));
-        Self { object, index, references, configuration, rules }
-    }
-
-    fn named(self) -> [(&'static str, u64); 5] {
-        [
-            ("interlocking.limits.object", self.object),
-            ("interlocking.limits.index", self.index),
-            ("interlocking.limits.references", self.references),
-            ("interlocking.limits.configuration", self.configuration),
-            ("interlocking.limits.rules", self.rules),
-        ]
+        let set = git.config_snapshot().string(SETTING).unwrap_or_default();
+        let mut limits = set.split_str(" ").filter_map(|limit| limit.to_str().ok()?.parse().ok());
+        let mut next = |default| limits.next().unwrap_or(default);
+        let Self { object, index, references, configuration, rules } = Self::default();
+        Self {
+            object: next(object),
+            index: next(index),
+            references: next(references),
+            configuration: next(configuration),
+            rules: next(rules),
+        }
     }
 }
 
@@ -69,7 +70,7 @@ mod tests {
         let text = std::fs::read_to_string(&config).unwrap();
         std::fs::write(
             &config,
-            text + "[interlocking \"limits\"]\n\tindex = 1\n[gitoxide \"objects\"]\n\tallocLimit = 1\n",
+            text + "[interlocking]\n\tlimits = 1 1 1 1 1\n[gitoxide \"objects\"]\n\tallocLimit = 1\n",
         )
         .unwrap();
         let limits = Limits { object: 7_000_000_000, index: 5, references: 2, configuration: 1, rules: 0 };

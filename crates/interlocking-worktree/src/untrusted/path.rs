@@ -40,10 +40,16 @@ fn is_git_directory(name: &BStr) -> bool {
 
 /// A whole path, its parts separated by `/`.
 pub(crate) fn check(path: &BStr, is_link: bool) -> Result<(), String> {
+    check_beyond(path, 0, is_link)
+}
+
+/// A path of which the first `known` bytes are those of another one that is sound: what directories both are in is sound, too.
+pub(crate) fn check_beyond(path: &BStr, known: usize, is_link: bool) -> Result<(), String> {
     if path.len() > LONGEST {
         return Err(format!("it has {} bytes, more than any system opens", path.len()));
     }
-    let mut parts = path.split(|byte| *byte == b'/').peekable();
+    let begin = path[..known].rfind_byte(b'/').map_or(0, |slash| slash + 1);
+    let mut parts = path[begin..].split(|byte| *byte == b'/').peekable();
     while let Some(part) = parts.next() {
         check_name(part.as_bstr(), is_link && parts.peek().is_none())?;
     }

@@ -84,7 +84,7 @@ fn a_branch_is_created_once() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// HY-61: a reference moves only from the value it is expected to have.
+/// HY-61, CON-151: a reference moves only from the value it is expected to have.
 #[test]
 fn a_branch_moves_only_from_where_it_was_seen_and_under_nobodys_feet() {
     let place = Place::new();

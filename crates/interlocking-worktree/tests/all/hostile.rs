@@ -57,6 +57,22 @@ fn a_rewritten_link_leads_nowhere() {
     assert!(worktree.is_clean().unwrap());
 }
 
+/// What a file is to be renamed from is made anew: an agent can have put a link there.
+#[test]
+fn repairs_do_not_write_through_a_link() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let victim = place.path().join("victim");
+    write(&victim, "victim\n");
+    let link = worktree.path().join(".git");
+    std::fs::remove_file(&link).unwrap();
+    symlink(&victim, worktree.path().join(".git.interlocking-new")).unwrap();
+    assert_eq!(place.repository.repair_worktrees().unwrap().len(), 1);
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "victim\n");
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_file());
+    assert!(worktree.is_clean().unwrap());
+}
+
 /// A tracked directory replaced with a link to one outside: nothing is read, written or deleted through it.
 #[test]
 fn a_link_out_of_the_worktree_is_not_followed() {

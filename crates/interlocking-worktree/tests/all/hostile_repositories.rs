@@ -4,7 +4,10 @@ use std::{fs::File, path::Path};
 
 use interlocking_worktree::{CommitId, Configuration, GitError, Limits, Refused, Repository, WorktreeError};
 
-use crate::judge::{Place, author, branch, git_in, write};
+use crate::{
+    hostile_files::{in_time, make_pipe},
+    judge::{Place, author, branch, git_in, write},
+};
 
 fn reason(error: WorktreeError) -> Refused {
     match error {
@@ -125,6 +128,91 @@ fn pipes_and_the_like_are_refused_and_not_waited_for() {
         }
     }
     assert!(linked.is_clean().unwrap());
+}
+
+/// Loose objects, here and where alternates lead to: also where nothing but their size is asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_file_in_the_place_of_an_object_is_not_waited_for() {
+    let place = Place::with_files(&[("a.txt", "one\n"), ("b.txt", "one more\n")]);
+    let objects = place.project().join(".git/objects");
+    let elsewhere = place.path().join("elsewhere");
+    let object = place.git(&["rev-parse", "main:a.txt"]);
+    let of = |objects: &Path| objects.join(&object[..2]).join(&object[2..]);
+    for (number, (is_elsewhere, leads_to)) in
+        [(false, None), (false, Some("/dev/tty")), (true, None), (true, Some("/dev/tty"))].into_iter().enumerate()
+    {
+        let linked = place.worktree(&format!("linked-{number}"));
+        let contents = std::fs::read(of(&objects)).unwrap();
+        std::fs::remove_file(of(&objects)).unwrap();
+        let forged = if is_elsewhere { of(&elsewhere) } else { of(&objects) };
+        if is_elsewhere {
+            write(&objects.join("info/alternates"), format!("{}\n", elsewhere.display()));
+        }
+        match leads_to {
+            None => make_pipe(&forged),
+            Some(device) => {
+                std::fs::create_dir_all(forged.parent().unwrap()).unwrap();
+                std::os::unix::fs::symlink(device, &forged).unwrap();
+            }
+        }
+        // As long as before, so that the contents are compared; and one that is to be written.
+        write(&linked.path().join("a.txt"), "two\n");
+        let (handle, main) = (linked.clone(), place.main());
+        let repository = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
+        let (status, diff, reset) = in_time(&format!("object {number}"), move || {
+            (handle.status(), repository.files(main), handle.reset_to(main))
+        });
+        assert_eq!(status.unwrap().len(), 1);
+        assert_eq!(diff.unwrap().len(), 2);
+        assert!(reset.unwrap_err().to_string().contains("a.txt"));
+        std::fs::remove_file(&forged).unwrap();
+        let _ = std::fs::remove_file(objects.join("info/alternates"));
+        write(&of(&objects), contents);
+    }
+}
+
+/// gix follows them from one directory of objects to the next, and reads whatever it finds.
+#[cfg(target_os = "linux")]
+#[test]
+fn alternates_are_looked_at_before_they_are_followed() {
+    let place = Place::new();
+    let linked = place.worktree("linked");
+    let alternates = place.project().join(".git/objects/info/alternates");
+    let at = |name: &str| place.path().join(name);
+    let lead = |from: &Path, to: &Path| write(from, format!("{}\n", to.display()));
+    lead(&alternates, &at("one"));
+    lead(&at("one/info/alternates"), &at("two"));
+    let look = |what: &str| {
+        let (linked, project) = (linked.clone(), place.project());
+        in_time(what, move || {
+            let opened = Repository::open_with(project, Configuration::RepositoryOnly);
+            (linked.status().map_err(|error| error.to_string()), opened.map(drop).map_err(|error| error.to_string()))
+        })
+    };
+    std::fs::create_dir(at("two")).unwrap();
+    assert_eq!(look("alternates"), (Ok(vec![]), Ok(())));
+
+    let last = at("two/info/alternates");
+    make_pipe(&last);
+    let (status, opened) = look("a pipe");
+    for error in [status.unwrap_err(), opened.unwrap_err()] {
+        assert!(error.contains(last.to_str().unwrap()) && error.contains("a named pipe"), "{error}");
+    }
+    std::fs::remove_file(&last).unwrap();
+    sparse(&last, 3 << 30);
+    let (status, opened) = look("a large file");
+    for error in [status.unwrap_err(), opened.unwrap_err()] {
+        assert!(error.contains("`Limits::rules`"), "{error}");
+    }
+    // As many directories as anybody likes.
+    std::fs::remove_file(&last).unwrap();
+    let many: Vec<String> = (0..1_000).map(|number| format!("{}/../{number}\n", at("two").display())).collect();
+    write(&last, many.concat());
+    let (status, opened) = look("many directories");
+    for error in [status.unwrap_err(), opened.unwrap_err()] {
+        assert!(error.contains("more than 100 directories"), "{error}");
+    }
 }
 
 /// A log that is a link leads to somebody else's file, which is not written to.

@@ -101,7 +101,7 @@ fn a_link_that_git_refuses_is_not_committed() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// HY-61, CON-76: trailers, as git adds and reads them.
+/// CON-76: trailers, as git adds and reads them.
 #[test]
 fn trailers_are_gits() {
     use interlocking_worktree::Message;

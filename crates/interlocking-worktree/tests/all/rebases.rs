@@ -2,7 +2,7 @@ use interlocking_worktree::{RebaseError, SwitchError};
 
 use crate::judge::{Place, author, commit_with_git, git_in, write};
 
-/// HY-61. The task began on somebody's unfinished work: its own commits move, and not that work.
+/// HY-61, CON-151. The task began on somebody's unfinished work: its own commits move, and not that work.
 #[test]
 fn exactly_the_tasks_commits_move() {
     let place = Place::new();
@@ -57,7 +57,7 @@ fn what_is_there_already_is_dropped() {
     place.assert_git_agrees();
 }
 
-/// HY-61: to abort is to have done nothing.
+/// HY-61, CON-151: to abort is to have done nothing.
 #[test]
 fn a_rebase_that_conflicts_or_is_refused_never_began() {
     let place = Place::new();

@@ -438,6 +438,23 @@ fn a_commit_that_is_gone_is_no_commit_though_its_files_were_read() {
     assert_eq!(pool.ready().unwrap(), 1);
 }
 
+/// A process of the former user may still know the directory.
+#[test]
+fn a_link_that_waits_in_a_pool_is_not_written_through() {
+    let place = Place::with_files(&FILES);
+    let pool = pool(&place);
+    let first = pool.create_worktree(place.path().join("run/first"), branch("first"), place.main()).unwrap();
+    assert!(pool.retire(&first, Force::No).unwrap().clean().unwrap());
+    let item = std::fs::read_dir(pool.directory()).unwrap().map(|entry| entry.unwrap().path());
+    let item = item.into_iter().find(|path| path.extension() == Some("ready".as_ref())).unwrap();
+    let victim = place.path().join("victim");
+    write(&victim, "victim\n");
+    symlink(&victim, item.join("files/.git")).unwrap();
+    let second = pool.create_worktree(place.path().join("run/second"), branch("second"), place.main()).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "victim\n");
+    assert_like_new(&place, &second, place.main());
+}
+
 #[test]
 fn a_directory_of_somebody_elses_is_no_pool() {
     let place = Place::new();

@@ -3,12 +3,9 @@
 use std::{
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
-use interlocking_worktree::{
-    CopyError, Keep, Orphan, PlaceName, RunOutcome, Setup, SetupError, Yard, YardError, YardSettings,
-};
+use interlocking_worktree::{CopyError, Keep, PlaceName, RunOutcome, Setup, SetupError, Yard, YardError, YardSettings};
 
 use crate::{
     judge::{Place, author, branch, git_in, path, run as git, write},
@@ -21,19 +18,6 @@ fn name(name: &str) -> PlaceName {
 
 fn yard(place: &Place, settings: YardSettings) -> Yard {
     Yard::open(&place.repository, place.path().join("yard"), settings).unwrap()
-}
-
-/// Those that are there. A process that another test is just starting has inherited a run's lock until it is another
-/// program, so it may take a moment.
-fn orphans_of(yard: &Yard) -> Vec<Orphan> {
-    let given_up = Instant::now() + Duration::from_secs(10);
-    loop {
-        let orphans = yard.orphans().unwrap();
-        if !orphans.is_empty() || Instant::now() > given_up {
-            return orphans;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -82,7 +66,7 @@ fn worktrees_are_kept_for_whoever_wants_to_look_at_them() {
         assert_eq!(tests.path().join("left.rs").exists(), stays, "{keep:?}, {outcome:?}");
     }
     let yard = yard(&place, YardSettings { pool: 4, ..YardSettings::default() });
-    let kept = orphans_of(&yard);
+    let kept = yard.orphans().unwrap();
     let names: Vec<_> = kept.iter().map(|orphan| (orphan.run().as_str().to_owned(), orphan.is_kept())).collect();
     assert_eq!(names, [("r2".to_owned(), true), ("r3".to_owned(), true)]);
     assert_eq!(kept[0].worktrees()[0].branch, Some(branch("tests-2")));
@@ -126,7 +110,7 @@ fn runs_of_dead_processes_are_found_and_dealt_with() {
     }
     let yard = yard(&place, YardSettings { pool: 2, ..YardSettings::default() });
     let alive = yard.begin(&name("alive")).unwrap();
-    let mut orphans = orphans_of(&yard);
+    let mut orphans = yard.orphans().unwrap();
     let names: Vec<_> = orphans.iter().map(|orphan| (orphan.run().to_string(), orphan.is_kept())).collect();
     assert_eq!(names, ["dead", "died", "gone"].map(|run| (run.to_owned(), false)));
     assert_eq!(yard.orphans().unwrap().len(), 0, "somebody deals with them already");
@@ -292,7 +276,7 @@ fn hostile_layouts_lose_nothing() {
     let error = run.end(RunOutcome::Succeeded).unwrap_err();
     assert!(matches!(error, YardError::Remove(_)), "{error}");
     assert!(!full.path().exists(), "the others are removed all the same");
-    let orphans = orphans_of(&yard);
+    let orphans = yard.orphans().unwrap();
     assert_eq!(orphans.len(), 1, "neither the links nor what has no lock of ours");
     for orphan in orphans {
         orphan.remove().unwrap_err();
