@@ -11,6 +11,7 @@ use tracing::instrument::WithSubscriber;
 
 use super::failure::{self, Failure};
 use super::heard::Heard;
+use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::error::AgentErrorKind;
 use crate::pulse::Pulse;
@@ -26,6 +27,7 @@ pub(super) struct Answer {
 
 /// Asks, and hears the answer to its end, within the limits.
 pub(super) async fn call(
+    relay: &Relay<'_>,
     client: &Client,
     target: ServiceTarget,
     request: ChatRequest,
@@ -36,16 +38,31 @@ pub(super) async fn call(
     let heard = Heard::new();
     let options = options.with_raw_frame_sink_arc(heard.clone());
     let begun = Instant::now();
+    let answer = async {
+        tokio::select! {
+            biased;
+            outcome = hear(client, target, request, &options, &heard, settings) => outcome,
+            never = relay.serve() => match never {},
+        }
+    };
     // The HTTP crate writes whole answers into the log.
-    let answer = hear(client, target, request, &options, &heard, settings).with_subscriber(Dispatch::none());
+    let answer = answer.with_subscriber(Dispatch::none());
     let mut answer = pin!(answer);
     loop {
         tokio::select! {
             biased;
-            outcome = &mut answer => return outcome,
+            outcome = &mut answer => return outcome.map_err(|failure| really(failure, relay)),
             () = heard.another() => pulse.beat(),
             kind = reached(limit(settings, begun, heard.last())) => return Err(Failure::begun(kind)),
         }
+    }
+}
+
+/// What happened where a connection has ended: the HTTP crate knows only the one to the relay.
+fn really(failure: Failure, relay: &Relay<'_>) -> Failure {
+    match failure.kind {
+        AgentErrorKind::Connection { .. } => relay.failure().unwrap_or(failure),
+        _ => failure,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The connection to a provider: address, key, TLS.
+//! The connection to a provider: address, key, TLS; and the HTTP crate's to [what is between](Relay).
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use reqwest::redirect::Policy;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 
+use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::error::AgentErrorKind;
 use crate::program::Secret;
@@ -20,8 +21,8 @@ const NO_KEY: &str = "none";
 /// A client of one provider.
 #[derive(Clone)]
 pub(super) struct Connection {
-    pub(super) client: Client,
-    base_url: String,
+    provider: reqwest::Client,
+    base_url: Url,
 }
 
 /// The key that the settings name, as it is now.
@@ -44,28 +45,52 @@ impl Connection {
     /// A client as the settings say. Connects to nothing yet.
     pub(super) fn new(settings: &HttpSettings) -> Result<Self, AgentErrorKind> {
         let url = base_url(settings)?;
-        let builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls(&url)?)
-            .http1_only()
-            // A redirect would take the key to wherever it leads: not every provider's header for it is known as one.
-            .redirect(Policy::none());
+        let builder = plain(&url)?;
         // What is on this machine is not asked through a proxy.
         let builder = if is_loopback(url.as_str()) { builder.no_proxy() } else { builder };
-        let client = builder.build().map_err(|error| configuration(format!("no HTTP client can be made: {error}")))?;
-        let client = Client::builder()
-            .with_reqwest(client)
-            .build()
-            .map_err(|error| configuration(format!("no HTTP client can be made: {error}")))?;
-        Ok(Self { client, base_url: url.into() })
+        Ok(Self { provider: builder.build().map_err(no_client)?, base_url: url })
+    }
+
+    /// The way of one call.
+    pub(super) async fn relay(&self) -> Result<Relay<'_>, AgentErrorKind> {
+        Relay::open(&self.provider, &self.base_url).await
+    }
+
+    /// The HTTP crate, which goes that way.
+    pub(super) fn client(&self, relay: &Relay<'_>) -> Result<Client, AgentErrorKind> {
+        let proxy = relay.proxy().map_err(no_client)?;
+        let client = plain(&self.unencrypted())?.proxy(proxy).build().map_err(no_client)?;
+        Client::builder().with_reqwest(client).build().map_err(no_client)
+    }
+
+    /// Where the HTTP crate asks: the relay, which it goes through, asks over TLS.
+    fn unencrypted(&self) -> Url {
+        let mut url = self.base_url.clone();
+        // Between two schemes of the web it can always be changed.
+        let _ = url.set_scheme("http");
+        url
     }
 
     pub(super) fn target(&self, settings: &HttpSettings, key: &Secret, model: &str) -> ServiceTarget {
         ServiceTarget {
-            endpoint: Endpoint::from_owned(self.base_url.as_str()),
+            endpoint: Endpoint::from_owned(self.unencrypted().as_str()),
             auth: AuthData::from_single(key.expose()),
             model: ModelIden::new(settings.provider.adapter(), model),
         }
     }
+}
+
+/// What both clients are.
+fn plain(url: &Url) -> Result<reqwest::ClientBuilder, AgentErrorKind> {
+    let builder = reqwest::Client::builder().tls_backend_preconfigured(tls(url)?).http1_only();
+    // Little that came can then not be much that is held. Another crate may have switched these on.
+    let builder = builder.no_gzip().no_brotli().no_zstd().no_deflate();
+    // A redirect would take the key to wherever it leads: not every provider's header for it is known as one.
+    Ok(builder.redirect(Policy::none()))
+}
+
+fn no_client(error: impl std::fmt::Display) -> AgentErrorKind {
+    configuration(format!("no HTTP client can be made: {error}"))
 }
 
 /// With a slash at its end, as paths are put behind it.
@@ -90,7 +115,7 @@ pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
 }
 
 /// Rustls on ring, with the roots that the system trusts. For plain HTTP none are needed, nor looked for.
-fn tls(url: &Url) -> Result<ClientConfig, AgentErrorKind> {
+pub(super) fn tls(url: &Url) -> Result<ClientConfig, AgentErrorKind> {
     let failed = |error: rustls::Error| {
         configuration(format!(
             "the certificates that this system trusts cannot be used: {error}; install ca-certificates"

@@ -76,7 +76,7 @@ pub(super) fn failure(error: &Error) -> Failure {
 }
 
 /// The connection broke, or there was none.
-fn transport(error: &reqwest::Error) -> Failure {
+pub(super) fn transport(error: &reqwest::Error) -> Failure {
     // The outermost words name the URL, the innermost say what happened.
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {

@@ -26,6 +26,7 @@
 //! | an answer that is cut off by [`max_tokens`](HttpSettings::max_tokens) | `Other`, for good |
 //! | 3xx; no key; nonsense in the settings | `Configuration` |
 
+mod bounds;
 mod call;
 mod client;
 mod dialect;
@@ -33,6 +34,7 @@ mod failure;
 mod heard;
 mod history;
 mod prompt;
+mod relay;
 mod reply;
 mod settings;
 
@@ -148,6 +150,8 @@ impl Agent for HttpModel {
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         self.check()?;
         let (key, connection) = (self.key()?, self.connection()?);
+        let relay = connection.relay().await?;
+        let client = connection.client(&relay)?;
         let (session, exchanges) = self.histories.ask(&turn.session, &turn.prompt)?;
         let model = turn.model.as_deref().unwrap_or(&self.settings.model);
         tracing::debug!(provider = self.name(), model, %session, exchanges = exchanges.len(), "asking a model");
@@ -157,7 +161,7 @@ impl Agent for HttpModel {
         let request = prompt::request(turn, &exchanges, &form, &self.settings);
         let options = prompt::options(&form, &self.settings);
         let target = connection.target(&self.settings, &key, model);
-        let call = call::call(&connection.client, target, request, options, &self.settings, context.pulse);
+        let call = call::call(&relay, &client, target, request, options, &self.settings, context.pulse);
         let outcome = tokio::select! {
             biased;
             () = context.interrupted() => Err(Failure::begun(AgentErrorKind::Cancelled)),

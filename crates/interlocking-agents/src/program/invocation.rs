@@ -5,7 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Instant;
 
 use interlocking_sandbox::{Confinement, Sandbox};
 use thiserror::Error;
@@ -15,7 +16,8 @@ use tokio::runtime::Handle;
 use super::environment::Environment;
 use super::life::Life;
 use super::running::Running;
-use super::tree::{Adopting, Marker, Marks, Namespace, Tree, give_way, guard};
+use super::starter::on_starter;
+use super::tree::{Adopting, Marker, Marks, Namespace, Tree, guard};
 use crate::error::AgentErrorKind;
 
 /// What is started, with everything that it gets.
@@ -151,11 +153,11 @@ impl Invocation {
         guard::ensure();
         let marker = Marker::new();
         let command = self.command(program, marker);
-        let life = match &self.sandbox {
-            None => spawn(command, marker, None),
-            Some(sandbox) => spawn_confined(command, marker, Arc::clone(sandbox)).await,
+        let confinement = match &self.sandbox {
+            None => None,
+            Some(sandbox) => Some(prepare(Arc::clone(sandbox)).await.map_err(|error| self.refused(error))?),
         };
-        let life = life.map_err(|error| self.refused(error))?;
+        let life = spawn(command, marker, confinement).await.map_err(|error| self.refused(error))?;
         tracing::debug!(program = %self.program.display(), id = life.child.id(), "started a program");
         let redactor = self.environment.redactor();
         Ok(Running::new(life, redactor, self.input, self.stays_open, (self.longest_line, self.errors_kept)))
@@ -198,42 +200,26 @@ enum SpawnError {
 }
 
 /// Looks for links that lead out of what may be written, file by file, so this is done where it may take its time.
-async fn spawn_confined(command: Command, marker: Marker, sandbox: Arc<Sandbox>) -> Result<Life, SpawnError> {
-    let runtime = Handle::current();
-    let spawning = tokio::task::spawn_blocking(move || {
-        let _runtime = runtime.enter();
-        let confinement = sandbox.prepare().map_err(|error| SpawnError::NotConfined(error.to_string()))?;
-        spawn(command, marker, Some(&confinement))
-    });
-    spawning.await.unwrap_or_else(|panic| Err(SpawnError::NotConfined(panic.to_string())))
+async fn prepare(sandbox: Arc<Sandbox>) -> Result<Confinement, SpawnError> {
+    let preparing = tokio::task::spawn_blocking(move || sandbox.prepare());
+    let prepared = preparing.await.map_err(|panic| SpawnError::NotConfined(panic.to_string()))?;
+    prepared.map_err(|error| SpawnError::NotConfined(error.to_string()))
 }
 
-fn spawn(command: Command, marker: Marker, confinement: Option<&Confinement>) -> Result<Life, SpawnError> {
-    // One after the other: what a program starts before it is marked is known by being nobody else's.
-    static STARTING: Mutex<()> = Mutex::new(());
+/// One after the other: what a program starts before it is marked is known by being nobody else's.
+async fn spawn(command: Command, marker: Marker, confinement: Option<Confinement>) -> Result<Life, SpawnError> {
+    let runtime = Handle::current();
     let adopting = Adopting::begin();
-    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
-    let (child, namespace) = spawn_aside(command, confinement)?;
-    let tree = Tree::of(child.id(), Marks { marker, namespace }, adopting);
-    Ok(Life::new(child, tree))
-}
-
-/// On a thread of its own, that ends thereafter: it is marked, with what it starts, in ways that cannot be taken back.
-fn spawn_aside(command: Command, confinement: Option<&Confinement>) -> Result<(Child, Option<Namespace>), SpawnError> {
-    let runtime = Handle::current();
-    std::thread::scope(|scope| {
-        let spawning = std::thread::Builder::new().name("program".to_owned()).spawn_scoped(scope, || {
-            let _runtime = runtime.enter();
-            give_way();
-            // Before it is confined: then it may make none.
-            let namespace = Namespace::enter();
-            Ok((spawn_child(command, confinement)?, namespace))
-        });
-        match spawning.map_err(SpawnError::Refused)?.join() {
-            Ok(spawned) => spawned,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
+    let spawning = on_starter(move || {
+        let _runtime = runtime.enter();
+        // Before it is confined: then it may make none.
+        let namespace = Namespace::enter();
+        let before = Instant::now();
+        let child = spawn_child(command, confinement.as_ref())?;
+        let tree = Tree::of(child.id(), before, Marks { marker, namespace }, adopting);
+        Ok(Life::new(child, tree))
+    });
+    spawning.await.map_err(SpawnError::Refused)?
 }
 
 fn spawn_child(mut command: Command, confinement: Option<&Confinement>) -> Result<Child, SpawnError> {

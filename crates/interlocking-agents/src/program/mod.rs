@@ -21,6 +21,7 @@ mod lines;
 mod redactor;
 mod running;
 mod secret;
+mod starter;
 mod tail;
 mod tree;
 mod unescaped;

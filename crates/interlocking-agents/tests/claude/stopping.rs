@@ -1,6 +1,7 @@
 //! Nothing that a turn started outlives it, however it ends.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use interlocking_agents::{
@@ -10,6 +11,10 @@ use interlocking_model_server::{Reaction, Rule, Script};
 use serde_json::json;
 
 use crate::common::{Bench, run};
+use stopped_time::StoppedTime;
+
+#[path = "../stopped_time/mod.rs"]
+mod stopped_time;
 
 /// A command that waits, and has started somebody with a session of his own, who waits too. Both say who they are.
 fn lingering(after: &str) -> Script {
@@ -41,7 +46,7 @@ fn is_alive(id: u32) -> bool {
 async fn end(ids: &[u32]) -> bool {
     let begun = Instant::now();
     while ids.iter().any(|id| is_alive(*id)) {
-        if begun.elapsed() > Duration::from_secs(5) {
+        if begun.elapsed() > Duration::from_secs(20) {
             return false;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -100,15 +105,29 @@ async fn what_a_command_left_behind_ends_with_a_turn_that_went_well() {
 /// A long command is silent, and no sign that the agent is idle.
 #[tokio::test]
 async fn a_command_that_takes_its_time_is_waited_for() {
-    let command = Reaction::tool("Bash", json!({ "command": "sleep 9; touch made", "description": "wait" }));
+    const LIMIT: Duration = Duration::from_secs(60);
+    let command = "touch began; while [ ! -e go ]; do sleep 0.05; done; touch made";
+    let command = Reaction::tool("Bash", json!({ "command": command, "description": "wait" }));
     let script =
         Script::new().rule(Rule::asked("Work").reply(command)).rule(Rule::any().reply(Reaction::text("Done.")));
     let Some(bench) = Bench::new(script) else { return };
-    let agent = bench.agent_with(ClaudeSettings { idle_limit: Some(Duration::from_secs(7)), ..allowed(&bench) });
-    let nudges = Nudges { idle: Some(Duration::from_secs(7)), limit: 0, ..Nudges::DEFAULT };
-    let conversation = Conversation::new(&agent).with_nudges(nudges);
-    let completion = conversation.run(bench.fresh("Work."), &|_event: AgentEvent| {}).await.unwrap();
-    assert_eq!(completion.text.as_deref(), Some("Done."));
+    let agent = bench.agent_with(ClaudeSettings { idle_limit: Some(LIMIT), ..allowed(&bench) });
+    let nudges = Nudges { idle: Some(LIMIT), limit: 0, ..Nudges::DEFAULT };
+    let (conversation, time) = (Conversation::new(&agent).with_nudges(nudges), StoppedTime::new());
+    let is_used = AtomicBool::new(false);
+    let sink = |event| {
+        if matches!(event, AgentEvent::ToolUse { .. }) {
+            is_used.store(true, Ordering::Relaxed);
+        }
+    };
+    let waiting = async {
+        let workspace = bench.workspace();
+        time.until(|| is_used.load(Ordering::Relaxed) && workspace.join("began").exists()).await;
+        time.pass(60 * LIMIT).await;
+        std::fs::write(workspace.join("go"), "").unwrap();
+    };
+    let (completion, ()) = tokio::join!(conversation.run(bench.fresh("Work."), &sink), waiting);
+    assert_eq!(completion.unwrap().text.as_deref(), Some("Done."));
     assert!(bench.workspace().join("made").exists());
 }
 

@@ -8,6 +8,7 @@ mod decisions;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod failures;
+mod hostile;
 mod keys;
 mod limits;
 mod ready;

@@ -1,5 +1,7 @@
 //! Whole calls, through a conversation: what an agent that drives a program is like.
 
+use std::cell::Cell;
+use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -11,8 +13,13 @@ use interlocking_agents::{
     Agent, AgentError, AgentErrorKind, AgentEvent, Conversation, Interrupt, NoEvents, Reply, SessionId, Sessions, Slug,
     Turn, TurnContext, Usage,
 };
+use tokio::sync::watch;
 
 use crate::common::{ends, number, runs, shell};
+use stopped_time::StoppedTime;
+
+#[path = "../stopped_time/mod.rs"]
+mod stopped_time;
 
 /// Its program says `session NAME`, `tool`, `tool ended`, `noise`, and at last `answer TEXT`; it is asked to break off by the
 /// line `stop`.
@@ -21,12 +28,15 @@ struct Talker {
     limits: CallLimits,
     order: StopOrder,
     sessions: Sessions,
+    /// How many lines it has heard.
+    heard: watch::Sender<usize>,
     /// The standard error and the survivors of each call.
     ends: Mutex<Vec<(String, usize)>>,
 }
 
 struct Talk<'a> {
     context: &'a TurnContext<'a>,
+    heard: &'a watch::Sender<usize>,
     works: bool,
     session: Option<SessionId>,
     answer: Option<String>,
@@ -34,6 +44,7 @@ struct Talk<'a> {
 
 impl Dialogue for Talk<'_> {
     fn hear(&mut self, line: Line<'_>) -> Heard {
+        self.heard.send_modify(|heard| *heard += 1);
         let Line::Whole(line) = line else { return Heard::Sign };
         let line = String::from_utf8_lossy(line).into_owned();
         match line.split_once(' ').unwrap_or((&line, "")) {
@@ -66,7 +77,14 @@ impl Dialogue for Talk<'_> {
 fn talker(script: &str) -> Talker {
     let invocation = Invocation { stays_open: true, ..shell(script) };
     let (limits, order) = (CallLimits::NONE, StopOrder::DEFAULT);
-    Talker { invocation, limits, order, sessions: Sessions::new(), ends: Mutex::default() }
+    Talker {
+        invocation,
+        limits,
+        order,
+        sessions: Sessions::new(),
+        heard: watch::Sender::new(0),
+        ends: Mutex::default(),
+    }
 }
 
 #[async_trait]
@@ -80,7 +98,7 @@ impl Agent for Talker {
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        let mut talk = Talk { context, works: false, session: None, answer: None };
+        let mut talk = Talk { context, heard: &self.heard, works: false, session: None, answer: None };
         let invocation = Invocation { directory: turn.workspace.clone(), ..self.invocation.clone() };
         let call = converse(invocation, &mut talk, context, &self.limits, &self.order).await?;
         self.ends.lock().unwrap().push((call.ended.stderr.clone(), call.ended.survivors));
@@ -146,32 +164,95 @@ async fn an_interrupted_program_says_what_it_has_to_say() {
     assert_eq!(*agent.ends.lock().unwrap(), [("stop".to_owned(), 0)]);
 }
 
+/// What happens to a call while it runs.
+enum Step {
+    /// So many more lines are heard.
+    Heard(usize),
+    /// Time passes, and the call goes on.
+    Passes(Duration),
+    /// The program is told to go on.
+    Go,
+    /// Time passes, the limit is over, and the program is stopped.
+    Over(Duration),
+}
+
 #[tokio::test]
 async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
-    let order = StopOrder { interrupt: Duration::ZERO, terminate: SHORT };
+    use Step::{Go, Heard, Over, Passes};
+    const LIMIT: Duration = Duration::from_secs(300);
+    const LITTLE: Duration = Duration::from_millis(10);
     let none = CallLimits::NONE;
+    let (first, idle) = (CallLimits { first_event: Some(LIMIT), ..none }, CallLimits { idle: Some(LIMIT), ..none });
     let cases = [
-        ("echo noise; sleep 600", CallLimits { first_event: Some(SHORT), ..none }, "NoFirstEvent { limit: 300ms }"),
-        ("echo a; echo noise; sleep 600", CallLimits { idle: Some(SHORT), ..none }, "Idle { limit: 300ms, nudges: 0 }"),
-        ("sleep 600", CallLimits { idle: Some(SHORT), ..none }, "Idle { limit: 300ms, nudges: 0 }"),
+        (
+            "echo noise; sleep 600",
+            first,
+            vec![Heard(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            "NoFirstEvent { limit: 300s }",
+        ),
+        (
+            "echo a; go; echo noise; sleep 600",
+            idle,
+            vec![Heard(1), Passes(LITTLE), Go, Heard(1), Passes(LIMIT - 2 * LITTLE), Over(LITTLE)],
+            "Idle { limit: 300s, nudges: 0 }",
+        ),
+        ("sleep 600", idle, vec![Passes(LIMIT - LITTLE), Over(LITTLE)], "Idle { limit: 300s, nudges: 0 }"),
         (
             "while :; do echo a; sleep 0.01; done",
-            CallLimits { whole: Some(SHORT), first_event: Some(SHORT), idle: Some(SHORT) },
-            "TimedOut { limit: 300ms }",
+            CallLimits { whole: Some(2 * LIMIT), first_event: Some(LIMIT), idle: Some(LIMIT) },
+            vec![Heard(1), Passes(LIMIT - LITTLE), Heard(2), Passes(LIMIT - LITTLE), Heard(2), Over(2 * LITTLE)],
+            "TimedOut { limit: 600s }",
         ),
         (
-            "echo tool; sleep 0.5; echo tool ended; sleep 600",
-            CallLimits { idle: Some(SHORT), first_event: Some(Duration::from_secs(20)), ..none },
-            "Idle { limit: 300ms, nudges: 0 }",
+            "echo tool; go; echo tool ended; sleep 600",
+            idle,
+            // The tool's time is no silence.
+            vec![Heard(1), Passes(10 * LIMIT), Go, Heard(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            "Idle { limit: 300s, nudges: 0 }",
         ),
     ];
-    for (script, limits, expected) in cases {
-        let agent = Talker { limits, order, ..talker(script) };
-        let begun = Instant::now();
-        assert_eq!(format!("{:?}", failure(&agent).await), expected, "{script}");
-        let waited = begun.elapsed();
-        assert!(waited >= SHORT && waited < Duration::from_secs(20), "{script}: {waited:?}");
-        assert!(!script.contains("ended") || waited >= Duration::from_millis(800), "the tool's time is not silence");
+    for (script, limits, steps, expected) in cases {
+        let place = tempfile::tempdir().unwrap();
+        let script = script.replace("go;", "while ! test -e go; do sleep 0.01; done;");
+        let order = StopOrder { interrupt: Duration::ZERO, ..StopOrder::DEFAULT };
+        let agent = Talker { limits, order, ..talker(&script) };
+        let time = StoppedTime::new();
+        let taken = Cell::new(0);
+        let stepping = async {
+            let mut heard = 0;
+            for step in &steps {
+                match step {
+                    Heard(more) => {
+                        heard += more;
+                        let least = heard;
+                        time.until(|| *agent.heard.borrow() >= least).await;
+                        heard = *agent.heard.borrow();
+                    }
+                    Passes(duration) => time.pass(*duration).await,
+                    Go => fs::write(place.path().join("go"), "").unwrap(),
+                    Over(duration) => {
+                        taken.set(taken.get() + 1);
+                        time.pass(*duration).await;
+                        loop {
+                            time.pass(Duration::from_millis(1)).await;
+                            tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(1))).await.unwrap();
+                        }
+                    }
+                }
+                taken.set(taken.get() + 1);
+            }
+        };
+        let conversation = Conversation::new(&agent);
+        let turn = Turn { workspace: Some(place.path().to_owned()), ..turn() };
+        let error = tokio::select! {
+            biased;
+            outcome = conversation.run(turn, &NoEvents) => outcome.unwrap_err(),
+            () = stepping => unreachable!("the last step does not end"),
+        };
+        assert_eq!(format!("{:?}", error.kind), expected, "{script}");
+        assert_eq!(taken.get(), steps.len(), "{script}: it was stopped before its time");
+        drop(time);
+        tokio::time::resume();
     }
 }
 
@@ -193,11 +274,21 @@ async fn a_turn_that_is_dropped_ends_its_tree() {
 async fn who_is_interrupted_by_sigterm_leaves_nobody() {
     let place = tempfile::tempdir().unwrap();
     let script = "setsid sh -c 'echo $$ > child; exec sleep 600' & trap 'exit 0' TERM; echo session s-1; while :; do sleep 0.05; done";
-    let limits = CallLimits { idle: Some(SHORT), ..CallLimits::NONE };
-    let agent = Talker { limits, order: StopOrder { interrupt: SHORT, ..StopOrder::DEFAULT }, ..talker(script) };
+    let order = StopOrder { interrupt: SHORT, terminate: Duration::from_secs(60) };
+    let (agent, interrupt) = (Talker { order, ..talker(script) }, Interrupt::new());
+    let conversation = Conversation::new(&agent).with_interrupt(interrupt.clone());
     let turn = Turn { workspace: Some(place.path().to_owned()), ..turn() };
-    Conversation::new(&agent).run(turn, &NoEvents).await.unwrap_err();
-    assert!(!runs(number(&place.path().join("child")).await));
+    let child = place.path().join("child");
+    let interrupting = async {
+        let child = number(&child).await;
+        // It says so when it heeds SIGTERM.
+        agent.heard.subscribe().wait_for(|heard| *heard > 0).await.unwrap();
+        interrupt.request();
+        child
+    };
+    let (outcome, child) = tokio::join!(conversation.run(turn, &NoEvents), interrupting);
+    assert_eq!(*outcome.unwrap_err().kind, AgentErrorKind::Cancelled);
+    assert!(!runs(child));
     assert!(agent.ends.lock().unwrap()[0].1 >= 1);
 }
 

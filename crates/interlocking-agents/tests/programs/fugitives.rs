@@ -174,3 +174,45 @@ async fn a_call_that_ends_takes_nothing_from_another() {
     drop(kept);
     assert!(left(one.path()).await.is_empty());
 }
+
+/// A shell that does nothing, all the while.
+struct Busy(std::process::Child);
+
+impl Busy {
+    fn start() -> Self {
+        Self(std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Programs that leave somebody and end as soon as they can, where whoever marks them waits for a processor.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_gets_away_while_a_program_is_started_on_a_busy_machine() {
+    let seconds = format!("6{}", std::process::id());
+    let left = || {
+        let line = format!("sleep\0{seconds}\0");
+        let processes =
+            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+        processes.filter(move |number: &u32| {
+            fs::read(format!("/proc/{number}/cmdline")).is_ok_and(|read| read == line.as_bytes())
+        })
+    };
+    let busy: Vec<_> = (0..3 * std::thread::available_parallelism().unwrap().get()).map(|_| Busy::start()).collect();
+    let script = format!("(env -i setsid sh -c 'sleep {seconds}' >/dev/null 2>&1 </dev/null &)");
+    let place = tempfile::tempdir().unwrap();
+    for _ in 0..20 {
+        shell_in(place.path(), &script).start().await.unwrap().end().await.unwrap();
+    }
+    drop(busy);
+    // Who got away may not have become what it is to be.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let left: Vec<u32> = left().collect();
+    let escaped = if left.is_empty() { Vec::new() } else { vec![("a daemon without environment", left)] };
+    assert_nobody("when they had ended", &escaped);
+}

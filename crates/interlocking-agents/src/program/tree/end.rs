@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal};
 
 use super::limit::Limit;
 use super::look::{Descent, Look, Started};
+use super::mark::mark;
 use super::orphans::{Adopting, reap};
 use super::process::{Identity, Process};
 use super::{Marks, looks};
@@ -34,15 +35,15 @@ const STILL: u32 = 20;
 const PATIENCE: Duration = Duration::from_millis(2_000);
 
 impl Tree {
-    /// Of a child of this process that was just started, and not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, marks: Marks, adopting: Adopting) -> Self {
+    /// Of a child of this process that was just started, after `before`, and not waited for yet.
+    pub(in crate::program) fn of(child: Option<u32>, before: Instant, marks: Marks, adopting: Adopting) -> Self {
         let number = child.and_then(|number| i32::try_from(number).ok());
         let limit = Limit::of(&marks.marker);
         // Before it has the limit: with that, and unknown, it would be taken for an orphan.
         let started = number.map(|number| Started::new(number, limit));
         let root = number.and_then(Process::look).map(|process| process.identity);
         match root {
-            Some(root) if limit.is_lowered() => mark(root, limit),
+            Some(root) if limit.is_lowered() => mark(root, limit, before),
             _ => tracing::debug!("a program is not marked by its limit of file locks"),
         }
         Self { root, marks, _started: started, _adopting: adopting }
@@ -103,26 +104,6 @@ impl Tree {
     }
 }
 
-/// Puts the limit on a program that runs already, and on what it has started by now. It is stopped for that moment: whoever is
-/// being started just then has no limit yet and is not yet to be seen.
-///
-/// What it has started descends from it, or has lost its parent, and is known from this process's own other children as it
-/// [gives way](give_way) as programs do from their first moment on.
-fn mark(root: Identity, limit: Limit) {
-    let (unmarked, _) = stop(|_, _| Ok((Look::at_descent()?.unmarked(root)?, true)));
-    for process in &unmarked {
-        limit.put_on(process.number);
-        signal(*process, Signal::CONT);
-    }
-}
-
-/// Makes this thread, and all that is started from it, give way to others a little: something that tells them from other children
-/// of this process before anything else can be done to them. It cannot be taken back, so the thread should end soon.
-pub(in crate::program) fn give_way() {
-    // It fails for a process that gives way to everybody, whose programs have one mark less.
-    let _ = rustix::process::nice(1);
-}
-
 /// [Stops](stop) whatever is found, and kills it.
 pub(super) fn stop_and_kill(
     find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
@@ -134,7 +115,7 @@ pub(super) fn stop_and_kill(
 
 /// Stops whatever is found until nobody new is. `find` is told which look it is, from 0, and who was found before; it gives who is
 /// there, and whether that were all whose parents have ended. Gives who was stopped, and why a look failed, which ends the search.
-fn stop(
+pub(super) fn stop(
     mut find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
 ) -> (BTreeSet<Identity>, Option<io::Error>) {
     let (mut found, mut ended) = (BTreeSet::new(), BTreeSet::new());
@@ -187,7 +168,7 @@ pub(super) fn wait_for(killed: &BTreeSet<Identity>) -> Vec<Identity> {
 }
 
 /// Signals this process and no other that has its number by now.
-fn signal(process: Identity, signal: Signal) {
+pub(super) fn signal(process: Identity, signal: Signal) {
     let Some(number) = Pid::from_raw(process.number) else { return };
     // What is opened cannot become another process any more, so that it is the right one stays true.
     let opened = pidfd_open(number, PidfdFlags::empty());

@@ -30,6 +30,12 @@ pub(in crate::program) fn ensure() {
     }
 }
 
+/// Which process it is, if there is one.
+pub(super) fn number() -> Option<i32> {
+    let guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
+    guard.as_ref().and_then(|guard| i32::try_from(guard.id()).ok())
+}
+
 fn start() -> std::io::Result<Child> {
     use std::os::unix::process::CommandExt;
     let runner = Runner::own();

@@ -104,6 +104,8 @@ mod tests {
         let mut child = std::process::Command::new("sh").args(["-c", "sleep 0.1; sleep 60 & wait"]).spawn().unwrap();
         let number = i32::try_from(child.id()).unwrap();
         let limit = Limit::of(&Marker::new());
+        // Otherwise another test ends it, as one that took off its mark.
+        let _started = super::super::look::Started::new(number, limit);
         assert_eq!(limit.put_on(number), limit.is_lowered());
         let grandchild = loop {
             let children = super::super::process::Process::look(number).unwrap().children().unwrap();

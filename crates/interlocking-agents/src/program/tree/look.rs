@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::limit::Limit;
+use super::mark::gives_way;
 use super::process::{Identity, Process};
-use super::{Marker, Marks, Namespace};
+use super::{Marker, Marks, Namespace, guard};
 
 /// What was seen.
 #[derive(Debug)]
@@ -76,6 +78,11 @@ fn started() -> MutexGuard<'static, BTreeMap<i32, Limit>> {
     STARTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The programs that this process started.
+pub(super) fn programs() -> BTreeMap<i32, Limit> {
+    started().clone()
+}
+
 /// Whether it is a program that this process started.
 pub(super) fn is_started(number: i32) -> bool {
     started().contains_key(&number)
@@ -92,7 +99,7 @@ impl Look {
     pub(super) fn new() -> io::Result<Self> {
         let own = own()?;
         let adopts = own.identity.number == 1 || rustix::process::child_subreaper().is_ok_and(|set| set.is_some());
-        let kin = if own.tells() { Kin::Told } else { Kin::asked()? };
+        let kin = Kin::new(&own)?;
         let parents = if adopts { BTreeMap::from([(own.identity.number, own)]) } else { forebears(own) };
         let mut adopted = BTreeSet::new();
         for parent in parents.values() {
@@ -100,8 +107,9 @@ impl Look {
             adopted.extend(kin.children(parent).unwrap_or_default());
             adopted.extend(kin.children(parent).unwrap_or_default());
         }
-        let started_before = started().clone();
-        adopted.retain(|number| !parents.contains_key(number) && !started_before.contains_key(number));
+        let (started_before, guard) = (programs(), guard::number());
+        let is_known = |number: &i32| started_before.contains_key(number) || guard == Some(*number);
+        adopted.retain(|number| !parents.contains_key(number) && !is_known(number));
         let mut look = Self {
             kin,
             own: own.identity.number,
@@ -124,7 +132,7 @@ impl Look {
             }
         }
         // Once more: a program that was started meanwhile may have got its limit since.
-        let started = started().clone();
+        let started = programs();
         look.orphans.retain(|(process, _)| !started.contains_key(&process.identity.number));
         look.programs = started.into_values().collect();
         Ok(look)
@@ -136,7 +144,7 @@ impl Look {
     ///
     /// As of [`new`](Self::new).
     pub(super) fn at_descent() -> io::Result<Self> {
-        let kin = if own()?.tells() { Kin::Told } else { Kin::asked()? };
+        let kin = Kin::new(&own()?)?;
         Ok(Self {
             kin,
             own: 0,
@@ -186,7 +194,7 @@ impl Look {
         let children: BTreeSet<_> = self.kin.children(&own)?.into_iter().chain(self.kin.children(&own)?).collect();
         for number in children.into_iter().filter(|number| !is_started(*number)) {
             match Process::look(number) {
-                Some(child) if child.nice == own.nice + 1 && child.identity.start >= root.start => {
+                Some(child) if gives_way(&child, &own) && child.identity.start >= root.start => {
                     self.descent(child.identity, &mut descent);
                 }
                 Some(_) => {}
@@ -256,14 +264,23 @@ fn forebears(process: Process) -> BTreeMap<i32, Process> {
 
 /// This process.
 pub(super) fn own() -> io::Result<Process> {
-    if std::fs::read_link("/proc/self")?.to_str() != Some(std::process::id().to_string().as_str()) {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "/proc shows another namespace of processes"));
+    static IS_OURS: AtomicBool = AtomicBool::new(false);
+    if !IS_OURS.load(Ordering::Relaxed) {
+        if std::fs::read_link("/proc/self")?.to_str() != Some(std::process::id().to_string().as_str()) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "/proc shows another namespace of processes"));
+        }
+        IS_OURS.store(true, Ordering::Relaxed);
     }
     let number = i32::try_from(std::process::id()).map_err(io::Error::other)?;
     Ok(Process::look(number).ok_or(io::ErrorKind::NotFound)?)
 }
 
 impl Kin {
+    fn new(own: &Process) -> io::Result<Self> {
+        static IS_TOLD: OnceLock<bool> = OnceLock::new();
+        if *IS_TOLD.get_or_init(|| own.tells()) { Ok(Self::Told) } else { Self::asked() }
+    }
+
     fn asked() -> io::Result<Self> {
         let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
         for entry in std::fs::read_dir("/proc")? {

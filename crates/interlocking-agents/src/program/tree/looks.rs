@@ -25,6 +25,10 @@ pub(super) async fn share() -> io::Result<Arc<Look>> {
     }
     let begun = Instant::now();
     let looking = tokio::task::spawn_blocking(|| {
+        let look = Look::new()?;
+        if look.ended().is_empty() {
+            return Ok(look);
+        }
         reap();
         Look::new()
     });

@@ -1,8 +1,8 @@
 //! A program and everything it starts, ended as one.
 //!
 //! `process` (one, as the kernel shows it) → `look` (who lost its parent, and who came of whom) → `end`. `marker`, `limit` and
-//! `namespace` are what a process carries with it. `orphans` is why those that lost their parents come to this process.
-//! `guard` ends all programs when this process has ended, and `abandoned` what another one left.
+//! `namespace` are what a process carries with it, and `mark` puts the limit on, with `numbers`. `orphans` is why
+//! those that lost their parents come to this process. `guard` ends all programs when this process has ended, and `abandoned` what another one left.
 
 mod marker;
 mod runner;
@@ -20,13 +20,17 @@ mod look;
 #[cfg(target_os = "linux")]
 mod looks;
 #[cfg(target_os = "linux")]
+mod mark;
+#[cfg(target_os = "linux")]
 mod namespace;
+#[cfg(target_os = "linux")]
+mod numbers;
 #[cfg(target_os = "linux")]
 mod orphans;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
-pub(super) use {end::Tree, end::give_way, namespace::Namespace, orphans::Adopting};
+pub(super) use {end::Tree, mark::give_way, namespace::Namespace, orphans::Adopting};
 
 #[cfg(not(target_os = "linux"))]
 mod other;

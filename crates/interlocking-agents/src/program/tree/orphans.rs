@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitOptions, child_subreaper, getpid, set_child_subre
 
 use super::end::stop_and_kill;
 use super::limit::Limit;
-use super::look::{Look, is_started};
+use super::look::{Look, is_started, programs};
 use super::process::Process;
 
 /// As long as this lives, orphans come to this process.
@@ -88,10 +88,11 @@ fn await_all() {
 pub(super) fn reap() -> usize {
     let own = rustix::process::Pid::as_raw(Some(getpid()));
     let Some(children) = Process::look(own).and_then(|own| own.children().ok()) else { return 0 };
+    let started = programs();
     let mut left = 0;
-    for child in children {
+    for child in children.into_iter().filter(|child| !started.contains_key(child)) {
         let is_orphan = |child: &Process| {
-            // In this order: a program has the limit only when it is known as one.
+            // In this order: one that was started meanwhile has the limit only when it is known as a program.
             child.parent == own
                 && Limit::of_process(child.identity.number).is_some_and(Limit::is_lowered)
                 && !is_started(child.identity.number)

@@ -1,6 +1,8 @@
 //! Systems where processes are not found by what they have about them: the process group alone is ended, and whoever leaves it
 //! escapes.
 
+use std::time::Instant;
+
 use super::Marks;
 
 /// A program that runs or ran.
@@ -12,7 +14,7 @@ pub(in crate::program) struct Tree {
 
 impl Tree {
     /// Of a child of this process that was not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, _marks: Marks, _adopting: Adopting) -> Self {
+    pub(in crate::program) fn of(child: Option<u32>, _before: Instant, _marks: Marks, _adopting: Adopting) -> Self {
         #[cfg(unix)]
         let leader = child.and_then(|number| i32::try_from(number).ok()).and_then(rustix::process::Pid::from_raw);
         #[cfg(not(unix))]

@@ -1,0 +1,228 @@
+//! Putting its limit on a program that was just started, and on whomever it has started by then.
+//!
+//! The program has the limit, and is stopped, some microseconds after it began; hardly any has started another one by then. That
+//! nobody has is known for sure from the [numbers] that the kernel gave out meanwhile. Otherwise the program's
+//! processes are looked for.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use super::end::{signal, stop};
+use super::limit::Limit;
+use super::look::{Look, own};
+use super::numbers;
+use super::process::{Identity, Process};
+
+/// How long somebody may take to stand still. On a busy machine it has to wait until it runs once more to do so.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Puts the limit on a child that was not waited for yet and that was started after `before`, and on whomever it has started. It is
+/// stopped for that moment. Nobody else is started by [this thread](super::super::starter) meanwhile.
+pub(super) fn mark(root: Identity, limit: Limit, before: Instant) {
+    let Some(number) = Pid::from_raw(root.number) else { return };
+    // Whomever it starts from now on has the limit; it may be starting one, which has not. When it stands still, that one is there,
+    // or is started anew when the program goes on.
+    limit.put_on(root.number);
+    // It fails when the program has ended.
+    let _ = kill_process(number, Signal::STOP);
+    let states = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let stands_still = until(|| !matches!(waitid(WaitId::Pid(number), states), Ok(None)));
+    if !(stands_still && is_alone(root, before)) {
+        mark_all(root, limit);
+    }
+    let _ = kill_process(number, Signal::CONT);
+}
+
+/// Waits until it is so; not for ever, as somebody else may let a process go on.
+fn until(is_so: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    for look in 0_u32.. {
+        if is_so() {
+            return true;
+        }
+        if begun.elapsed() > PATIENCE {
+            break;
+        }
+        // Mostly it runs on another processor, which hears of it in some microseconds.
+        if look < 50 { std::thread::yield_now() } else { std::thread::sleep(Duration::from_micros(50)) }
+    }
+    tracing::warn!("a program that was just started does not stand still, so not all of it may be marked");
+    false
+}
+
+/// Whether for sure nobody lives who came of the program and has no limit, when the program stands still and has it.
+///
+/// Whoever came of it has a number that was given out since. Of those each is looked at, until there are no more: one that is gone
+/// has started nobody else, or that one has such a number too.
+fn is_alone(root: Identity, before: Instant) -> bool {
+    let mut seen = root.number;
+    loop {
+        match numbers::last() {
+            Some(last) if last == seen => return numbers::is_none_repeated(before),
+            // So many are looked for faster among this process's children. Lower ones are given out when there are no higher ones.
+            Some(last) if last > seen && last - root.number < 64 => {
+                if (seen + 1..=last).any(|number| is_suspect(number, root, last)) {
+                    return false;
+                }
+                seen = last;
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Whether one with a number between the program's and `last` lives, has no limit, and may have come of the program: its parent did,
+/// or it has lost it and [gives way](give_way).
+fn is_suspect(number: i32, root: Identity, last: i32) -> bool {
+    let Some(process) = Process::look(number).filter(Process::lives) else { return false };
+    if Limit::of_process(number).is_some_and(Limit::is_lowered) {
+        return false;
+    }
+    match own() {
+        Ok(own) if process.parent == own.identity.number => gives_way(&process, &own),
+        Ok(_) => (root.number..=last).contains(&process.parent),
+        Err(_) => true,
+    }
+}
+
+/// Looks for all who came of the program and have no limit, stops them, and puts it on them. Whoever goes on before it stood still
+/// may go on starting somebody without the limit.
+fn mark_all(root: Identity, limit: Limit) {
+    let (unmarked, _) = stop(|_, _| Ok((Look::at_descent()?.unmarked(root)?, true)));
+    let runs =
+        |process: &Identity| Process::look(process.number).is_some_and(|now| now.identity == *process && now.runs());
+    until(|| !unmarked.iter().any(runs));
+    for process in &unmarked {
+        limit.put_on(process.number);
+        signal(*process, Signal::CONT);
+    }
+}
+
+/// Makes this thread, and all that is started from it, give way to others a little: something that tells them from other children
+/// of this process before anything else can be done to them. It cannot be taken back.
+pub(in crate::program) fn give_way() {
+    // It fails for a process that gives way to everybody, whose programs have one mark less.
+    let _ = rustix::process::nice(1);
+}
+
+/// Whether a child of this process does, as programs do and whoever came of them: they may give way more, and never less.
+pub(super) fn gives_way(child: &Process, own: &Process) -> bool {
+    child.nice > own.nice
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::{Child, Command, Stdio};
+
+    use super::super::look::Started;
+    use super::super::{Adopting, Marker, Marks, Tree};
+    use super::*;
+    use crate::program::starter::on_starter;
+
+    fn number_of(child: &Child) -> i32 {
+        i32::try_from(child.id()).unwrap()
+    }
+
+    fn identity_of(child: &Child) -> Identity {
+        Process::look(number_of(child)).unwrap().identity
+    }
+
+    fn sleep() -> Child {
+        Command::new("sleep").arg("60").spawn().unwrap()
+    }
+
+    /// Waits for what a process writes there.
+    fn written(file: &Path) -> i32 {
+        loop {
+            match std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok()) {
+                Some(number) => return number,
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+
+    /// It forks twice and ends at once, before anybody gets to mark it, and what it leaves has nothing of it.
+    #[tokio::test]
+    async fn whoever_was_started_before_the_mark_ends_with_the_program() {
+        let (place, marker) = (tempfile::tempdir().unwrap(), Marker::new());
+        let (directory, file, adopting) = (place.path().to_owned(), place.path().join("number"), Adopting::begin());
+        let limit = Limit::of(&marker);
+        if !limit.is_lowered() {
+            return;
+        }
+        let (mut child, tree, number) = on_starter(move || {
+            let before = Instant::now();
+            let script = "(env -i setsid sh -c 'echo $$ > number; exec sleep 60' >/dev/null 2>&1 </dev/null &)";
+            let child = Command::new("sh").args(["-c", script]).current_dir(directory).spawn().unwrap();
+            let number = written(&file);
+            while Process::look(number_of(&child)).unwrap().lives() {
+                std::thread::yield_now();
+            }
+            let tree = Tree::of(Some(child.id()), before, Marks { marker, namespace: None }, adopting);
+            (child, tree, number)
+        })
+        .await
+        .unwrap();
+        let found = Limit::of_process(number);
+        child.wait().unwrap();
+        let ended = tree.end(true);
+        let lives = Process::look(number).is_some_and(|process| process.lives());
+        if lives {
+            kill_process(Pid::from_raw(number).unwrap(), Signal::KILL).unwrap();
+        }
+        assert_eq!((found, ended, lives), (Some(limit), 1, false));
+    }
+
+    #[tokio::test]
+    async fn a_program_goes_on_when_it_is_marked() {
+        let limit = Limit::of(&Marker::new());
+        let (mut child, found, _started) = on_starter(move || {
+            let before = Instant::now();
+            let child = Command::new("sh").args(["-c", "read line; exit 7"]).stdin(Stdio::piped()).spawn().unwrap();
+            let started = Started::new(number_of(&child), limit);
+            mark(identity_of(&child), limit, before);
+            let found = Limit::of_process(number_of(&child));
+            (child, found, started)
+        })
+        .await
+        .unwrap();
+        assert!(found == Some(limit) || !limit.is_lowered(), "{found:?}");
+        drop(child.stdin.take());
+        assert_eq!(child.wait().unwrap().code(), Some(7));
+    }
+
+    /// Whoever else there is on the system is none of the program's, however many those are.
+    #[tokio::test]
+    async fn nobody_but_the_programs_own_is_suspected() {
+        let _adopting = Adopting::begin();
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().to_owned();
+        let mut before = sleep();
+        let root = Identity { number: number_of(&before), start: 0 };
+        let mut another = sleep();
+        let (mut program, mut parent) = on_starter(move || {
+            let script = "sleep 60 & echo $! > number; wait";
+            (sleep(), Command::new("sh").args(["-c", script]).current_dir(directory).spawn().unwrap())
+        })
+        .await
+        .unwrap();
+        let child = written(&place.path().join("number"));
+        let is_suspect = |number| is_suspect(number, root, i32::MAX);
+        let number = number_of(&program);
+        let seen = [number_of(&another), number, number_of(&parent), child].map(is_suspect);
+        let limit = Limit::of(&Marker::new());
+        // Otherwise another test ends it, as one that took off its mark.
+        let _started = Started::new(number, limit);
+        let marked = limit.put_on(number).then(|| is_suspect(number));
+        kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+        for process in [&mut before, &mut another, &mut program, &mut parent] {
+            let _ = process.kill();
+            process.wait().unwrap();
+        }
+        assert_eq!(seen, [false, true, true, true]);
+        assert_ne!(marked, Some(true));
+        assert!(!is_suspect(number), "it has ended");
+    }
+}
