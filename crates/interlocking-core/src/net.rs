@@ -3,9 +3,12 @@
 //! A *place* is where a token can lie: one for the input of each node, one for each slot of a join, and one for the
 //! exit. Each has exactly one consumer, so a token's place says which node runs next.
 
+mod names;
+mod rules;
+
 use crate::bits::Bits;
-use crate::table::{EXIT, Goto, Isolation, NodeKind, NodeRow, Table, Target, Visits};
-use std::collections::HashMap;
+use crate::table::{NodeKind, NodeRow, Table, Visits};
+use names::Names;
 use std::fmt;
 use std::time::Duration;
 
@@ -240,10 +243,11 @@ impl Net {
     /// # Errors
     ///
     /// [`NetError`] where a name in the table stands for nothing, stands for two things, or there is not exactly one
-    /// entry, or slots and joins do not go together. A table that `#[derive(Graph)]` wrote has none of these.
+    /// entry, where slots and joins do not go together, or a row says what its kind cannot do. A table that
+    /// `#[derive(Graph)]` wrote has none of these.
     pub fn new(table: Table) -> Result<Self, NetError> {
         let mut names = Names::of(&table)?;
-        kinds(&table)?;
+        rules::kinds(&names)?;
         let memory_groups: Vec<String> = table.memory_groups().into_iter().map(str::to_owned).collect();
         let mut alternatives = Vec::new();
         let mut nodes = Vec::with_capacity(table.nodes.len());
@@ -251,11 +255,11 @@ impl Net {
             let source = narrow(index)?;
             let start = narrow(alternatives.len())?;
             for goto in &row.goto {
-                alternatives.push(names.alternative(&table, row, source, goto)?);
+                alternatives.push(names.alternative(row, source, goto)?);
             }
             if let Some(fork) = &row.fork {
                 let branches = fork.branches.iter().map(|targets| {
-                    targets.iter().map(|target| names.place(&table, row, target)).collect::<Result<Vec<_>, _>>()
+                    targets.iter().map(|target| names.place(row, target)).collect::<Result<Vec<_>, _>>()
                 });
                 let branches = branches.collect::<Result<Vec<_>, _>>()?;
                 let cancels = names.region(row, &fork.cancels)?;
@@ -265,7 +269,7 @@ impl Net {
             let mut exhausted = None;
             if let Some(goto) = &row.exhausted {
                 exhausted = Some(narrow(alternatives.len())?);
-                alternatives.push(names.alternative(&table, row, source, goto)?);
+                alternatives.push(names.alternative(row, source, goto)?);
             }
             let memory = row.memory.as_ref().and_then(|memory| memory_groups.iter().position(|g| *g == memory.group));
             nodes.push(NetNode {
@@ -301,7 +305,7 @@ impl Net {
         let consumers = names.places.iter().map(Consumer::of).collect();
         let intakes = nodes.iter().map(Intake::of).collect();
         let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
-        let places = names.places;
+        let Names { places, .. } = names;
         let any = |has: fn(&NodeRow) -> bool| table.nodes.iter().any(has);
         let features = Features {
             prompts: any(NodeRow::is_prompted),
@@ -484,198 +488,10 @@ impl NetNode {
     }
 }
 
-/// What the names of a table stand for.
-struct Names {
-    /// Node by name.
-    nodes: HashMap<String, usize>,
-    /// First place by node.
-    first: Vec<PlaceIndex>,
-    places: Vec<NetPlace>,
-}
-
-impl Names {
-    fn of(table: &Table) -> Result<Self, NetError> {
-        let entries: Vec<_> = table.nodes.iter().filter(|row| row.entry).map(|row| row.name.clone()).collect();
-        if entries.len() != 1 {
-            return Err(NetError::Entry { found: entries });
-        }
-        let mut names = Self { nodes: HashMap::new(), first: Vec::new(), places: Vec::new() };
-        for (index, row) in table.nodes.iter().enumerate() {
-            if row.name == EXIT || names.nodes.insert(row.name.clone(), index).is_some() {
-                return Err(NetError::Duplicate { name: row.name.clone() });
-            }
-            if row.slots.is_empty() == (row.kind == NodeKind::Join) {
-                return Err(NetError::Slots { node: row.name.clone() });
-            }
-            let node = narrow(index)?;
-            names.first.push(narrow(names.places.len())?);
-            if row.kind != NodeKind::Join {
-                names.places.push(NetPlace { node, name: row.name.clone(), latched: false, kept: false });
-            }
-            for slot in &row.slots {
-                let name = format!("{}.{}", row.name, slot.name);
-                if names.places.iter().any(|place| place.name == name) {
-                    return Err(NetError::Duplicate { name });
-                }
-                if let Some(source) = slot.sources.iter().find(|source| table.node(source).is_none()) {
-                    return Err(NetError::Unknown { node: row.name.clone(), name: source.clone() });
-                }
-                names.places.push(NetPlace { node, name, latched: slot.latched, kept: slot.latched });
-            }
-        }
-        names.places.push(NetPlace { node: NodeIndex::MAX, name: EXIT.into(), latched: false, kept: false });
-        narrow(names.places.len())?;
-        Ok(names)
-    }
-
-    fn place(&self, table: &Table, row: &NodeRow, target: &Target) -> Result<PlaceIndex, NetError> {
-        let unknown = || NetError::Unknown { node: row.name.clone(), name: target.to_string() };
-        if target.is_exit() {
-            return narrow(self.places.len() - 1);
-        }
-        let &index = self.nodes.get(&target.node).ok_or_else(unknown)?;
-        let slots = &table.nodes[index].slots;
-        let offset = match &target.slot {
-            Some(name) => slots.iter().position(|slot| slot.name == *name).ok_or_else(unknown)?,
-            None if table.nodes[index].kind == NodeKind::Join => slots
-                .iter()
-                .position(|slot| slot.sources.contains(&row.name))
-                .ok_or_else(|| NetError::NoSlot { node: row.name.clone(), join: target.node.clone() })?,
-            None => 0,
-        };
-        narrow(usize::from(self.first[index]) + offset)
-    }
-
-    fn alternative(
-        &self,
-        table: &Table,
-        row: &NodeRow,
-        source: NodeIndex,
-        goto: &Goto,
-    ) -> Result<Alternative, NetError> {
-        let place = self.place(table, row, &goto.to)?;
-        let cancels = self.region(row, &goto.cancels)?;
-        let plain = cancels.is_none() && !goto.to.is_exit();
-        Ok(Alternative { source, branches: vec![vec![place]], only: vec![place], cancels, plain })
-    }
-
-    fn region(&self, row: &NodeRow, names: &[String]) -> Result<Option<Region>, NetError> {
-        if names.is_empty() {
-            return Ok(None);
-        }
-        let exit = self.places.len() - 1;
-        let mut region = Region { places: Bits::new(exit + 1), nodes: Bits::new(self.first.len()), everything: false };
-        for name in names {
-            let mut known = name == "*";
-            for (index, place) in self.places[..exit].iter().enumerate() {
-                let node_name = place.name.split('.').next().unwrap_or_default();
-                if name == "*" || *name == place.name || name == node_name {
-                    region.places.insert(index);
-                    region.nodes.insert(usize::from(place.node));
-                    known = true;
-                }
-            }
-            region.everything |= name == "*";
-            if !known {
-                return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
-            }
-        }
-        Ok(Some(region))
-    }
-}
-
 /// The place of each branch, if none chooses.
 fn only(branches: &[Vec<PlaceIndex>]) -> Vec<PlaceIndex> {
     let only = |branch: &Vec<PlaceIndex>| if let [place] = branch[..] { Some(place) } else { None };
     branches.iter().map(only).collect::<Option<_>>().unwrap_or_default()
-}
-
-/// What each kind can do: who takes tokens, who is started beside the graph, who waits for messages.
-fn kinds(table: &Table) -> Result<(), NetError> {
-    let takes_tokens = |kind| !matches!(kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
-    for row in &table.nodes {
-        let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
-        let leads_on = !row.goto.is_empty() || row.fork.is_some();
-        match row.kind {
-            kind if row.entry && (!takes_tokens(kind) || kind == NodeKind::Join) => {
-                return wrong(
-                    "a run starts with one token, which this kind of node does not take: enter elsewhere".into(),
-                );
-            }
-            _ if row.visits == Some(Visits::AtMost(0)) || row.attempts == Some(0) => {
-                return wrong("with a budget of 0 it never runs: the least is 1".into());
-            }
-            NodeKind::Join if row.attempts.is_some() => {
-                return wrong("a join does not try again by itself: bound it with `visits`".into());
-            }
-            NodeKind::Join if row.slots.iter().all(|slot| slot.latched) => {
-                return wrong("every slot is latched, so none would start a new round: free one".into());
-            }
-            NodeKind::Advisory | NodeKind::Observer if leads_on || row.exhausted.is_some() => {
-                return wrong("it works beside the graph and leads nowhere: take its targets away".into());
-            }
-            NodeKind::Event if row.fork.is_some() || row.attempts.is_some() => {
-                return wrong("a message redirects the run to one target: no fork, no attempts".into());
-            }
-            NodeKind::Event if row.goto.iter().chain(&row.exhausted).any(|goto| goto.cancels.is_empty()) => {
-                return wrong("a redirect takes the run from somewhere: say what it clears, `cancels(…)`".into());
-            }
-            _ if row.resume && row.kind != NodeKind::Event => {
-                return wrong("only an event node, which takes no token, can leave the run as it is".into());
-            }
-            _ => {}
-        }
-        let is_beside = matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
-        if row.report.is_some() && !is_beside {
-            return wrong("only an advisory node or an observer reports at the exit: take the report away".into());
-        }
-        if row.kind != NodeKind::Observer && !row.observes.is_empty() {
-            return wrong("only an observer sees what other nodes do".into());
-        }
-        if row.depth == Some(0) || row.concurrency == Some(0) {
-            return wrong("with a bound of 0 none of its children would run: the least is 1".into());
-        }
-        if let Some(name) = row.observes.iter().find(|name| table.node(name).is_none()) {
-            return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
-        }
-        isolation(table, row)?;
-        for target in row.targets().filter_map(|target| table.node(&target.node)) {
-            if !takes_tokens(target.kind) {
-                return wrong(format!("`{}` is no target: it takes no token of the run", target.name));
-            }
-        }
-        for name in &row.spawn {
-            match table.node(name) {
-                None => return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() }),
-                Some(spawned) if spawned.kind == NodeKind::Advisory => {}
-                Some(_) => return wrong(format!("it can spawn advisory nodes only, and `{name}` is none")),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What a row says of its isolation: there is a place to keep its agent in, and that keeps it from the others' places.
-fn isolation(table: &Table, row: &NodeRow) -> Result<(), NetError> {
-    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
-    let demands = row.isolation.is_some() || !row.blind_to.is_empty();
-    if demands && !(row.is_prompted() && row.workspace.is_some()) {
-        return wrong(
-            "no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing".into(),
-        );
-    }
-    if !row.blind_to.is_empty() && row.isolation.unwrap_or_default() == Isolation::Worktree {
-        return wrong("in a linked worktree nothing is hidden: to be blind takes `clone` or `sandbox`".into());
-    }
-    for name in &row.blind_to {
-        let Some(other) = table.node(name) else {
-            return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
-        };
-        if other.workspace.is_none() || other.workspace == row.workspace {
-            return wrong(format!("`{name}` works in no place of its own, so nothing of it can be hidden"));
-        }
-    }
-    Ok(())
 }
 
 fn narrow(index: usize) -> Result<u16, NetError> {

@@ -12,7 +12,17 @@ fn logic(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Logic)
 }
 
+/// The nodes that lead nowhere go to the exit.
 fn table<const NODES: usize>(nodes: [NodeRow; NODES]) -> Table {
+    let mut table = as_they_are(nodes);
+    let is_beside = |row: &NodeRow| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
+    for row in table.nodes.iter_mut().filter(|row| !is_beside(row) && row.goto.is_empty() && row.fork.is_none()) {
+        row.goto.push(Goto::new("exit", &[]));
+    }
+    table
+}
+
+fn as_they_are<const NODES: usize>(nodes: [NodeRow; NODES]) -> Table {
     let mut table = Table::new("Test", "T");
     table.nodes = nodes.into();
     table
@@ -151,7 +161,7 @@ fn slots_are_a_joins() {
 #[test]
 fn a_table_that_no_index_can_hold_is_refused() {
     let mut huge = table([logic("n0").entry()]);
-    huge.nodes.extend((1..=65_536).map(|index| logic(&format!("n{index}"))));
+    huge.nodes.extend((1..=65_536).map(|index| logic(&format!("n{index}")).goto("exit", &[])));
     refused(
         huge,
         NetError::TooLarge { count: 65_536 },
@@ -166,19 +176,25 @@ fn a_table_that_no_index_can_hold_is_refused() {
 fn places_and_alternatives_are_numbered_in_table_order() {
     let join = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["a"], false).slot("two", "T", &["b"], true);
     let first = logic("a").goto("exit", &[]).exhausted("exit", &["*"]).fork(&["b|meet.one", "b"], &[]).goto("b", &[]);
-    let net = Net::new(table([first, join.goto("exit", &[]), logic("b").entry().visits(2).attempts(3)])).unwrap();
+    let last = logic("b").entry().visits(2).attempts(3).goto("b", &[]);
+    let net = Net::new(table([first, join.goto("exit", &[]), last])).unwrap();
     let names: Vec<&str> = net.places().iter().map(|place| place.name.as_str()).collect();
     assert_eq!(names, ["a", "meet.one", "meet.two", "b", "exit"]);
     assert_eq!((net.entry(), net.exit()), (3, 4));
     assert!((0..).zip(&names).all(|(index, name)| net.place_named(name) == Some(index)));
     let branches: Vec<_> = net.alternatives().iter().map(|alternative| alternative.branches.clone()).collect();
-    assert_eq!(branches, [vec![vec![4]], vec![vec![3]], vec![vec![3, 1], vec![3]], vec![vec![4]], vec![vec![4]]]);
+    let rest = [vec![vec![4]], vec![vec![4]], vec![vec![3]]];
+    assert_eq!(branches, [&[vec![vec![4]], vec![vec![3]], vec![vec![3, 1], vec![3]]], &rest[..]].concat());
     let [a, meet, b] = net.nodes() else { panic!("three nodes") };
     assert_eq!((a.alternatives.clone(), a.exhausted, meet.alternatives.clone()), (0..4, Some(3), 4..5));
     assert_eq!((meet.is_join, meet.places(), b.places()), (true, 1..3, 3..4));
     assert_eq!((a.visits, a.attempts, b.visits, b.attempts), (u32::MAX, None, 2, Some(3)));
     let plain: Vec<bool> = net.alternatives().iter().map(|alternative| alternative.plain).collect();
-    assert_eq!(plain, [false, true, false, false, false], "only the goto that leads to one node and clears nothing");
+    assert_eq!(
+        plain,
+        [false, true, false, false, false, true],
+        "only the goto that leads to one node and clears nothing"
+    );
 }
 
 #[test]
@@ -414,4 +430,65 @@ fn a_row_says_what_its_kind_can_do() {
         node `agent`: `a` works in no place of its own, so nothing of it can be hidden
         node `agent` names `nobody`, which is not in the table"#]]
     .assert_eq(&messages.join("\n"));
+}
+
+/// What the derive refuses of names, slots and ways on, tables made at run time may not have either.
+#[test]
+fn a_table_made_at_run_time_has_the_shape_of_a_derived_one() {
+    let start = || logic("a").entry().goto("exit", &[]);
+    let slot = |name: &str, sources: &[&str]| NodeRow::new("meet", NodeKind::Join).slot(name, "T", sources, false);
+    let meet = || slot("one", &["a"]).goto("exit", &[]);
+    let event = || NodeRow::new("message", NodeKind::Event);
+    let beside = |kind| NodeRow::new("aside", kind);
+    let mut branches = [logic("a").entry().fork(&["a"], &[]), start().fork(&["a"], &[])];
+    branches[0].fork.as_mut().unwrap().branches.clear();
+    branches[1].fork.as_mut().unwrap().branches = vec![Vec::new()];
+    let [no_branch, no_target] = branches;
+    let wrong = [
+        as_they_are([start(), logic("*").goto("exit", &[])]),
+        as_they_are([start(), logic("").goto("exit", &[])]),
+        as_they_are([start(), logic("a.b").goto("exit", &[])]),
+        as_they_are([start(), logic("a b").goto("exit", &[])]),
+        as_they_are([start(), slot("a.b", &["a"]).goto("exit", &[])]),
+        as_they_are([start(), slot("", &["a"]).goto("exit", &[])]),
+        as_they_are([start(), slot("one", &[]).goto("exit", &[])]),
+        as_they_are([start().spawn("aside"), slot("one", &["aside"]).goto("exit", &[]), beside(NodeKind::Advisory)]),
+        as_they_are([start(), meet(), logic("b").goto("meet.one", &[])]),
+        as_they_are([start(), meet(), logic("b").fork(&["a", "meet.one"], &[])]),
+        as_they_are([start(), meet(), logic("b").goto("a", &[]).exhausted("meet.one", &[])]),
+        as_they_are([logic("a").entry().spawn("aside"), beside(NodeKind::Advisory)]),
+        as_they_are([logic("a").entry().exhausted("exit", &[]).visits(1)]),
+        as_they_are([start(), slot("one", &["a"])]),
+        as_they_are([start(), event()]),
+        as_they_are([no_branch]),
+        as_they_are([no_target]),
+        as_they_are([start().goto("a", &["message"]), event().resume()]),
+        as_they_are([start().goto("a", &["aside"]), beside(NodeKind::Observer)]),
+    ];
+    let messages: Vec<String> = wrong.map(|table| Net::new(table).unwrap_err().to_string()).into();
+    expect![[r#"
+        node `*`: `*` is no name: one word of letters, digits and `_` is
+        node ``: `` is no name: one word of letters, digits and `_` is
+        node `a.b`: `a.b` is no name: one word of letters, digits and `_` is
+        node `a b`: `a b` is no name: one word of letters, digits and `_` is
+        node `meet`: `a.b` is no name: one word of letters, digits and `_` is
+        node `meet`: `` is no name: one word of letters, digits and `_` is
+        node `meet`: slot `one` is filled from nothing: name a node in its `sources`
+        node `meet`: slot `one` cannot be filled from `aside`, which works beside the graph and leads nowhere
+        node `b`: slot `meet.one` does not name it as a source: name it there
+        node `b`: slot `meet.one` does not name it as a source: name it there
+        node `b`: slot `meet.one` does not name it as a source: name it there
+        node `a`: it leads nowhere: say where it goes, by a `goto` or a `fork`
+        node `a`: it leads nowhere: say where it goes, by a `goto` or a `fork`
+        node `meet`: it leads nowhere: say where it goes, by a `goto` or a `fork`
+        node `message`: it leads nowhere: let it `resume`, or redirect the run by a `goto`
+        node `a`: its fork has no branches, or one without a target: each branch names where it goes
+        node `a`: its fork has no branches, or one without a target: each branch names where it goes
+        node `a`: `message` holds no token of the run, so nothing of it is cleared: leave it out
+        node `a`: `aside` holds no token of the run, so nothing of it is cleared: leave it out"#]]
+    .assert_eq(&messages.join("\n"));
+    for name in ["a_1", "größe", "क्ष", "_"] {
+        let named = as_they_are([start(), logic(name).goto("exit", &[])]);
+        assert!(Net::new(named).is_ok(), "{name}");
+    }
 }

@@ -1,15 +1,18 @@
-//! The check: search once with the reductions; if a rule is broken, search again for the shortest ways to it.
+//! The check: search once with the reductions; if a rule is broken, or nothing is decided, search again for the shortest ways
+//! to what is wrong.
 
+use crate::effort::Effort;
 use crate::goal::Goal;
-use crate::model::{Model, Role};
-use crate::search::{Broken, Found, Order, Search, Taken};
+use crate::model::{Kept, Model, Role};
+use crate::search::{Broken, Found, Order, Search};
 use crate::stubborn::Dependencies;
 use crate::together::{Together, mark_total};
 use crate::verdict::{Rule, Verdict, Violation};
-use crate::{cycles, remedy, trace};
+use crate::{cycles, late, remedy, trace};
 use interlocking_core::bits::Bits;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
+use std::collections::BTreeSet;
 
 /// How many markings [`check`] looks at before it gives up.
 pub const DEFAULT_LIMIT: usize = 20_000;
@@ -17,12 +20,16 @@ pub const DEFAULT_LIMIT: usize = 20_000;
 /// How many of them it looks at without reductions, to find all that is wrong and the shortest ways to it.
 const EXPLAIN_LIMIT: usize = 5_000;
 
+/// No more violations of one table are told than so many, of cycles and of tokens each.
+const MOST: usize = 50;
+
 /// Decides whether every run of a graph ends well, looking at no more than [`DEFAULT_LIMIT`] markings.
 pub fn check(net: &Net) -> Verdict {
     check_within(net, DEFAULT_LIMIT)
 }
 
-/// The same, looking at no more than `limit` markings.
+/// The same, looking at no more than `limit` markings. Where these are large it may look at fewer, so that no table takes
+/// time or memory without bounds; how many depends on nothing but the table and the limit.
 pub fn check_within(net: &Net, limit: usize) -> Verdict {
     decide(net, limit, limit.min(EXPLAIN_LIMIT))
 }
@@ -30,83 +37,130 @@ pub fn check_within(net: &Net, limit: usize) -> Verdict {
 /// The same, looking at no more than `explain` markings without reductions; for tests of what is left without them.
 #[doc(hidden)]
 pub fn decide(net: &Net, limit: usize, explain: usize) -> Verdict {
-    let check = Check::new(net, limit, explain, false);
-    let mut violations: Vec<Violation> = cycles::unbounded(net).into_iter().map(|cycle| check.cycle(&cycle)).collect();
-    let search = check.search(Order::Stubborn, limit);
-    if !search.found.is_empty() {
-        violations.extend(check.explain(&search));
-    } else if search.complete && !check.model.too_wide {
-        let ends_by_budget = !search.reached_exit && check.has_final_routes();
-        let without_end = if check.model.unbounded { search.without_end() } else { Vec::new() };
-        violations.extend(check.never_runs(&search.ran));
-        let reaches_exit = search.reached_exit
-            || (ends_by_budget && Check::new(net, limit, explain, true).search(Order::Stubborn, limit).reached_exit);
-        if !reaches_exit {
-            violations.push(check.violation(Rule::ExitUnreachable));
-        } else if !without_end.is_empty() {
-            violations.push(check.no_way_out(&search, &without_end));
-        }
-        if violations.is_empty() {
-            return Verdict::Sound { markings: search.states() };
-        }
+    let efforts = [Effort::of(limit.max(DEFAULT_LIMIT)), Effort::of(EXPLAIN_LIMIT)];
+    let limits = Limits { markings: limit, explain, effort: &efforts[0], explaining: &efforts[1] };
+    let mut violations: Vec<Violation> =
+        cycles::unbounded(net, MOST).into_iter().map(|cycle| unbounded_cycle(net, &cycle)).collect();
+    let found = Check::new(net, limits, Kept::GoingOn).and_then(|check| check.decide(&mut violations));
+    match found {
+        _ if !violations.is_empty() => Verdict::Unsound { violations },
+        Some(markings) => Verdict::Sound { markings },
+        None => Verdict::Undecided { limit },
     }
-    if violations.is_empty() { Verdict::Undecided { limit } } else { Verdict::Unsound { violations } }
+}
+
+#[derive(Clone, Copy)]
+struct Limits<'l> {
+    markings: usize,
+    explain: usize,
+    effort: &'l Effort,
+    /// For all that comes once something is found, or nothing is.
+    explaining: &'l Effort,
 }
 
 struct Check<'n> {
     model: Model<'n>,
     together: Together,
     dependencies: Dependencies,
-    limit: usize,
-    explain: usize,
+    limits: Limits<'n>,
 }
 
 impl<'n> Check<'n> {
-    fn new(net: &'n Net, limit: usize, explain: usize, every_budget: bool) -> Self {
-        let mut model = Model::new(net, every_budget);
-        let together = Together::of(&model);
+    /// `None` where what comes before the search takes more than may be done.
+    fn new(net: &'n Net, limits: Limits<'n>, kept: Kept) -> Option<Self> {
+        let mut model = Model::new(net, kept);
+        let together = Together::of(&model, limits.effort)?;
         mark_total(&mut model, &together);
-        let dependencies = Dependencies::of(&model, &together, true);
-        Self { model, together, dependencies, limit, explain }
+        let dependencies = Dependencies::of(&model, &together, limits.effort, true)?;
+        Some(Self { model, together, dependencies, limits })
     }
 
-    fn search(&self, order: Order<'_>, limit: usize) -> Search<'_, 'n> {
-        Search::run(&self.model, &self.dependencies, order, limit)
+    /// Adds what is wrong; gives how many markings were looked at, or `None` where that was not enough.
+    fn decide(&self, violations: &mut Vec<Violation>) -> Option<usize> {
+        let search = self.search();
+        if !search.complete || !search.found.is_empty() {
+            violations.extend(self.explain(&search));
+            return None;
+        }
+        violations.extend(self.never_runs(&search.ran));
+        let mut markings = search.states();
+        let mut reached_exit = search.reached_exit;
+        if !reached_exit && self.has_final_routes() {
+            let every = Check::new(self.model.net, self.limits, Kept::Every)?;
+            let search = every.search();
+            reached_exit = search.reached_exit;
+            markings += search.states();
+            if !reached_exit && !search.complete {
+                return None;
+            }
+        }
+        if !reached_exit {
+            violations.push(self.violation(Rule::ExitUnreachable));
+            return Some(markings);
+        }
+        // The ways that no budget can bar may be enough. If not, all that budgets allow is looked at.
+        if self.model.unbounded && !search.without_end().is_empty() {
+            let exact = Check::new(self.model.net, self.limits, Kept::Exactly)?;
+            let search = exact.search();
+            if !search.complete {
+                return None;
+            }
+            markings += search.states();
+            let without_end = search.without_end();
+            if !without_end.is_empty() {
+                violations.push(exact.no_way_out(&search, &without_end));
+            }
+        }
+        Some(markings)
     }
 
-    /// All broken rules of tokens, each with a shortest way to it.
+    fn search(&self) -> Search<'_, 'n> {
+        Search::run(&self.model, &self.dependencies, self.limits.effort, Order::Stubborn, self.limits.markings)
+    }
+
+    /// Without reductions, for the shortest ways.
+    fn full_search(&self) -> Search<'_, 'n> {
+        let Limits { explain, explaining, .. } = self.limits;
+        Search::run(&self.model, &self.dependencies, explaining, Order::Everything, explain)
+    }
+
+    /// The broken rules of tokens, those with the shortest ways first.
     fn explain(&self, reduced: &Search<'_, 'n>) -> Vec<Violation> {
-        let full = self.search(Order::Everything, self.explain);
+        let full = self.full_search();
         let mut list: Vec<(Violation, usize)> = Vec::new();
-        for found in full.found.iter().filter(|found| minimal(found, &full.found)) {
-            list.push((self.token_rule(&full, found, true), full.path(found.state).len()));
+        for found in full.found.iter().filter(|found| minimal(found, &full.found)).take(MOST) {
+            list.push(self.token_rule(&full, found, true));
         }
         let missed = |found: &&Found| !full.complete && !full.found.iter().any(|known| known.broken == found.broken);
         // Every order that can change the length of a way.
-        let exact = Dependencies::of(&self.model, &self.together, false);
-        let mut left = self.limit.min(EXPLAIN_LIMIT);
-        for found in reduced.found.iter().filter(missed).filter(|found| minimal(found, &reduced.found)) {
+        let exact = Dependencies::of(&self.model, &self.together, self.limits.explaining, false);
+        let mut left = self.limits.markings.min(EXPLAIN_LIMIT);
+        let missed = reduced.found.iter().filter(missed).filter(|found| minimal(found, &reduced.found));
+        for found in missed.take(MOST - list.len()) {
             let goal = Goal::new(found.broken.clone());
             let mut explained = None;
-            for (dependencies, is_shortest) in [(&exact, true), (&self.dependencies, false)] {
-                let search = Search::run(&self.model, dependencies, Order::Towards(&goal), left / 4);
+            // A choice that comes late may leave a shorter way out.
+            let is_shortest = !self.model.has_choices();
+            for (dependencies, is_shortest) in [(exact.as_ref(), is_shortest), (Some(&self.dependencies), false)] {
+                let Some(dependencies) = dependencies else { continue };
+                let order = Order::Towards(&goal);
+                let search = Search::run(&self.model, dependencies, self.limits.explaining, order, left / 4);
                 left = left.saturating_sub(search.states());
                 if let Some(found) = search.found.iter().find(|found| goal.is(&found.broken)) {
-                    let length = search.path(found.state).len();
-                    explained = Some((self.token_rule(&search, found, is_shortest), length));
+                    explained = Some(self.token_rule(&search, found, is_shortest));
                     break;
                 }
             }
-            list.push(
-                explained.unwrap_or_else(|| (self.token_rule(reduced, found, false), reduced.path(found.state).len())),
-            );
+            list.push(explained.unwrap_or_else(|| self.token_rule(reduced, found, false)));
         }
         list.sort_by_key(|(_, length)| *length);
         list.into_iter().map(|(violation, _)| violation).collect()
     }
 
-    fn token_rule(&self, search: &Search<'_, 'n>, found: &Found, shortest: bool) -> Violation {
-        let state = search.state(found.state);
+    /// A broken rule, and how many executions lead to it.
+    fn token_rule(&self, search: &Search<'_, 'n>, found: &Found, shortest: bool) -> (Violation, usize) {
+        let replayed = found.way.as_deref().map(|way| late::state_at_end(&self.model, way));
+        let state = replayed.as_ref().unwrap_or_else(|| search.state(found.state));
         let name = |index: &usize| self.model.node_name(*index).to_owned();
         let names = |places: &Bits| self.place_names(places);
         let rule = match &found.broken {
@@ -114,7 +168,8 @@ impl<'n> Check<'n> {
                 Rule::DoubleToken { from: name(from), place: self.model.place_name(*place).to_owned() }
             }
             Broken::LiveAtExit { from } => {
-                Rule::LiveAtExit { from: name(from), live: found.live.as_ref().map(names).unwrap_or_default() }
+                let live = if found.met.is_some() { None } else { found.live.as_ref() };
+                Rule::LiveAtExit { from: name(from), live: names(live.unwrap_or(&state.marking)) }
             }
             Broken::Stuck { joins } => {
                 let missing = joins.iter().flat_map(|&join| {
@@ -128,30 +183,27 @@ impl<'n> Check<'n> {
                 }
             }
         };
-        let mut path: Vec<Taken> = search.path(found.state);
-        path.extend(found.last);
+        let path = found.way.clone().unwrap_or_else(|| {
+            let mut path = search.path(found.state);
+            path.extend(found.last);
+            path
+        });
         let steps = trace::steps(&self.model, &path);
-        Violation {
-            blame: self.blame(&rule),
+        let length = steps.len();
+        let violation = Violation {
+            blame: blame(self.model.net, &rule),
             remedy: remedy::of(self.model.net, &rule, &steps),
             trace: trace::in_words(&self.model, &path, &rule),
             path: steps,
             shortest,
             marking: names(&state.marking),
             rule,
-        }
+        };
+        (violation, length)
     }
 
     fn violation(&self, rule: Rule) -> Violation {
-        let remedy = remedy::of(self.model.net, &rule, &[]);
-        let blame = self.blame(&rule);
-        Violation { rule, blame, path: Vec::new(), shortest: true, marking: Vec::new(), trace: String::new(), remedy }
-    }
-
-    fn cycle(&self, cycle: &[usize]) -> Violation {
-        self.violation(Rule::UnboundedCycle {
-            nodes: cycle.iter().map(|&index| self.model.node_name(index).to_owned()).collect(),
-        })
+        of_the_table(self.model.net, rule)
     }
 
     /// The nodes that no run comes to. Messages may come at any time or never, and an observer sees what there is.
@@ -183,7 +235,7 @@ impl<'n> Check<'n> {
 
     /// Searches without reductions for the shortest way to where no run ends.
     fn no_way_out(&self, reduced: &Search<'_, 'n>, without_end: &[u32]) -> Violation {
-        let full = self.search(Order::Everything, self.explain);
+        let full = self.full_search();
         let exact = if full.complete { full.without_end() } else { Vec::new() };
         let (search, states) = if exact.is_empty() { (reduced, without_end) } else { (&full, &exact[..]) };
         let nearest = states.iter().copied().min_by_key(|&at| search.path(at).len()).unwrap_or_default();
@@ -208,23 +260,35 @@ impl<'n> Check<'n> {
 
     fn place_names(&self, places: &Bits) -> Vec<String> {
         let places = places.iter().take_while(|&place| place < self.model.places);
-        places.map(|place| self.model.place_name(place).to_owned()).collect()
+        let places: BTreeSet<usize> = places.map(|place| self.model.table_place(place)).collect();
+        places.into_iter().map(|place| self.model.place_name(place).to_owned()).collect()
     }
+}
 
-    /// The node to look at first.
-    fn blame(&self, rule: &Rule) -> String {
-        let table = self.model.net.table();
-        let unbounded = |name: &&String| table.node(name).is_some_and(|row| row.visits == Some(Visits::Unbounded));
-        match rule {
-            Rule::DoubleToken { from, .. } | Rule::LiveAtExit { from, .. } => from.clone(),
-            Rule::StarvedJoin { join, .. } => join.clone(),
-            Rule::Deadlock { joins: nodes, .. } | Rule::UnboundedCycle { nodes } => {
-                nodes.first().cloned().unwrap_or_default()
-            }
-            Rule::NeverRuns { node } => node.clone(),
-            Rule::NoWayOut { nodes } => nodes.iter().find(unbounded).or(nodes.first()).cloned().unwrap_or_default(),
-            Rule::ExitUnreachable => table.entry().map(|row| row.name.clone()).unwrap_or_default(),
+/// A violation that no way leads to.
+fn of_the_table(net: &Net, rule: Rule) -> Violation {
+    let (remedy, blame) = (remedy::of(net, &rule, &[]), blame(net, &rule));
+    Violation { rule, blame, path: Vec::new(), shortest: true, marking: Vec::new(), trace: String::new(), remedy }
+}
+
+fn unbounded_cycle(net: &Net, cycle: &[usize]) -> Violation {
+    let nodes = cycle.iter().map(|&index| net.table().nodes[index].name.clone());
+    of_the_table(net, Rule::UnboundedCycle { nodes: nodes.collect() })
+}
+
+/// The node to look at first.
+fn blame(net: &Net, rule: &Rule) -> String {
+    let table = net.table();
+    let unbounded = |name: &&String| table.node(name).is_some_and(|row| row.visits == Some(Visits::Unbounded));
+    match rule {
+        Rule::DoubleToken { from, .. } | Rule::LiveAtExit { from, .. } => from.clone(),
+        Rule::StarvedJoin { join, .. } => join.clone(),
+        Rule::Deadlock { joins: nodes, .. } | Rule::UnboundedCycle { nodes } => {
+            nodes.first().cloned().unwrap_or_default()
         }
+        Rule::NeverRuns { node } => node.clone(),
+        Rule::NoWayOut { nodes } => nodes.iter().find(unbounded).or(nodes.first()).cloned().unwrap_or_default(),
+        Rule::ExitUnreachable => table.entry().map(|row| row.name.clone()).unwrap_or_default(),
     }
 }
 

@@ -2,20 +2,25 @@
 //!
 //! A run leaves a node with a budget in the end by its exhausted route, so only that edge of it can be taken for ever; edges
 //! of nodes without a budget can. `attempts` bounds an edge of a node to itself. An event takes the run from wherever its
-//! regions are. What remains of the table by these rules has no cycle, unless its author says `visits = unbounded`.
+//! regions hold tokens, which is never at an event, an advisory node or an observer. What remains of the table by these rules
+//! has no cycle, unless its author says `visits = unbounded`.
 
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, Visits};
 use std::collections::VecDeque;
 
-/// For every such cycle, its nodes in order, beginning with the first in the table; of those that share a node, the shortest.
-pub(crate) fn unbounded(net: &Net) -> Vec<Vec<usize>> {
+/// For every such cycle, its nodes in order, beginning with the first in the table; of those that share a node, the shortest;
+/// no more than `most`.
+pub(crate) fn unbounded(net: &Net, most: usize) -> Vec<Vec<usize>> {
     let mut edges = edges(net);
     without_dead_ends(&mut edges);
     let mut cycles: Vec<Vec<usize>> = Vec::new();
+    let mut is_known = vec![false; edges.len()];
     for start in 0..edges.len() {
-        if !cycles.iter().any(|cycle| cycle.contains(&start)) {
-            cycles.extend(shortest(&edges, start));
+        if cycles.len() < most && !is_known[start] {
+            let found = shortest(&edges, start);
+            found.iter().flatten().for_each(|&node| is_known[node] = true);
+            cycles.extend(found);
         }
     }
     cycles
@@ -23,6 +28,9 @@ pub(crate) fn unbounded(net: &Net) -> Vec<Vec<usize>> {
 
 fn edges(net: &Net) -> Vec<Vec<usize>> {
     let mut edges: Vec<Vec<usize>> = vec![Vec::new(); net.nodes().len()];
+    let takes_tokens = |node: usize| {
+        !matches!(net.table().nodes[node].kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer)
+    };
     for (index, (node, row)) in net.nodes().iter().zip(&net.table().nodes).enumerate() {
         if row.visits == Some(Visits::Unbounded) {
             continue;
@@ -30,9 +38,10 @@ fn edges(net: &Net) -> Vec<Vec<usize>> {
         for at in node.alternatives.clone() {
             let is_route = node.exhausted == Some(at);
             let Some(alternative) = net.alternative(at) else { continue };
-            if row.kind == NodeKind::Event {
+            let goes_on = alternative.branches.iter().flatten().any(|&place| place != net.exit());
+            if row.kind == NodeKind::Event && goes_on {
                 let from = alternative.cancels.iter().flat_map(|region| region.nodes.iter());
-                from.filter(|&from| from != index).for_each(|from| edges[from].push(index));
+                from.filter(|&from| takes_tokens(from)).for_each(|from| edges[from].push(index));
             }
             if matches!(row.visits, Some(Visits::AtMost(_))) && !is_route {
                 continue;
@@ -48,20 +57,34 @@ fn edges(net: &Net) -> Vec<Vec<usize>> {
     edges
 }
 
-/// Takes the edges away that lead to nodes without any, until there are none: what is left are cycles and ways to them.
+/// Takes the edges away that lead to no cycle, or come from none: what is left are cycles and ways between them.
 fn without_dead_ends(edges: &mut [Vec<usize>]) {
-    loop {
-        let dead: Vec<bool> = edges.iter().map(Vec::is_empty).collect();
-        let mut changed = false;
-        for targets in edges.iter_mut() {
-            let before = targets.len();
-            targets.retain(|&target| !dead[target]);
-            changed |= targets.len() < before;
-        }
-        if !changed {
-            return;
+    let mut back = vec![Vec::new(); edges.len()];
+    for (from, targets) in edges.iter().enumerate() {
+        targets.iter().for_each(|&to| back[to].push(from));
+    }
+    let (last, first) = (dead_ends(edges, &back), dead_ends(&back, edges));
+    let is_dead = |node: usize| last[node] || first[node];
+    for (from, targets) in edges.iter_mut().enumerate() {
+        targets.retain(|&to| !is_dead(from) && !is_dead(to));
+    }
+}
+
+/// The nodes from which every way along `edges` comes to an end; `back` are the same edges reversed.
+fn dead_ends(edges: &[Vec<usize>], back: &[Vec<usize>]) -> Vec<bool> {
+    let mut left: Vec<usize> = edges.iter().map(Vec::len).collect();
+    let mut open: Vec<usize> = (0..edges.len()).filter(|&node| left[node] == 0).collect();
+    let mut is_dead = vec![false; edges.len()];
+    while let Some(node) = open.pop() {
+        is_dead[node] = true;
+        for &from in &back[node] {
+            left[from] -= 1;
+            if left[from] == 0 {
+                open.push(from);
+            }
         }
     }
+    is_dead
 }
 
 fn shortest(edges: &[Vec<usize>], start: usize) -> Option<Vec<usize>> {

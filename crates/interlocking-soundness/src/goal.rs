@@ -24,8 +24,10 @@ impl Goal {
     /// Nodes of which one must fire before the goal is reached, which is not yet.
     pub(crate) fn needs(&self, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
         match &self.broken {
-            // It is the last to fire.
-            Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => vec![*from],
+            // It is the last to fire, or a choice of its fork is.
+            Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => {
+                (0..model.nodes.len()).filter(|&index| model.table_node(index) == *from).collect()
+            }
             // Whatever is enabled must come to rest: it fires, or something clears it.
             Broken::Stuck { .. } => {
                 let first = enabled.iter().copied().find(|&index| !model.is_event(index));

@@ -33,8 +33,9 @@
 //!
 //! - `verdict`: what is found: the rules, and the way to where one is broken.
 //! - `model`: what a run can come to; `model::moves`: what a node execution does to it.
-//! - `search`: the search through that; `check`: the searches that make a verdict.
+//! - `search`: the search through that, with `known` and `effort`; `check`: the searches that make a verdict.
 //! - `together`, `stubborn`, `goal`: why most of it need not be searched.
+//! - `late`: forks with many combinations, whose branches choose late.
 //! - `cycles`: cycles without a budget, which need no search.
 //! - `trace`, `remedy` with `way_back`: the way in words, and what to do.
 //! - `agent_calls`: how many agent calls a run can make at worst, with `linear` and `witness`.
@@ -42,10 +43,13 @@
 mod verdict;
 mod model;
 mod search;
+mod known;
+mod effort;
 mod check;
 mod together;
 mod stubborn;
 mod goal;
+mod late;
 mod cycles;
 mod trace;
 mod remedy;

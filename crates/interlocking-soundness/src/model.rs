@@ -6,12 +6,12 @@
 //!   join runs belongs to its next round, and to this one if it comes before. Bits say which slots remember a value, which
 //!   joins run, and which marked latched slots hold the next round's value.
 //! - **Budgets** are abstracted to "entered before": the first entry is never exhausted, a later one may be. That bit is
-//!   kept only for nodes whose exhausted route goes somewhere else than to exit with everything cancelled, which no rule can
-//!   be broken by. More such bits never mean less behaviour, so they stand apart from the marking.
+//!   kept only for nodes whose exhausted route goes somewhere else than to exit with everything cancelled, which no rule of
+//!   tokens can be broken by. More such bits never mean less behaviour, so they stand apart from the marking.
 //!
-//! A fork with many branches that choose among targets would have a firing for each combination. There each such branch has
-//! a place of its own, a *choice*, whose token goes on to one of the targets later: with the same result, as long as no region
-//! tells the targets apart.
+//! A fork with many branches that choose among targets would have a firing for each combination. There each branch has a
+//! place of its own, a *choice*, whose token goes on to one of the targets later: with the same result, as long as no region
+//! tells the targets apart, and none is the exit. Where that is not so, the choices follow the fork at once.
 //!
 //! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
 //! start is always there too, and has the bit. Only what an event clears has certainly not started.
@@ -21,8 +21,11 @@ mod moves;
 pub(crate) use moves::{Outcome, State};
 
 use interlocking_core::bits::Bits;
-use interlocking_core::net::{Alternative, AlternativeIndex, Net, NodeIndex};
+use interlocking_core::net::{Alternative, AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use interlocking_core::table::{EXIT, NodeKind, Visits};
+
+/// Stands for the exit among places.
+const EXIT_PLACE: usize = usize::MAX;
 
 pub(crate) struct Model<'n> {
     pub(crate) net: &'n Net,
@@ -34,14 +37,27 @@ pub(crate) struct Model<'n> {
     choices: Vec<Choice>,
     /// The places of all nodes, without the bits that stand behind them.
     pub(crate) all_places: Bits,
-    /// Whether some budget is unbounded: then a run may never end, and states are told apart exactly.
+    /// The nodes that take messages.
+    pub(crate) events: Vec<usize>,
+    /// Whether some budget is unbounded: then a run may never end.
     pub(crate) unbounded: bool,
+    /// Whether states are told apart exactly: more behaviour does not stand for less.
+    pub(crate) exact: bool,
     /// Bits of joins that run.
     latching: Vec<usize>,
     marking_bits: usize,
-    budget_bits: usize,
-    /// Fewer firings than the table means: a fork has more combinations than can be listed.
-    pub(crate) too_wide: bool,
+    pub(crate) budget_bits: usize,
+}
+
+/// Of which budgets a model keeps whether they may be exhausted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Those whose exhaustion does not end the run: the others break no rule of tokens.
+    GoingOn,
+    /// All of them: some run may come to its exit by one.
+    Every,
+    /// All of them, and less behaviour can be what is wrong, so that states are told apart exactly.
+    Exactly,
 }
 
 #[derive(Debug)]
@@ -98,6 +114,8 @@ struct Choice {
     branch: usize,
     fork: usize,
     targets: Vec<usize>,
+    /// Whether nothing may happen before it: some region tells the targets apart, or one is the exit.
+    at_once: bool,
 }
 
 /// One way on from a node: an alternative, with one of its targets chosen for each branch.
@@ -125,12 +143,11 @@ pub(crate) struct Clears {
 /// With more combinations of its branches than this, a fork's branches choose later.
 const WIDE_FORK: usize = 64;
 
-/// More combinations than this, of branches that cannot choose later, are not listed.
-const WIDEST_FORK: usize = 1 << 14;
+/// The same where a branch may go to the exit, which comes last of all branches: choices cannot say that exactly.
+const WIDE_FORK_TO_EXIT: usize = 4096;
 
 impl<'n> Model<'n> {
-    /// The model of a net. Budgets whose exhaustion ends the run are left out unless `every_budget` asks for them.
-    pub(crate) fn new(net: &'n Net, every_budget: bool) -> Self {
+    pub(crate) fn new(net: &'n Net, kept: Kept) -> Self {
         let choices = choices(net);
         let places = net.places().len() - 1 + choices.len();
         let unbounded = net.table().nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
@@ -140,24 +157,26 @@ impl<'n> Model<'n> {
             nodes: Vec::with_capacity(net.nodes().len() + choices.len()),
             choices,
             all_places: Bits::new(0),
+            events: Vec::new(),
             unbounded,
+            exact: kept == Kept::Exactly,
             latching: Vec::new(),
             marking_bits: places,
             budget_bits: 0,
-            too_wide: false,
         };
         for index in 0..net.nodes().len() {
-            let node = model.node(index, every_budget || unbounded);
+            let node = model.node(index, kept != Kept::GoingOn);
+            if node.role == Role::Event {
+                model.events.push(index);
+            }
             model.nodes.push(node);
         }
         let first_choice = net.places().len() - 1;
         for (at, choice) in model.choices.iter().enumerate() {
-            let firing = |&target: &usize| Firing {
-                exhausted: false,
-                produces: vec![target],
-                exits: 0,
-                clears: None,
-                total: false,
+            let firing = |&target: &usize| {
+                let exits = usize::from(target == EXIT_PLACE);
+                let produces = if exits == 0 { vec![target] } else { Vec::new() };
+                Firing { exhausted: false, produces, exits, clears: None, total: false }
             };
             let place = first_choice + at;
             model.nodes.push(Node {
@@ -180,7 +199,7 @@ impl<'n> Model<'n> {
             let mut firings = Vec::new();
             for at in row.alternatives.clone() {
                 if let Some(alternative) = net.alternative(at) {
-                    model.too_wide |= !model.list(at, alternative, row.exhausted == Some(at), &mut firings);
+                    model.list(at, alternative, row.exhausted == Some(at), &mut firings);
                 }
             }
             model.nodes[index].firings = firings;
@@ -264,8 +283,8 @@ impl<'n> Model<'n> {
         to_exit && alternative.cancels.as_ref().is_some_and(|region| region.everything)
     }
 
-    /// Adds the firings of an alternative; false if there are too many.
-    fn list(&self, at: AlternativeIndex, alternative: &Alternative, exhausted: bool, into: &mut Vec<Firing>) -> bool {
+    /// Adds the firings of an alternative.
+    fn list(&self, at: AlternativeIndex, alternative: &Alternative, exhausted: bool, into: &mut Vec<Firing>) {
         // Each branch with the places among which it chooses now.
         let exit = usize::from(self.net.exit());
         let branches: Vec<Vec<usize>> = alternative
@@ -284,9 +303,7 @@ impl<'n> Model<'n> {
                 }
             })
             .collect();
-        let combinations = branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
-        let Some(combinations) = combinations.filter(|&count| count <= WIDEST_FORK) else { return false };
-        for combination in 0..combinations {
+        for combination in 0..branches.iter().map(Vec::len).product() {
             let mut rest = combination;
             let mut produces: Vec<usize> = Vec::with_capacity(branches.len());
             for branch in &branches {
@@ -300,7 +317,6 @@ impl<'n> Model<'n> {
             let total = exits == 1 && produces.is_empty() && self.ends_all(alternative);
             into.push(Firing { exhausted, produces, exits, clears, total });
         }
-        true
     }
 
     fn clears(&self, cleared: impl Iterator<Item = usize>) -> Clears {
@@ -308,9 +324,9 @@ impl<'n> Model<'n> {
         cleared.for_each(|place| {
             places.insert(place);
         });
-        // A choice is cleared where its targets are.
+        // A choice is cleared where its targets are; one that follows at once is never there.
         for (at, choice) in self.choices.iter().enumerate() {
-            if choice.targets.iter().all(|&target| places.contains(target)) {
+            if choice.at_once || choice.targets.iter().all(|&target| places.contains(target)) {
                 places.insert(self.net.places().len() - 1 + at);
             }
         }
@@ -349,7 +365,7 @@ impl<'n> Model<'n> {
 
     /// What stands for the exit among places: it is none that a token can lie in.
     pub(crate) fn exit(&self) -> usize {
-        usize::MAX
+        EXIT_PLACE
     }
 
     /// The node that takes a place's tokens.
@@ -358,6 +374,38 @@ impl<'n> Model<'n> {
             Some(choice) => self.net.nodes().len() + choice,
             None => usize::from(self.net.places()[place].node),
         }
+    }
+
+    pub(crate) fn has_choices(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
+    /// The choice that a place is.
+    fn choice(&self, place: usize) -> Option<&Choice> {
+        self.choices.get(place.checked_sub(self.net.places().len() - 1)?)
+    }
+
+    /// The choice that is to be made before anything else happens; of `all` choices, or of those that follow at once.
+    pub(crate) fn pending(&self, state: &State, all: bool) -> Option<usize> {
+        let first = self.net.places().len() - 1;
+        let is_pending =
+            |(at, choice): &(usize, &Choice)| (all || choice.at_once) && state.marking.contains(first + at);
+        let (at, _) = self.choices.iter().enumerate().find(is_pending)?;
+        Some(self.net.nodes().len() + at)
+    }
+
+    /// The places that a firing fills, with those that its choices fill at once.
+    pub(crate) fn fills<'m>(&'m self, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
+        firing.produces.iter().flat_map(|&place| {
+            let choice = self.choice(place).filter(|choice| choice.at_once);
+            let targets = choice.into_iter().flat_map(|choice| &choice.targets).copied();
+            std::iter::once(place).chain(targets.filter(|&target| target != self.exit()))
+        })
+    }
+
+    /// A place of the table: that of a choice is its first target.
+    pub(crate) fn table_place(&self, place: usize) -> usize {
+        self.choice(place).map_or(place, |choice| choice.targets[0])
     }
 
     /// The node of the table that does what a node of the model does.
@@ -376,11 +424,10 @@ impl<'n> Model<'n> {
 
     /// A place's name; that of a choice is its first target's.
     pub(crate) fn place_name(&self, place: usize) -> &str {
-        if place == self.exit() {
-            return EXIT;
+        match self.table_place(place) {
+            place if place == self.exit() => EXIT,
+            place => &self.net.places()[place].name,
         }
-        let choice = place.checked_sub(self.net.places().len() - 1);
-        &self.net.places()[choice.map_or(place, |choice| self.choices[choice].targets[0])].name
     }
 }
 
@@ -398,29 +445,30 @@ impl Firing {
     }
 }
 
-/// The branches that choose later: of forks with many combinations, those whose targets no region tells apart.
+/// The branches that choose later: those of forks with many combinations, from the first with a choice, in their order.
 fn choices(net: &Net) -> Vec<Choice> {
     let mut choices = Vec::new();
     for (at, alternative) in net.alternatives().iter().enumerate() {
         let combinations = alternative.branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
-        if combinations.is_some_and(|count| count <= WIDE_FORK) {
+        let leads_out = alternative.branches.iter().any(|branch| branch.contains(&net.exit()));
+        if combinations.is_some_and(|count| count <= if leads_out { WIDE_FORK_TO_EXIT } else { WIDE_FORK }) {
             continue;
         }
-        for (nth, branch) in alternative.branches.iter().enumerate().filter(|(_, branch)| branch.len() > 1) {
-            let clears_some = |other: &Alternative| {
+        for (nth, branch) in alternative.branches.iter().enumerate().skip_while(|(_, branch)| branch.len() == 1) {
+            let tells_apart = |other: &Alternative| {
                 other.cancels.as_ref().is_some_and(|region| {
                     let cleared = branch.iter().filter(|&&place| region.places.contains(usize::from(place))).count();
                     cleared > 0 && cleared < branch.len()
                 })
             };
-            if !branch.contains(&net.exit()) && !net.alternatives().iter().any(clears_some) {
-                choices.push(Choice {
-                    alternative: at as AlternativeIndex,
-                    branch: nth,
-                    fork: usize::from(alternative.source),
-                    targets: branch.iter().map(|&place| usize::from(place)).collect(),
-                });
-            }
+            let target = |&place: &PlaceIndex| if place == net.exit() { EXIT_PLACE } else { usize::from(place) };
+            choices.push(Choice {
+                alternative: at as AlternativeIndex,
+                branch: nth,
+                fork: usize::from(alternative.source),
+                targets: branch.iter().map(target).collect(),
+                at_once: branch.contains(&net.exit()) || net.alternatives().iter().any(tells_apart),
+            });
         }
     }
     choices

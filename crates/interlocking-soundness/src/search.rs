@@ -5,12 +5,17 @@
 //! leaves out could be left out for ever.
 //!
 //! A state whose marking was seen with the same budget bits or more is not looked at again: it can do nothing new.
+//!
+//! Where a rule of tokens is broken the run ends: what a message could do then is not looked at.
 
+use crate::effort::{Effort, words};
 use crate::goal::Goal;
+use crate::known::Known;
+use crate::late;
 use crate::model::{Firing, Model, Outcome, Role, State};
 use crate::stubborn::Dependencies;
 use interlocking_core::bits::Bits;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Which of the enabled nodes a search tries.
 #[derive(Clone, Copy)]
@@ -48,6 +53,9 @@ pub(crate) struct Found {
     pub(crate) last: Option<Taken>,
     /// The tokens then live, where a run would have ended.
     pub(crate) live: Option<Bits>,
+    /// Where branches chose late: the executions in order, and what the search met.
+    pub(crate) way: Option<Vec<Taken>>,
+    pub(crate) met: Option<Broken>,
 }
 
 /// A firing, by node and position in its list.
@@ -77,9 +85,11 @@ enum Turn {
 pub(crate) struct Search<'m, 'n> {
     model: &'m Model<'n>,
     dependencies: &'m Dependencies,
+    effort: &'m Effort,
     seen: Vec<Seen>,
-    index: HashMap<Bits, Vec<u32>>,
+    known: Known,
     depth_first: bool,
+    choices_are_late: bool,
     /// How many states are enough, now that a rule is broken.
     enough: Option<usize>,
     turns: VecDeque<Turn>,
@@ -87,20 +97,29 @@ pub(crate) struct Search<'m, 'n> {
     /// Nodes whose handler some run starts.
     pub(crate) ran: Vec<bool>,
     pub(crate) reached_exit: bool,
-    /// Who leads to whom, and who ends: kept where a run may never end.
+    /// Who leads to whom, and who ends: kept where a run may never end. Unless states are told apart exactly, without what
+    /// only an exhausted budget does.
     edges: Vec<(u32, u32)>,
     ends: Vec<u32>,
     pub(crate) complete: bool,
 }
 
 impl<'m, 'n> Search<'m, 'n> {
-    pub(crate) fn run(model: &'m Model<'n>, dependencies: &'m Dependencies, order: Order<'_>, limit: usize) -> Self {
+    pub(crate) fn run(
+        model: &'m Model<'n>,
+        dependencies: &'m Dependencies,
+        effort: &'m Effort,
+        order: Order<'_>,
+        limit: usize,
+    ) -> Self {
         let mut search = Self {
             model,
             dependencies,
+            effort,
             seen: Vec::new(),
-            index: HashMap::new(),
+            known: Known::default(),
             depth_first: matches!(order, Order::Stubborn),
+            choices_are_late: model.has_choices() && !matches!(order, Order::Everything),
             enough: None,
             turns: VecDeque::new(),
             found: Vec::new(),
@@ -121,7 +140,7 @@ impl<'m, 'n> Search<'m, 'n> {
             };
             // Once a rule is broken, reductions bear less, and little more is worth knowing.
             let patience = if search.depth_first { search.enough.unwrap_or(limit) } else { limit };
-            if search.seen.len() > limit.min(patience) {
+            if search.seen.len() > limit.min(patience) || effort.is_spent() {
                 return search;
             }
             if std::mem::replace(&mut search.seen[at as usize].expanded, true) {
@@ -179,21 +198,30 @@ impl<'m, 'n> Search<'m, 'n> {
     }
 
     fn expand(&mut self, at: u32, order: Order<'_>) {
-        let model = self.model;
+        let (model, effort) = (self.model, self.effort);
         let state = self.seen[at as usize].state.clone();
-        let enabled: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_enabled(index, &state)).collect();
+        effort.touch(model.events.len() + 4 * words(model.places));
+        if let Some(choice) = model.pending(&state, matches!(order, Order::Everything)) {
+            return self.try_all(at, &state, &[choice]);
+        }
+        let enabled = model.enabled(&state);
         if enabled.iter().all(|&index| model.is_event(index)) {
-            self.stuck(at, &state);
+            return self.stuck(at, &state);
+        }
+        if model.exact && model.may_fail(&enabled, &state) {
+            self.ends.push(at);
         }
         match order {
             Order::Everything => self.try_all(at, &state, &enabled),
             _ if enabled.len() < 2 => self.try_all(at, &state, &enabled),
             Order::Towards(goal) => {
-                let chosen = self.dependencies.around(model, &state, &enabled, goal.needs(model, &enabled));
+                let needs = goal.needs(model, &enabled);
+                let chosen = self.dependencies.around(model, &state, &enabled, effort, needs);
                 self.try_all(at, &state, &chosen);
             }
             Order::Stubborn => {
-                let chosen = self.dependencies.choose(model, &state, &enabled, |chosen| self.goes_on(&state, chosen));
+                let goes_on = |chosen: &[usize]| self.goes_on(&state, chosen);
+                let chosen = self.dependencies.choose(model, &state, &enabled, effort, goes_on);
                 self.try_all(at, &state, chosen.as_deref().unwrap_or(&enabled));
             }
         }
@@ -201,18 +229,30 @@ impl<'m, 'n> Search<'m, 'n> {
 
     /// Whether a firing of one of these nodes, not a final one, leads to a state that the search is not in.
     fn goes_on(&self, state: &State, chosen: &[usize]) -> bool {
-        let fresh = |next: &State| self.known(next, |_| true).is_none_or(|known| !self.seen[known as usize].open);
         chosen.iter().any(|&index| {
             // While a join with latched slots runs no message is handled, so its start and its end are one step here.
             let started = self.model.started(index, state);
-            let from = started.as_ref().unwrap_or(state);
-            let firings = self.model.nodes[index].firings.iter();
-            let mut firings = firings.filter(|firing| !firing.is_final() && self.model.may_fire(index, firing, from));
-            firings.any(|firing| match self.model.fire(index, firing, from) {
-                Outcome::State(next) => fresh(&next) && started.as_ref().is_none_or(fresh),
-                _ => false,
-            })
+            started.as_ref().is_none_or(|started| self.is_fresh(started))
+                && self.fires_afresh(index, started.as_ref().unwrap_or(state))
         })
+    }
+
+    fn fires_afresh(&self, index: usize, state: &State) -> bool {
+        let firings = self.model.nodes[index].firings.iter();
+        let mut firings = firings.filter(|firing| !firing.is_final() && self.model.may_fire(index, firing, state));
+        firings.any(|firing| match self.model.fire(index, firing, state) {
+            // A fork and the choices that follow at once are one step.
+            Outcome::State(next) => match self.model.pending(&next, false) {
+                Some(choice) => self.fires_afresh(choice, &next),
+                None => self.is_fresh(&next),
+            },
+            _ => false,
+        })
+    }
+
+    fn is_fresh(&self, next: &State) -> bool {
+        self.effort.touch(words(self.model.places));
+        self.known(next, |_| true).is_none_or(|known| !self.seen[known as usize].open)
     }
 
     fn try_all(&mut self, at: u32, state: &State, nodes: &[usize]) {
@@ -225,7 +265,6 @@ impl<'m, 'n> Search<'m, 'n> {
             if let Some(resumed) = self.model.resumed(index, state) {
                 self.see(resumed, at, None, depth);
             }
-            self.end_by_failure(at, index, state);
             let node = &self.model.nodes[index];
             for nth in 0..node.firings.len() {
                 let firing = if self.depth_first { node.back_last[nth] } else { nth };
@@ -249,23 +288,20 @@ impl<'m, 'n> Search<'m, 'n> {
             }
             Outcome::End { at_exit } => {
                 self.reached_exit |= at_exit;
-                return self.ends.push(at);
+                if self.model.exact || !firing.exhausted {
+                    self.ends.push(at);
+                }
+                return;
             }
-            Outcome::DoubleToken { place } => (Broken::DoubleToken { from, place }, None),
+            Outcome::DoubleToken { place } => {
+                (Broken::DoubleToken { from, place: self.model.table_place(place) }, None)
+            }
             Outcome::LiveAtExit { live } => {
                 self.reached_exit = true;
                 (Broken::LiveAtExit { from }, Some(live))
             }
         };
-        self.report(Found { broken, state: at, last: Some(taken), live });
-    }
-
-    /// An exhausted budget without a route fails, and that ends the run.
-    fn end_by_failure(&mut self, at: u32, index: usize, state: &State) {
-        let has_route = self.model.net.nodes()[self.model.table_node(index)].exhausted.is_some();
-        if self.model.unbounded && !has_route && self.model.may_be_exhausted(index, state) {
-            self.ends.push(at);
-        }
+        self.report(broken, at, Some(taken), live);
     }
 
     fn stuck(&mut self, at: u32, state: &State) {
@@ -274,11 +310,25 @@ impl<'m, 'n> Search<'m, 'n> {
             node.role == Role::Join && node.places.clone().any(|place| state.marking.contains(place))
         };
         let joins = (0..self.model.nodes.len()).filter(waits).collect();
-        self.report(Found { broken: Broken::Stuck { joins }, state: at, last: None, live: None });
+        self.report(Broken::Stuck { joins }, at, None, None);
     }
 
     /// Keeps the first, which is a shortest way to it.
-    fn report(&mut self, found: Found) {
+    fn report(&mut self, broken: Broken, state: u32, last: Option<Taken>, live: Option<Bits>) {
+        let is_known = |found: &Found, broken: &Broken| found.broken == *broken || found.met.as_ref() == Some(broken);
+        if self.depth_first && self.found.iter().any(|found| is_known(found, &broken)) {
+            return;
+        }
+        let mut found = Found { broken, state, last, live, way: None, met: None };
+        if self.choices_are_late {
+            let mut path = self.path(state);
+            path.extend(last);
+            if path.iter().any(|taken| self.model.is_choice(taken.node as usize)) {
+                let (broken, way) = late::in_order(self.model, found.broken.clone(), &path);
+                found.met = Some(std::mem::replace(&mut found.broken, broken));
+                found.way = Some(way);
+            }
+        }
         if !self.found.iter().any(|known| known.broken == found.broken) {
             self.found.push(found);
             self.enough.get_or_insert(self.seen.len() * 2 + 200);
@@ -287,22 +337,14 @@ impl<'m, 'n> Search<'m, 'n> {
 
     /// A state that can do all that this one can.
     fn known(&self, state: &State, suffices: impl Fn(&Seen) -> bool) -> Option<u32> {
-        let known = self.index.get(&state.marking)?;
-        known.iter().copied().find(|&at| {
-            let known = &self.seen[at as usize];
-            // Where a run may never end, less behaviour can be what is wrong.
-            let can_all = match self.model.unbounded {
-                true => state.budgets == known.state.budgets,
-                false => state.budgets.is_subset(&known.state.budgets),
-            };
-            can_all && suffices(known)
-        })
+        let is_enough = |at: &u32| suffices(&self.seen[*at as usize]);
+        self.known.same(state).or_else(|| self.known.covers(self.model, state).find(is_enough))
     }
 
     fn see(&mut self, state: State, from: u32, taken: Option<Taken>, depth: u32) {
         // A start costs nothing, so a shorter way to a state that waits may come later. Depth first, ways are not counted.
-        let known = self.known(&state, |known| self.depth_first || known.depth <= depth || known.state == state);
-        if self.model.unbounded && !self.seen.is_empty() {
+        let known = self.known(&state, |known| self.depth_first || known.depth <= depth);
+        if self.model.unbounded && !self.seen.is_empty() && (self.model.exact || !self.is_exhausted(taken)) {
             self.edges.push((from, known.unwrap_or(self.seen.len() as u32)));
         }
         if let Some(at) = known {
@@ -317,7 +359,8 @@ impl<'m, 'n> Search<'m, 'n> {
             return;
         }
         let at = self.seen.len() as u32;
-        self.index.entry(state.marking.clone()).or_default().push(at);
+        self.effort.keep(2 * words(self.model.places) + words(self.model.budget_bits) + 8);
+        self.known.insert(self.model, &state, at, self.depth_first);
         let is_execution = taken.is_some_and(|taken| !self.model.is_choice(taken.node as usize));
         self.seen.push(Seen { state, from, taken, depth, expanded: false, open: false });
         if is_execution && !self.depth_first {
@@ -325,5 +368,9 @@ impl<'m, 'n> Search<'m, 'n> {
         } else {
             self.turns.push_front(Turn::Enter(at));
         }
+    }
+
+    fn is_exhausted(&self, taken: Option<Taken>) -> bool {
+        taken.is_some_and(|taken| self.model.nodes[taken.node as usize].firings[taken.firing as usize].exhausted)
     }
 }

@@ -13,6 +13,7 @@
 //!   tried: else the rest could be put off for ever.
 //! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
 
+use crate::effort::{Effort, words};
 use crate::model::{Model, Node, Role, State};
 use crate::together::Together;
 use interlocking_core::bits::Bits;
@@ -27,8 +28,15 @@ pub(crate) struct Dependencies {
 impl Dependencies {
     /// With `totals_wait` a total firing depends on nothing, which makes small sets, but does not keep the length of ways: what
     /// comes before it is undone, and may have been left out.
-    pub(crate) fn of(model: &Model<'_>, together: &Together, totals_wait: bool) -> Self {
+    ///
+    /// `None` where that takes more than may be done.
+    pub(crate) fn of(model: &Model<'_>, together: &Together, effort: &Effort, totals_wait: bool) -> Option<Self> {
         let count = model.nodes.len();
+        effort.keep(count * (4 * words(model.places) + words(count)));
+        effort.touch(count * count * (1 + words(model.places) / 8));
+        if effort.is_spent() {
+            return None;
+        }
         let mut producers = vec![Vec::new(); model.places];
         for (index, node) in model.nodes.iter().enumerate() {
             for &place in node.firings.iter().flat_map(|firing| &firing.produces) {
@@ -57,7 +65,7 @@ impl Dependencies {
                 }
             }
         }
-        Self { dependent, producers }
+        Some(Self { dependent, producers })
     }
 
     /// The enabled nodes of a small stubborn set that suffices.
@@ -66,12 +74,16 @@ impl Dependencies {
         model: &Model<'_>,
         state: &State,
         enabled: &[usize],
+        effort: &Effort,
         suffices: impl Fn(&[usize]) -> bool,
     ) -> Option<Vec<usize>> {
         let is_enabled = flags(model, enabled);
         let mut larger: Vec<Vec<usize>> = Vec::new();
         for &seed in enabled {
-            let found = self.close(model, state, &is_enabled, [seed]);
+            let found = self.close(model, state, &is_enabled, effort, [seed]);
+            if effort.is_spent() {
+                return None;
+            }
             if found.len() == 1 && suffices(&found) {
                 return Some(found);
             }
@@ -84,8 +96,15 @@ impl Dependencies {
     }
 
     /// The enabled nodes of the stubborn set around what a goal needs.
-    pub(crate) fn around(&self, model: &Model<'_>, state: &State, enabled: &[usize], seeds: Vec<usize>) -> Vec<usize> {
-        self.close(model, state, &flags(model, enabled), seeds)
+    pub(crate) fn around(
+        &self,
+        model: &Model<'_>,
+        state: &State,
+        enabled: &[usize],
+        effort: &Effort,
+        seeds: Vec<usize>,
+    ) -> Vec<usize> {
+        self.close(model, state, &flags(model, enabled), effort, seeds)
     }
 
     /// The enabled nodes of the stubborn set around `seeds`.
@@ -94,6 +113,7 @@ impl Dependencies {
         model: &Model<'_>,
         state: &State,
         is_enabled: &Bits,
+        effort: &Effort,
         seeds: impl IntoIterator<Item = usize>,
     ) -> Vec<usize> {
         let mut members = Bits::new(model.nodes.len());
@@ -102,6 +122,7 @@ impl Dependencies {
             members.insert(seed);
         });
         while let Some(index) = open.pop() {
+            effort.touch(words(model.nodes.len()));
             if is_enabled.contains(index) {
                 let mut more = self.dependent[index].clone();
                 more.subtract(&members);
@@ -185,16 +206,16 @@ impl Effects {
             });
         }
         for firing in &node.firings {
-            let has_budget = |&place: &usize| model.nodes[model.consumer(place)].budget.is_some();
+            let has_budget = |place: usize| model.nodes[model.consumer(place)].budget.is_some();
             let is_latched =
                 |place: usize| model.nodes[model.consumer(place)].latched.iter().any(|slot| slot.place == place);
-            effects.leaves_traces |= firing.produces.iter().any(has_budget)
+            effects.leaves_traces |= model.fills(firing).any(has_budget)
                 || firing.clears.as_ref().is_some_and(|clears| clears.places.iter().any(is_latched));
             if firing.total && (totals_wait || firing.exits > 0) {
                 effects.is_total = true;
                 continue;
             }
-            firing.produces.iter().for_each(|&place| {
+            model.fills(firing).for_each(|place| {
                 effects.sends.insert(place);
             });
             if let Some(clears) = &firing.clears {

@@ -4,6 +4,7 @@
 //! nothing clears on the way. A join fires only from slots that are together. What is found apart here is apart in every run
 //! that breaks no rule; what is found together may still be apart.
 
+use crate::effort::{Effort, words};
 use crate::model::{Model, Node, Role};
 use interlocking_core::bits::Bits;
 use std::collections::VecDeque;
@@ -16,32 +17,41 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    pub(crate) fn of(model: &Model<'_>) -> Self {
+    /// `None` where that takes more than may be done.
+    pub(crate) fn of(model: &Model<'_>, effort: &Effort) -> Option<Self> {
+        let width = words(model.places);
+        effort.keep(model.places * width);
+        if effort.is_spent() {
+            return None;
+        }
         let empty = Bits::new(model.places);
         let mut together = Self { rows: vec![empty.clone(); model.places], reached: empty };
         let entry = usize::from(model.net.entry());
         together.reached.insert(entry);
-        let events: Vec<usize> = (0..model.nodes.len()).filter(|&index| model.is_event(index)).collect();
+        let events = &model.events;
         let mut dirty = VecDeque::from([model.consumer(entry)]);
-        dirty.extend(&events);
+        dirty.extend(events);
+        let mut is_dirty = vec![false; model.nodes.len()];
+        dirty.iter().for_each(|&index| is_dirty[index] = true);
         while let Some(index) = dirty.pop_front() {
+            is_dirty[index] = false;
+            let filled: usize = model.nodes[index].firings.iter().map(|firing| 1 + firing.produces.len()).sum();
+            effort.touch(filled * (3 * width + model.places / 8));
+            if effort.is_spent() {
+                return None;
+            }
             let changed = together.fire(model, &model.nodes[index]);
             if changed.is_empty() {
                 continue;
             }
-            for place in changed.iter() {
-                let consumer = model.consumer(place);
-                if !dirty.contains(&consumer) {
-                    dirty.push_back(consumer);
-                }
-            }
-            for &event in &events {
-                if !dirty.contains(&event) {
-                    dirty.push_back(event);
+            let consumers = changed.iter().map(|place| model.consumer(place));
+            for next in consumers.chain(events.iter().copied()) {
+                if !std::mem::replace(&mut is_dirty[next], true) {
+                    dirty.push_back(next);
                 }
             }
         }
-        together
+        Some(together)
     }
 
     /// The places that may hold a token while `node` can fire; `None` if it never can.

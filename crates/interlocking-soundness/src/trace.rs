@@ -16,7 +16,7 @@ pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
                 let choice = path[at..].iter().find(|later| {
                     model.is_choice(later.node as usize) && later.node as usize == model.consumer(*place)
                 });
-                choice.map_or(*place, |choice| firing(choice).produces[0])
+                choice.map_or(*place, |choice| firing(choice).produces.first().copied().unwrap_or(model.exit()))
             };
             let places = firing(taken).produces.iter().map(chosen);
             let mut to: Vec<String> = places.map(|place| model.place_name(place).to_owned()).collect();

@@ -15,12 +15,13 @@ pub enum Verdict {
     },
     /// Some run breaks a rule.
     Unsound {
-        /// Every rule that is broken, once for each place where it is.
+        /// The rules that are broken, once for each place where they are, those with the shortest ways first: all of them
+        /// where the graph has no more than 5,000 markings, but no more than 50 cycles and 50 of tokens.
         violations: Vec<Violation>,
     },
-    /// The graph has more markings than the check was allowed to look at: nothing is known.
+    /// The graph has more or larger markings than the check was allowed to look at: nothing is known.
     Undecided {
-        /// How many that were.
+        /// How many they could be.
         limit: usize,
     },
 }

@@ -103,7 +103,7 @@ fn branches_that_choose_do_not_multiply() {
         for (nth, (work, slot)) in names("work").iter().zip(names("slot")).enumerate() {
             let to = if nth == 19 { last.to_owned() } else { format!("meet.{slot}") };
             table = table.with(logic(work).goto(&to, &[]));
-            meet = meet.slot(&slot, "T", &["split", work], false);
+            meet = meet.slot(&slot, "T", &["split", work, "work19"], false);
         }
         table.with(meet)
     };
@@ -117,7 +117,7 @@ fn branches_that_choose_do_not_multiply() {
         help: `split` and `work19` both lead to `meet.slot18`: let them meet in a join before
 
         `work18` can send a second token to `meet.slot18`
-        help: entry → split → {work19, work18} → meet.slot18, which holds a token already
+        help: entry → split → {work19, work18} → meet.slot18, which holds a token already (there may be a shorter way)
         help: `work18` and `work19` both lead to `meet.slot18`: let them meet in a join before"#]]
     .assert_eq(&shortest.join("\n\n"));
 }

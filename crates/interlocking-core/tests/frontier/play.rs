@@ -3,7 +3,7 @@
 use interlocking_core::frontier::{Execution, Frontier, Input, Limit, Payload, Violation};
 use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
 use interlocking_core::route::Step;
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
 
 /// A token: where it lies, and who sent it on which visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +42,29 @@ pub(crate) fn join(name: &str, slots: &[(&str, &str)]) -> NodeRow {
     })
 }
 
-/// The first node is the entry.
+/// The first node is the entry; what leads nowhere goes to the exit.
 pub(crate) fn net<const NODES: usize>(nodes: [NodeRow; NODES]) -> Net {
     let mut table = Table::new("Test", "T");
     table.nodes = nodes.into();
     table.nodes[0].entry = true;
+    let is_beside = |row: &NodeRow| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
+    for row in table.nodes.iter_mut().filter(|row| !is_beside(row) && row.goto.is_empty() && row.fork.is_none()) {
+        row.goto.push(Goto::new("exit", &[]));
+    }
+    name_sources(&mut table);
     Net::new(table).unwrap()
+}
+
+/// Names every node as a source of the slots to which it goes by their names.
+fn name_sources(table: &mut Table) {
+    let targets = |row: &NodeRow| row.targets().map(|target| (row.name.clone(), target.clone())).collect::<Vec<_>>();
+    for (source, target) in table.nodes.iter().flat_map(targets).collect::<Vec<_>>() {
+        let join = table.nodes.iter_mut().find(|row| row.name == target.node);
+        let slot = join.and_then(|row| row.slots.iter_mut().find(|slot| Some(&slot.name) == target.slot.as_ref()));
+        if let Some(slot) = slot.filter(|slot| !slot.sources.contains(&source)) {
+            slot.sources.push(source);
+        }
+    }
 }
 
 impl<'n> Play<'n> {

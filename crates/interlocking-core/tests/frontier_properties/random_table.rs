@@ -95,5 +95,18 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
         row.attempts = node.attempts.filter(|_| !is_join(index));
         table = table.with(row);
     }
+    name_sources(&mut table);
     table
+}
+
+/// Names every node as a source of the slots to which it goes by their names.
+fn name_sources(table: &mut Table) {
+    let targets = |row: &NodeRow| row.targets().map(|target| (row.name.clone(), target.clone())).collect::<Vec<_>>();
+    for (source, target) in table.nodes.iter().flat_map(targets).collect::<Vec<_>>() {
+        let join = table.nodes.iter_mut().find(|row| row.name == target.node);
+        let slot = join.and_then(|row| row.slots.iter_mut().find(|slot| Some(&slot.name) == target.slot.as_ref()));
+        if let Some(slot) = slot.filter(|slot| !slot.sources.contains(&source)) {
+            slot.sources.push(source);
+        }
+    }
 }

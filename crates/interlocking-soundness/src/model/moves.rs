@@ -36,6 +36,17 @@ impl Model<'_> {
         state
     }
 
+    /// The nodes that can do their next step, in the order of the table.
+    pub(crate) fn enabled(&self, state: &State) -> Vec<usize> {
+        let marked = state.marking.iter().take_while(|&place| place < self.places);
+        let mut nodes: Vec<usize> =
+            marked.map(|place| self.consumer(place)).chain(self.events.iter().copied()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.retain(|&index| self.is_enabled(index, state));
+        nodes
+    }
+
     /// Whether a node can do its next step.
     pub(crate) fn is_enabled(&self, index: usize, state: &State) -> bool {
         let node = &self.nodes[index];
@@ -43,12 +54,27 @@ impl Model<'_> {
             Role::Plain => state.marking.contains(node.places.start),
             Role::Join => node.places.clone().all(|place| self.has_value(node, place, state)),
             Role::Event => {
-                !self.latching.iter().any(|&bit| state.marking.contains(bit))
+                self.takes_messages(state)
                     && (node.firings.iter().any(|way| self.may_redirect(way, state))
                         || self.counts_resuming(node, state))
             }
             Role::Aside => false,
         }
+    }
+
+    /// Whether messages are handled: nothing runs.
+    fn takes_messages(&self, state: &State) -> bool {
+        !self.latching.iter().any(|&bit| state.marking.contains(bit))
+    }
+
+    /// Whether the run can end here by a failure: an entry beyond a budget that has no route.
+    pub(crate) fn may_fail(&self, enabled: &[usize], state: &State) -> bool {
+        let messages = self.events.iter().filter(|_| self.takes_messages(state));
+        let mut entries = enabled.iter().filter(|&&index| !self.is_event(index)).chain(messages);
+        entries.any(|&index| {
+            let has_route = self.nodes[index].firings.iter().any(|way| way.exhausted);
+            !has_route && self.may_be_exhausted(index, state)
+        })
     }
 
     /// Whether a slot has a value, for this round of its join.

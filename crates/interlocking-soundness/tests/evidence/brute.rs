@@ -111,7 +111,7 @@ pub(crate) enum Move {
         node: usize,
         way: usize,
     },
-    /// An event beyond its bound.
+    /// An event beyond its bound, which fails or redirects the run.
     Overrun {
         node: usize,
     },
@@ -243,27 +243,22 @@ impl Rules {
                 break;
             }
             let (handled, exhausted) = self.entries(state, node);
+            // A redirect from where no token is leaves the run as it is.
+            let holds = |way: &Way| way.clears & state.marking() != 0;
             if handled {
-                // A redirect from where no token is leaves the run as it is.
-                let holds = |way: &Way| way.clears & state.marking() != 0;
                 moves.extend((row.resume || !row.ways.iter().all(holds)).then_some(Move::Resume { node }));
                 let redirects = row.ways.iter().enumerate().filter(|(_, way)| holds(way));
                 moves.extend(redirects.map(|(way, _)| Move::Redirect { node, way }));
             }
-            moves.extend(exhausted.then_some(Move::Overrun { node }));
+            let stays = row.exhausted.as_ref().is_some_and(|way| !holds(way));
+            moves.extend(exhausted.then_some(if stays { Move::Resume { node } } else { Move::Overrun { node } }));
         }
         moves
     }
 
-    /// Whether no step is possible but an event's. A node without a way on takes no step.
+    /// Whether no step is possible but an event's.
     pub(crate) fn is_stuck(&self, state: &State) -> bool {
-        (0..self.nodes.len()).all(|node| {
-            let row = &self.nodes[node];
-            let runs = state.running >> node & 1 == 1;
-            let starts = runs || self.is_due(state, node);
-            let beyond = if runs { state.exhausted >> node & 1 == 1 } else { starts && self.entries(state, node).1 };
-            !starts || row.ways.is_empty() && !beyond
-        })
+        (0..self.nodes.len()).all(|node| state.running >> node & 1 == 0 && !self.is_due(state, node))
     }
 
     /// The joins that hold a token and wait for another.
@@ -308,8 +303,8 @@ impl Rules {
             Move::Overrun { node } => {
                 self.count(&mut next, node);
                 match &self.nodes[node].exhausted {
-                    Some(way) if way.clears & state.marking() != 0 => self.send(next, node, way),
-                    _ => Outcome::Failed,
+                    Some(way) => self.send(next, node, way),
+                    None => Outcome::Failed,
                 }
             }
         }

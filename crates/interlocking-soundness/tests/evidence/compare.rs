@@ -5,10 +5,12 @@ use crate::cycles;
 use crate::explore::{Broken, Explored, explore};
 use crate::mutate;
 use crate::replay;
+use Amiss::NotShortest;
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{Fork, NodeKind, Table};
 use interlocking_soundness::{DEFAULT_LIMIT, Rule, Step, Verdict, Violation, check, decide};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// What was compared.
 #[derive(Debug, Default)]
@@ -19,11 +21,11 @@ pub(crate) struct Compared {
     pub(crate) shown_by_paths: usize,
     /// Not compared: more states than the brute force may look at.
     pub(crate) too_large: usize,
-    /// Compared only by whether they are sound: some node has no way on.
-    pub(crate) dead_ends: usize,
     pub(crate) states: usize,
     /// How many tables break each rule.
     pub(crate) broken: BTreeMap<&'static str, usize>,
+    /// Compared only by whether something is wrong: wide forks, of too many markings to find the shortest paths.
+    pub(crate) wide: usize,
     /// Paths walked again by brute force, and those of them that the frontier takes in its order of starts.
     pub(crate) paths: usize,
     pub(crate) event_paths: usize,
@@ -47,19 +49,15 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
         return Ok(None);
     };
     let net = Net::new(table.clone()).unwrap();
-    let found = found(&net)?;
-    if has_dead_end(table) {
-        compared.dead_ends += 1;
-        // The check may call unsound what is sound but for a handler that can only fail, and is always cleared before.
-        let is_dead =
-            |rule: &Broken| matches!(rule, Broken::NeverRuns { node } if is_dead_end(table.node(node).unwrap()));
-        let is_stricter = explored.broken.is_empty() && found.keys().all(is_dead);
-        return if is_stricter || found.is_empty() == explored.broken.is_empty() {
-            Ok(None)
-        } else {
-            Err(format!("dead ends: the check finds {found:?}, the brute force {:?}", explored.broken))
-        };
-    }
+    let found = match found(&net) {
+        Ok(found) => found,
+        Err(NotShortest(found)) if is_wide(table) => {
+            both_find(&found, &explored)?;
+            compared.wide += 1;
+            return Ok(Some(explored));
+        }
+        Err(why) => return Err(why.to_string()),
+    };
     let (rules, expected): (BTreeSet<&Broken>, BTreeSet<&Broken>) =
         (found.keys().collect(), explored.broken.keys().collect());
     if rules != expected {
@@ -98,7 +96,7 @@ fn paths_hold(table: &Table) -> Result<bool, String> {
     let net = Net::new(table.clone()).unwrap();
     let Verdict::Unsound { mut violations } = check(&net) else { return Ok(false) };
     violations.retain(|violation| violation.shortest);
-    let found = by_rule(&net, violations)?;
+    let found = by_rule(&net, violations).map_err(|why| why.to_string())?;
     let mut shown = false;
     for (rule, path) in found.iter().filter(|(rule, _)| rule.ends_the_run()) {
         if !replay::by_brute_force(table, path, rule) {
@@ -109,6 +107,20 @@ fn paths_hold(table: &Table) -> Result<bool, String> {
     Ok(shown)
 }
 
+/// Whether some fork has more combinations than the check lists.
+fn is_wide(table: &Table) -> bool {
+    let combinations = |fork: &Fork| fork.branches.iter().map(Vec::len).product::<usize>();
+    table.nodes.iter().filter_map(|row| row.fork.as_ref()).any(|fork| combinations(fork) > 64)
+}
+
+/// Where the paths are not known to be the shortest: whether both find something wrong.
+fn both_find(found: &BTreeMap<Broken, Vec<Step>>, explored: &Explored) -> Result<(), String> {
+    match found.is_empty() == explored.broken.is_empty() {
+        true => Ok(()),
+        false => Err(format!("the check finds {found:?}, the brute force {:?}", explored.broken)),
+    }
+}
+
 /// What is left where nothing is searched without reductions: at least one broken rule, if there is one of tokens, and to
 /// each that is found as short a way as there is.
 fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
@@ -116,7 +128,13 @@ fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
         Verdict::Unsound { mut violations } => {
             // A shortest way to where no way leads out takes a search everywhere.
             violations.retain(|violation| !matches!(violation.rule, Rule::NoWayOut { .. }));
-            by_rule(net, violations)?
+            match by_rule(net, violations) {
+                Ok(found) => found,
+                Err(NotShortest(found)) if is_wide(net.table()) => {
+                    return both_find(&found, explored).map(|()| 0);
+                }
+                Err(why) => return Err(why.to_string()),
+            }
         }
         Verdict::Sound { .. } => BTreeMap::new(),
         Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings")),
@@ -147,39 +165,52 @@ fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
     Ok(found.len())
 }
 
-/// Whether some node's handler could only fail. The derive refuses such nodes, and the rules do not say what they are.
-fn has_dead_end(table: &Table) -> bool {
-    table.nodes.iter().any(is_dead_end)
+/// Why a verdict is not compared rule by rule.
+enum Amiss {
+    /// It contradicts itself.
+    Wrong(String),
+    /// Some path is not said to be the shortest.
+    NotShortest(BTreeMap<Broken, Vec<Step>>),
 }
 
-fn is_dead_end(row: &NodeRow) -> bool {
-    let takes_tokens = !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
-    takes_tokens && row.goto.is_empty() && row.fork.is_none()
+impl From<String> for Amiss {
+    fn from(why: String) -> Self {
+        Self::Wrong(why)
+    }
 }
 
-/// The rules of a verdict, each with its path; an error where the verdict contradicts itself.
-fn found(net: &Net) -> Result<BTreeMap<Broken, Vec<Step>>, String> {
+impl fmt::Display for Amiss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wrong(why) => f.write_str(why),
+            NotShortest(found) => write!(f, "not the shortest paths: {found:?}"),
+        }
+    }
+}
+
+/// The rules of a verdict, each with its path.
+fn found(net: &Net) -> Result<BTreeMap<Broken, Vec<Step>>, Amiss> {
     let violations = match check(net) {
         Verdict::Sound { .. } => Vec::new(),
-        Verdict::Unsound { violations } if violations.is_empty() => return Err("unsound, but nothing is wrong".into()),
+        Verdict::Unsound { violations } if violations.is_empty() => {
+            return Err("unsound, but nothing is wrong".to_owned().into());
+        }
         Verdict::Unsound { violations } => violations,
-        Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings")),
+        Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings").into()),
     };
     by_rule(net, violations)
 }
 
-fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec<Step>>, String> {
+fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec<Step>>, Amiss> {
     let mut found: BTreeMap<Broken, Vec<Step>> = BTreeMap::new();
+    let are_shortest = violations.iter().all(|violation| violation.shortest);
     for violation in violations {
-        if !violation.shortest {
-            return Err(format!("not the shortest path: {violation:?}"));
-        }
         let rule = match violation.rule {
             Rule::DoubleToken { from, place } => Broken::DoubleToken { from, place },
             Rule::LiveAtExit { from, .. } => Broken::LiveAtExit { from },
             Rule::StarvedJoin { join, .. } => Broken::Stuck { joins: BTreeSet::from([join]) },
             Rule::Deadlock { joins, .. } if joins.len() == 1 => {
-                return Err(format!("one join is starved, not deadlocked: {joins:?}"));
+                return Err(format!("one join is starved, not deadlocked: {joins:?}").into());
             }
             Rule::Deadlock { joins, .. } => Broken::Stuck { joins: joins.into_iter().collect() },
             Rule::UnboundedCycle { nodes } => {
@@ -188,7 +219,7 @@ fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec
                 let first = nodes.iter().position(|name| *name == net.table().nodes[first].name).unwrap();
                 nodes.rotate_left(first);
                 if !cycles::unbounded(net.table()).contains(&nodes) {
-                    return Err(format!("no cycle without a budget: {nodes:?}"));
+                    return Err(format!("no cycle without a budget: {nodes:?}").into());
                 }
                 Broken::UnboundedCycle
             }
@@ -197,7 +228,7 @@ fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec
             Rule::NoWayOut { .. } => Broken::NoWayOut,
         };
         if rule.ends_the_run() && found.contains_key(&rule) {
-            return Err(format!("twice: {rule:?}"));
+            return Err(format!("twice: {rule:?}").into());
         }
         found.insert(rule, violation.path);
     }
@@ -207,7 +238,7 @@ fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec
     if found.contains_key(&Broken::ExitUnreachable) {
         found.remove(&Broken::NoWayOut);
     }
-    Ok(found)
+    if are_shortest { Ok(found) } else { Err(NotShortest(found)) }
 }
 
 fn name(rule: &Broken) -> &'static str {

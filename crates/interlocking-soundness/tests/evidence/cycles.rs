@@ -32,7 +32,7 @@ pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
 /// The nodes from which an event may take the run: those that its redirects clear, where no budget bounds these. The
 /// nodes' own budgets do not count: the token is taken before its entry is counted.
 fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
-    let redirects = event.goto.iter().chain(&event.exhausted);
+    let redirects = event.goto.iter().chain(&event.exhausted).filter(|goto| !goto.to.is_exit());
     let names: Vec<&str> =
         redirects.flat_map(|goto| &goto.cancels).map(|name| name.split('.').next().unwrap()).collect();
     let taken = table.nodes.iter().filter(|row| {

@@ -43,7 +43,7 @@ fn all_are_sound_and_their_mutants_are_what_the_brute_force_says() {
             sampled.push(table.graph.clone());
         }
         let compared = compare_all(&table, mutants);
-        assert!(compared.tables + compared.dead_ends > 0, "{package}, {}: {compared:?}", table.graph);
+        assert!(compared.tables > 0, "{package}, {}: {compared:?}", table.graph);
         sound += compared.sound;
         unsound += compared.tables - compared.sound;
     }

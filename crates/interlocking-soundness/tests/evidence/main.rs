@@ -13,6 +13,8 @@ mod generate;
 mod mutate;
 mod hand_made;
 mod hard_tables;
+mod rich;
+mod edges;
 mod generated;
 mod mutations;
 mod sources;

@@ -14,7 +14,21 @@ impl Mutant {
     pub(crate) fn of(self, table: &Table) -> Table {
         let mut table = table.clone();
         table.nodes[self.at] = self.row;
+        name_sources(&mut table, self.at);
         table
+    }
+}
+
+/// Names the node at `at` as a source of every slot to which it goes by the slot's name.
+pub(crate) fn name_sources(table: &mut Table, at: usize) {
+    let source = table.nodes[at].name.clone();
+    let targets: Vec<Target> = table.nodes[at].targets().cloned().collect();
+    for target in targets {
+        let join = table.nodes.iter_mut().find(|row| row.name == target.node);
+        let slot = join.and_then(|row| row.slots.iter_mut().find(|slot| Some(&slot.name) == target.slot.as_ref()));
+        if let Some(slot) = slot.filter(|slot| !slot.sources.contains(&source)) {
+            slot.sources.push(source.clone());
+        }
     }
 }
 

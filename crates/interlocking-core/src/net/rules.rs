@@ -1,0 +1,131 @@
+//! What a row may say: the rules of shape that do not depend on where edges lead.
+
+use super::NetError;
+use super::names::Names;
+use crate::isolation::Isolation;
+use crate::table::{NodeKind, NodeRow, Visits};
+
+/// Whether tokens of the run come to nodes of this kind.
+pub(super) fn takes_tokens(kind: NodeKind) -> bool {
+    !matches!(kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event)
+}
+
+/// What each kind can do: who takes tokens, who is started beside the graph, who waits for messages.
+pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
+    for row in &names.table.nodes {
+        let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+        let leads_on = !row.goto.is_empty() || row.fork.is_some();
+        match row.kind {
+            kind if row.entry && (!takes_tokens(kind) || kind == NodeKind::Join) => {
+                return wrong(
+                    "a run starts with one token, which this kind of node does not take: enter elsewhere".into(),
+                );
+            }
+            _ if row.visits == Some(Visits::AtMost(0)) || row.attempts == Some(0) => {
+                return wrong("with a budget of 0 it never runs: the least is 1".into());
+            }
+            NodeKind::Join if row.attempts.is_some() => {
+                return wrong("a join does not try again by itself: bound it with `visits`".into());
+            }
+            NodeKind::Join if row.slots.iter().all(|slot| slot.latched) => {
+                return wrong("every slot is latched, so none would start a new round: free one".into());
+            }
+            NodeKind::Advisory | NodeKind::Observer if leads_on || row.exhausted.is_some() => {
+                return wrong("it works beside the graph and leads nowhere: take its targets away".into());
+            }
+            NodeKind::Event if row.fork.is_some() || row.attempts.is_some() => {
+                return wrong("a message redirects the run to one target: no fork, no attempts".into());
+            }
+            NodeKind::Event if row.goto.iter().chain(&row.exhausted).any(|goto| goto.cancels.is_empty()) => {
+                return wrong("a redirect takes the run from somewhere: say what it clears, `cancels(…)`".into());
+            }
+            _ if row.resume && row.kind != NodeKind::Event => {
+                return wrong("only an event node, which takes no token, can leave the run as it is".into());
+            }
+            NodeKind::Event if !leads_on && !row.resume => {
+                return wrong("it leads nowhere: let it `resume`, or redirect the run by a `goto`".into());
+            }
+            kind if takes_tokens(kind) && !leads_on => {
+                return wrong("it leads nowhere: say where it goes, by a `goto` or a `fork`".into());
+            }
+            _ => {}
+        }
+        if row.fork.as_ref().is_some_and(|fork| fork.branches.is_empty() || fork.branches.iter().any(Vec::is_empty)) {
+            return wrong("its fork has no branches, or one without a target: each branch names where it goes".into());
+        }
+        let is_beside = matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
+        if row.report.is_some() && !is_beside {
+            return wrong("only an advisory node or an observer reports at the exit: take the report away".into());
+        }
+        if row.kind != NodeKind::Observer && !row.observes.is_empty() {
+            return wrong("only an observer sees what other nodes do".into());
+        }
+        if row.depth == Some(0) || row.concurrency == Some(0) {
+            return wrong("with a bound of 0 none of its children would run: the least is 1".into());
+        }
+        if let Some(name) = row.observes.iter().find(|name| names.row(name).is_none()) {
+            return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
+        }
+        sources(names, row)?;
+        isolation(names, row)?;
+        for target in row.targets().filter_map(|target| names.row(&target.node)) {
+            if !takes_tokens(target.kind) {
+                return wrong(format!("`{}` is no target: it takes no token of the run", target.name));
+            }
+        }
+        for name in &row.spawn {
+            match names.row(name) {
+                None => return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() }),
+                Some(spawned) if spawned.kind == NodeKind::Advisory => {}
+                Some(_) => return wrong(format!("it can spawn advisory nodes only, and `{name}` is none")),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each slot is filled from somewhere: from nodes that lead on.
+fn sources(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
+    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+    for slot in &row.slots {
+        if slot.sources.is_empty() {
+            return wrong(format!("slot `{}` is filled from nothing: name a node in its `sources`", slot.name));
+        }
+        for source in &slot.sources {
+            match names.row(source) {
+                None => return Err(NetError::Unknown { node: row.name.clone(), name: source.clone() }),
+                Some(from) if matches!(from.kind, NodeKind::Advisory | NodeKind::Observer) => {
+                    return wrong(format!(
+                        "slot `{}` cannot be filled from `{source}`, which works beside the graph and leads nowhere",
+                        slot.name
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a row says of its isolation: there is a place to keep its agent in, and that keeps it from the others' places.
+fn isolation(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
+    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+    let demands = row.isolation.is_some() || !row.blind_to.is_empty();
+    if demands && !(row.is_prompted() && row.workspace.is_some()) {
+        return wrong(
+            "no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing".into(),
+        );
+    }
+    if !row.blind_to.is_empty() && row.isolation.unwrap_or_default() == Isolation::Worktree {
+        return wrong("in a linked worktree nothing is hidden: to be blind takes `clone` or `sandbox`".into());
+    }
+    for name in &row.blind_to {
+        let Some(other) = names.row(name) else {
+            return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
+        };
+        if other.workspace.is_none() || other.workspace == row.workspace {
+            return wrong(format!("`{name}` works in no place of its own, so nothing of it can be hidden"));
+        }
+    }
+    Ok(())
+}

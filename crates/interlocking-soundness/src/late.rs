@@ -1,0 +1,86 @@
+//! Branches that choose late, put in order: what comes of a way if each chooses at once, as it does in a run.
+//!
+//! A token that waits for its choice lets others pass where it would be in their way. So a search with late choices finds
+//! something wrong exactly where there is something, but perhaps not what: with the choices in order, an earlier step breaks a
+//! rule.
+
+use crate::model::{Model, Outcome, State};
+use crate::search::{Broken, Taken};
+
+/// The way with each choice behind its fork, up to where it breaks a rule; `broken` is what the end of `path` breaks.
+pub(crate) fn in_order(model: &Model<'_>, broken: Broken, path: &[Taken]) -> (Broken, Vec<Taken>) {
+    let mut way = Vec::new();
+    for (at, &taken) in path.iter().enumerate().filter(|(_, taken)| !model.is_choice(taken.node as usize)) {
+        way.push(taken);
+        for &place in produces(model, taken) {
+            let rest = &path[at + 1..];
+            let choice = rest.iter().position(|later| later.node as usize == model.consumer(place));
+            let again = rest.iter().position(|later| produces(model, *later).contains(&place));
+            let choice = choice.filter(|&choice| again.is_none_or(|again| choice < again));
+            way.extend(choice.map(|choice| rest[choice]).filter(|choice| model.is_choice(choice.node as usize)));
+        }
+    }
+    let (mut broken, mut way) = up_to_broken(model, broken, way);
+    // What has not chosen chooses what is in nobody's way, if there is such a choice.
+    for at in (0..way.len()).rev() {
+        let choices = produces(model, way[at]).iter().map(|&place| model.consumer(place));
+        for (next, choice) in (at + 1..).zip(choices.filter(|&node| model.is_choice(node))) {
+            if next >= way.len() {
+                break;
+            }
+            if way[next].node as usize != choice {
+                let others = (0..model.nodes[choice].firings.len()).map(|firing| {
+                    let chosen = Taken { node: choice as u32, firing: firing as u32 };
+                    up_to_broken(model, broken.clone(), [&way[..next], &[chosen], &way[next..]].concat())
+                });
+                let others: Vec<_> = others.collect();
+                let alike = others.iter().position(|(found, other)| *found == broken && other.len() > way.len());
+                match others.into_iter().nth(alike.unwrap_or_default()) {
+                    Some(other) => (broken, way) = other,
+                    None => break,
+                }
+            }
+        }
+    }
+    (broken, way)
+}
+
+/// A way up to where it breaks a rule of tokens, and which; all of it where its end does, or breaks `broken`.
+fn up_to_broken(model: &Model<'_>, broken: Broken, mut way: Vec<Taken>) -> (Broken, Vec<Taken>) {
+    let mut state = model.start();
+    for (at, taken) in way.iter().enumerate() {
+        let from = model.table_node(taken.node as usize);
+        let broken = match after(model, &state, *taken) {
+            Outcome::State(next) => {
+                state = next;
+                continue;
+            }
+            Outcome::DoubleToken { place } => Broken::DoubleToken { from, place: model.table_place(place) },
+            Outcome::LiveAtExit { .. } => Broken::LiveAtExit { from },
+            Outcome::End { .. } => break,
+        };
+        way.truncate(at + 1);
+        return (broken, way);
+    }
+    (broken, way)
+}
+
+/// The state before the last execution of a way, or where that breaks nothing, after it.
+pub(crate) fn state_at_end(model: &Model<'_>, way: &[Taken]) -> State {
+    let mut state = model.start();
+    for taken in way {
+        let Outcome::State(next) = after(model, &state, *taken) else { break };
+        state = next;
+    }
+    state
+}
+
+fn after(model: &Model<'_>, state: &State, taken: Taken) -> Outcome {
+    let (index, node) = (taken.node as usize, &model.nodes[taken.node as usize]);
+    let started = model.started(index, state);
+    model.fire(index, &node.firings[taken.firing as usize], started.as_ref().unwrap_or(state))
+}
+
+fn produces<'m>(model: &'m Model<'_>, taken: Taken) -> &'m [usize] {
+    &model.nodes[taken.node as usize].firings[taken.firing as usize].produces
+}
