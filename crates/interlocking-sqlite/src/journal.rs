@@ -4,8 +4,8 @@ use crate::directory::Directory;
 use crate::options::Options;
 use crate::payloads::parts::Part;
 use crate::prepared::Prepared;
-use crate::reader::Reader;
 use crate::reader::letters::Post;
+use crate::reader::{Reader, closed};
 use crate::stats::{Counters, Stats};
 use crate::writer::retention::{Pruned, Retention};
 use crate::writer::{Job, Reply, Request, Writer};
@@ -26,8 +26,8 @@ const LONG: usize = 256 << 10;
 
 /// A journal in a directory, which outlives its process. See the [crate](crate) for what is where.
 ///
-/// Several may be open on one directory, in one process or in several. Dropping the last claim and the journal closes it,
-/// which waits for what is being written.
+/// Several may be open on one directory, in one process or in several. Dropping the journal and its last claim closes it, which
+/// waits for what is being read and written; SQLite then removes the log beside the database, unless somebody else has it open.
 #[derive(Debug)]
 pub struct SqliteJournal {
     reader: Arc<Reader>,
@@ -35,8 +35,14 @@ pub struct SqliteJournal {
     counters: Arc<Counters>,
     /// How many claims were asked for.
     claims: AtomicU64,
+    requests: Arc<Requests>,
+}
+
+/// The way to the thread that writes. Who gives it up last, the journal or a claim, waits until that thread has ended.
+#[derive(Debug)]
+struct Requests {
     /// `None` only while it is dropped.
-    requests: Option<Arc<Sender<Request>>>,
+    sender: Option<Sender<Request>>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -66,8 +72,8 @@ impl SqliteJournal {
             reason: format!("no thread can be had to write the journal: {error}"),
         })?;
         let reader = Arc::new(Reader::new(directory, counters.clone()));
-        let claims = AtomicU64::new(0);
-        Ok(Self { reader, post, counters, claims, requests: Some(Arc::new(requests)), writer: Some(writer) })
+        let requests = Arc::new(Requests { sender: Some(requests), writer: Some(writer) });
+        Ok(Self { reader, post, counters, claims: AtomicU64::new(0), requests })
     }
 
     /// Removes the runs that `retention` lets go, with their letters and the payloads that no other run needs. The room
@@ -121,10 +127,9 @@ impl SqliteJournal {
     }
 
     async fn ask(&self, job: Job) -> Result<Reply, JournalError> {
-        let closed = || JournalError::Storage { reason: "the journal was closed; open it again".to_owned() };
         let (reply, answer) = oneshot::channel();
-        let requests = self.requests.as_ref().ok_or_else(closed)?;
-        requests.send(Request { job, reply: Some(reply) }).map_err(|_| closed())?;
+        self.requests.send(Request { job, reply: Some(reply) });
+        // Dropped where the thread has ended.
         answer.await.map_err(|_| closed())?
     }
 }
@@ -135,12 +140,7 @@ impl Journal for SqliteJournal {
         let number = self.claims.fetch_add(1, Ordering::Relaxed);
         let (requests, held) = (self.requests.clone(), run.clone());
         // Made first: who stops waiting gives back what comes then.
-        let claim = Claim::new(move || {
-            // A closed journal holds nothing.
-            if let Some(requests) = requests {
-                requests.send(Request { job: Job::Release(held, number), reply: None }).ok();
-            }
-        });
+        let claim = Claim::new(move || requests.send(Request { job: Job::Release(held, number), reply: None }));
         self.ask(Job::Claim(run.clone(), number)).await?;
         Ok(claim)
     }
@@ -191,11 +191,28 @@ impl Journal for SqliteJournal {
     }
 }
 
+impl Requests {
+    fn send(&self, request: Request) {
+        if let Some(sender) = &self.sender
+            && sender.send(request).is_err()
+        {
+            tracing::trace!("the journal's thread has ended");
+        }
+    }
+}
+
 impl Drop for SqliteJournal {
     fn drop(&mut self) {
-        // A claim that is still out keeps the thread: its run is held until it is given back.
-        let is_last = self.requests.take().is_some_and(|requests| Arc::into_inner(requests).is_some());
-        if let (true, Some(writer)) = (is_last, self.writer.take())
+        self.post.close();
+        self.reader.close();
+    }
+}
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        // Without a sender, the thread ends.
+        self.sender.take();
+        if let Some(writer) = self.writer.take()
             && writer.join().is_err()
         {
             tracing::warn!("the journal's thread failed");

@@ -2,12 +2,12 @@
 
 use crate::connection;
 use crate::failure::Trouble;
-use crate::reader::Reader;
+use crate::reader::{Reader, closed};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{JournalError, Letter, Posted};
 use rusqlite::{Connection, params};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -20,14 +20,22 @@ const INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) struct Post {
     /// Told of every letter that was posted here, and of every change of the database while somebody waits.
     pub(crate) posted: Arc<watch::Sender<u64>>,
-    watch: Arc<Mutex<Watch>>,
+    watch: Arc<Watch>,
 }
 
-/// Who waits, and whether the watch is kept.
 #[derive(Debug, Default)]
 struct Watch {
+    state: Mutex<State>,
+    closed: Condvar,
+}
+
+/// Who waits, and who keeps the watch.
+#[derive(Debug, Default)]
+struct State {
     waiting: usize,
     is_kept: bool,
+    is_closed: bool,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Post {
@@ -49,42 +57,73 @@ impl Post {
             // The first look of the watch tells of a change, so what came between is not missed.
             waiting.get_or_insert_with(|| self.wait(reader));
             if posted.changed().await.is_err() {
-                return Err(JournalError::Storage { reason: "the journal was closed; open it again".to_owned() });
+                return Err(closed());
             }
         }
     }
 
     /// Has the watch kept, until this is dropped.
     fn wait(&self, reader: &Arc<Reader>) -> Waiting {
-        let mut watch = lock(&self.watch);
-        watch.waiting += 1;
-        if !std::mem::replace(&mut watch.is_kept, true) {
-            let (reader, posted, shared) = (Arc::clone(reader), Arc::clone(&self.posted), Arc::clone(&self.watch));
-            let keep = move || keep_watch(&reader, &posted, &shared);
-            if let Err(error) = thread::Builder::new().name("journal letters".to_owned()).spawn(keep) {
-                tracing::warn!(%error, "letters of other processes are not seen until the next one waits");
-                watch.is_kept = false;
+        let mut state = self.watch.state();
+        state.waiting += 1;
+        if !std::mem::replace(&mut state.is_kept, true) {
+            let (reader, posted, watch) = (Arc::clone(reader), Arc::clone(&self.posted), Arc::clone(&self.watch));
+            let keep = move || keep_watch(&reader, &posted, &watch);
+            match thread::Builder::new().name("journal letters".to_owned()).spawn(keep) {
+                // The one before has nothing left to do but to end.
+                Ok(thread) => end(state.thread.replace(thread)),
+                Err(error) => {
+                    tracing::warn!(%error, "letters of other processes are not seen until the next one waits");
+                    state.is_kept = false;
+                }
             }
         }
+        drop(state);
         Waiting(Arc::clone(&self.watch))
+    }
+
+    /// Ends the watch, and with it its connection.
+    pub(crate) fn close(&self) {
+        let mut state = self.watch.state();
+        state.is_closed = true;
+        let thread = state.thread.take();
+        drop(state);
+        self.watch.closed.notify_all();
+        end(thread);
+    }
+}
+
+fn end(thread: Option<JoinHandle<()>>) {
+    if let Some(thread) = thread
+        && thread.join().is_err()
+    {
+        tracing::warn!("the watch for letters failed");
     }
 }
 
 /// One that waits.
-struct Waiting(Arc<Mutex<Watch>>);
+struct Waiting(Arc<Watch>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        lock(&self.0).waiting -= 1;
+        self.0.state().waiting -= 1;
     }
 }
 
-fn lock(watch: &Mutex<Watch>) -> MutexGuard<'_, Watch> {
-    watch.lock().unwrap_or_else(PoisonError::into_inner)
+impl Watch {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the next look; not if the journal is closed.
+    fn pause(&self) -> MutexGuard<'_, State> {
+        let waited = self.closed.wait_timeout_while(self.state(), INTERVAL, |state| !state.is_closed);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
 }
 
-/// Tells who waits of every change, until nobody does.
-fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Mutex<Watch>) {
+/// Tells who waits of every change, until nobody does or the journal is closed.
+fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
     let place = reader.directory.place();
     let mut watched: Option<(Connection, i64)> = None;
     loop {
@@ -108,10 +147,9 @@ fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Mutex<Watch>
                 posted.send_modify(|posts| *posts += 1);
             }
         }
-        thread::sleep(INTERVAL);
-        let mut watch = lock(watch);
-        if watch.waiting == 0 {
-            watch.is_kept = false;
+        let mut state = watch.pause();
+        if state.waiting == 0 || state.is_closed {
+            state.is_kept = false;
             return;
         }
     }

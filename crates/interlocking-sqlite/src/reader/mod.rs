@@ -18,19 +18,56 @@ use interlocking_core::table::Table;
 use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Record, RunSummary};
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Connections that only read.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) directory: Directory,
-    idle: Mutex<Vec<Connection>>,
+    connections: Mutex<Connections>,
+    given_back: Condvar,
     counters: Arc<Counters>,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    idle: Vec<Connection>,
+    lent: usize,
+    is_closed: bool,
+}
+
+/// The place of one connection, which is in use until this is dropped.
+struct Lent<'reader> {
+    reader: &'reader Reader,
+    connection: Option<Connection>,
 }
 
 impl Reader {
     pub(crate) fn new(directory: Directory, counters: Arc<Counters>) -> Self {
-        Self { directory, idle: Mutex::new(Vec::new()), counters }
+        Self { directory, connections: Mutex::default(), given_back: Condvar::new(), counters }
+    }
+
+    /// Closes all connections: waits for those that are in use, and refuses whoever comes later.
+    pub(crate) fn close(&self) {
+        let mut connections = self.connections();
+        connections.is_closed = true;
+        while connections.lent > 0 {
+            connections = self.given_back.wait(connections).unwrap_or_else(PoisonError::into_inner);
+        }
+        connections.idle.clear();
+    }
+
+    fn lend(&self) -> Result<Lent<'_>, Trouble> {
+        let mut connections = self.connections();
+        if connections.is_closed {
+            return Err(closed().into());
+        }
+        connections.lent += 1;
+        Ok(Lent { reader: self, connection: connections.idle.pop() })
+    }
+
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does `work` on a thread that may block; all that it reads is of one moment.
@@ -47,15 +84,15 @@ impl Reader {
     }
 
     fn read_here<T>(&self, work: impl FnOnce(&Self, &Connection) -> Result<T, Trouble>) -> Result<T, Trouble> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
+        let mut lent = self.lend()?;
+        let connection = match lent.connection.take() {
             Some(connection) => connection,
             None => connection::open(&self.directory.database(), self.directory.place())?,
         };
         let moment = connection.unchecked_transaction()?;
         let result = work(self, &connection);
         moment.finish()?;
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        lent.connection = Some(connection);
         result
     }
 
@@ -176,4 +213,19 @@ impl Reader {
         problems.extend(wrong);
         Ok(problems)
     }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut connections = self.reader.connections();
+        connections.lent -= 1;
+        connections.idle.extend(self.connection.take());
+        drop(connections);
+        self.reader.given_back.notify_all();
+    }
+}
+
+/// What is said to whoever asks a journal that was dropped.
+pub(crate) fn closed() -> JournalError {
+    JournalError::Storage { reason: "the journal was closed; open it again".to_owned() }
 }

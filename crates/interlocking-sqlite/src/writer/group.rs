@@ -30,12 +30,17 @@ impl Gathering {
         Self { requests, lately: 1, alone: None }
     }
 
-    /// The next group; waits until there is one. `None` when nobody can ask any more.
-    pub(crate) fn next(&mut self) -> Option<Vec<Request>> {
+    /// The next group; waits until there is one, or as long as `limit` says: then it is empty. `None` when nobody can ask any
+    /// more.
+    pub(crate) fn next(&mut self, limit: Option<Duration>) -> Option<Vec<Request>> {
         if let Some(alone) = self.alone.take() {
             return Some(vec![alone]);
         }
-        let first = self.first()?;
+        let first = match self.first(limit) {
+            Ok(first) => first,
+            Err(RecvTimeoutError::Timeout) => return Some(Vec::new()),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        };
         if first.is_alone() {
             return Some(vec![first]);
         }
@@ -65,16 +70,19 @@ impl Gathering {
 
     /// The next request. A lone run's next record comes soon after its last: to look for it for a moment costs less than
     /// to sleep and be woken.
-    fn first(&self) -> Option<Request> {
+    fn first(&self, limit: Option<Duration>) -> Result<Request, RecvTimeoutError> {
         let looking = Instant::now();
         while looking.elapsed() < SOON {
             match self.requests.try_recv() {
-                Ok(request) => return Some(request),
+                Ok(request) => return Ok(request),
                 Err(TryRecvError::Empty) => (0..16).for_each(|_| std::hint::spin_loop()),
-                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
             }
         }
-        self.requests.recv().ok()
+        match limit {
+            Some(limit) => self.requests.recv_timeout(limit),
+            None => self.requests.recv().map_err(RecvTimeoutError::from),
+        }
     }
 }
 

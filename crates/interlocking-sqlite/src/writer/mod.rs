@@ -13,6 +13,8 @@ mod claims;
 mod letters;
 pub(crate) mod retention;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 use crate::connection;
 use crate::directory::{Directory, Holder};
@@ -31,7 +33,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 use tokio::sync::{oneshot, watch};
+
+/// How soon a release that could not be written is tried again, where nothing else is written before.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// What the thread is asked for.
 pub(crate) enum Job {
@@ -71,6 +77,8 @@ pub(crate) struct Writer {
     known: Known,
     /// The runs that executors of this process work on.
     claimed: HashMap<RunId, u64>,
+    /// Releases that could not be written. They are tried again: nobody else gives these claims back.
+    owed: Vec<Request>,
     /// Told whenever a letter was posted.
     posted: Arc<watch::Sender<u64>>,
     counters: Arc<Counters>,
@@ -93,14 +101,28 @@ impl Writer {
             connection.pragma_update_and_check(None, "max_page_count", (bytes / page).max(1), |_| Ok(()))?;
         }
         let durability = options.durability;
-        let (objects, known, claimed) = (Objects::new(), Known::default(), HashMap::new());
-        Ok(Self { directory, holder, connection, durability, syncs: true, objects, known, claimed, posted, counters })
+        let (objects, known) = (Objects::new(), Known::default());
+        let (claimed, owed) = (HashMap::new(), Vec::new());
+        Ok(Self {
+            directory,
+            holder,
+            connection,
+            durability,
+            syncs: true,
+            objects,
+            known,
+            claimed,
+            owed,
+            posted,
+            counters,
+        })
     }
 
     /// Works until nobody can ask any more.
     pub(crate) fn work(mut self, requests: Receiver<Request>) {
         let mut gathering = Gathering::new(requests);
-        while let Some(group) = gathering.next() {
+        while let Some(mut group) = gathering.next((!self.owed.is_empty()).then_some(AGAIN)) {
+            group.splice(0..0, self.owed.drain(..));
             self.serve(group);
         }
     }
@@ -114,7 +136,9 @@ impl Writer {
             }
             Err(trouble) if group.len() == 1 || trouble.is_of_all() => {
                 let error = trouble.at(self.directory.place());
-                group.into_iter().for_each(|request| request.answer(Err(error.clone())));
+                let (owed, refused): (Vec<_>, Vec<_>) = group.into_iter().partition(Request::is_release);
+                self.owed.extend(owed);
+                refused.into_iter().for_each(|request| request.answer(Err(error.clone())));
             }
             // One of them was too much: it is to fail alone.
             Err(_) => group.into_iter().for_each(|request| self.serve(vec![request])),
@@ -126,8 +150,8 @@ impl Writer {
         // Claims end with the process, so they need not survive more than that.
         let lasts = !group.iter().all(|request| matches!(request.job, Job::Claim(..) | Job::Release(..)));
         self.synchronous(lasts && self.durability == Durability::Full)?;
-        let mut claimed = Vec::new();
-        let answers = self.transact(group, &mut claimed);
+        let mut before = Vec::new();
+        let answers = self.transact(group, &mut before);
         match &answers {
             Ok(answers) => {
                 self.counters.commits.fetch_add(1, Ordering::Relaxed);
@@ -152,32 +176,36 @@ impl Writer {
                 self.known.forget();
                 self.objects.forget();
                 self.objects.written = self.counters.objects.load(Ordering::Relaxed);
-                for run in claimed {
-                    self.claimed.remove(run);
+                for (run, claim) in before.into_iter().rev() {
+                    match claim {
+                        Some(number) => self.claimed.insert(run.clone(), number),
+                        None => self.claimed.remove(run),
+                    };
                 }
             }
         }
         answers
     }
 
+    /// `before` gets what was claimed before each claim and release, for whoever has to undo them.
     fn transact<'group>(
         &mut self,
         group: &'group [Request],
-        claimed: &mut Vec<&'group RunId>,
+        before: &mut Vec<(&'group RunId, Option<u64>)>,
     ) -> Result<Vec<Result<Reply, JournalError>>, Trouble> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         self.look_again()?;
         let mut answers = Vec::with_capacity(group.len());
         for request in group {
+            if let Job::Claim(run, _) | Job::Release(run, _) = &request.job {
+                before.push((run, self.claimed.get(run).copied()));
+            }
             let answer = match self.perform(&request.job) {
                 Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
                 // It may have begun, and is all that there is here.
                 Err(trouble) if request.is_alone() => return Err(trouble),
                 answer => answer.map_err(|trouble| trouble.at(self.directory.place())),
             };
-            if let (Job::Claim(run, _), Ok(_)) = (&request.job, &answer) {
-                claimed.push(run);
-            }
             answers.push(answer);
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
@@ -225,6 +253,10 @@ impl Writer {
 impl Request {
     fn is_record(&self) -> bool {
         matches!(self.job, Job::Append(_))
+    }
+
+    fn is_release(&self) -> bool {
+        matches!(self.job, Job::Release(..))
     }
 
     fn answer(self, answer: Result<Reply, JournalError>) {

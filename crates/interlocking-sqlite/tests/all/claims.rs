@@ -3,6 +3,8 @@
 use crate::records::{id, outcome, started};
 use interlocking_runtime::journal::{Journal, JournalError};
 use interlocking_sqlite::SqliteJournal;
+use rusqlite::Connection;
+use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn a_run_has_one_executor_in_one_process_and_in_several() {
@@ -55,4 +57,33 @@ async fn a_claim_that_nobody_waited_for_is_given_back() {
     assert!(journal.claim(&run).await.is_err());
     assert!(journal.claim(&run).await.is_err());
     drop(claim);
+}
+
+/// A claim that is given back while nothing can be written is given back when something can, by itself.
+#[tokio::test]
+async fn a_release_that_cannot_be_written_is_written_later() {
+    let place = tempfile::tempdir().unwrap();
+    let (one, other) = (SqliteJournal::open(place.path()).unwrap(), SqliteJournal::open(place.path()).unwrap());
+    let sql = |statement| Connection::open(place.path().join("journal.db")).unwrap().execute_batch(statement).unwrap();
+    let (run, next) = (id("kept"), id("next"));
+    let claims = (one.claim(&run).await.unwrap(), one.claim(&next).await.unwrap());
+    sql("CREATE TRIGGER refuse BEFORE DELETE ON lease BEGIN SELECT RAISE(ABORT,''); END");
+    drop(claims);
+    for journal in [&one, &other] {
+        assert!(matches!(journal.claim(&run).await, Err(JournalError::Held { .. })));
+    }
+    sql("DROP TRIGGER refuse");
+    // Before whatever is asked for next …
+    drop(one.claim(&run).await.unwrap());
+    // … and if nothing is.
+    sql("CREATE TRIGGER refuse BEFORE DELETE ON lease BEGIN SELECT RAISE(ABORT,''); END");
+    drop(one.claim(&id("last")).await.unwrap());
+    assert!(matches!(one.claim(&id("last")).await, Err(JournalError::Held { .. })));
+    sql("DROP TRIGGER refuse");
+    let asked = Instant::now();
+    while let Err(refused) = other.claim(&id("last")).await {
+        assert!(asked.elapsed() < Duration::from_secs(60), "{refused}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drop(other.claim(&next).await.unwrap());
 }

@@ -84,7 +84,7 @@ fn entries() -> Vec<Entry> {
     ]
 }
 
-/// V3-143, V3-149: what was given is what is got, each payload under its name.
+/// V3-149: what was given is what is got, each payload under its name.
 #[tokio::test]
 async fn every_entry_comes_back_as_it_was() {
     let place = tempfile::tempdir().unwrap();

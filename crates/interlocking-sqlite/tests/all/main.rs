@@ -8,6 +8,7 @@ mod records;
 mod every_file_is_here;
 
 mod claims;
+mod closing;
 mod contract;
 mod faults;
 mod groups;

@@ -1,0 +1,52 @@
+//! Groups that are rolled back.
+
+use super::*;
+use std::path::Path;
+
+fn writer(place: &Path) -> Writer {
+    let (directory, holder) = Directory::open(place).unwrap();
+    let posted = Arc::new(watch::channel(0).0);
+    Writer::open(directory, holder, Options::default(), posted, Arc::default()).unwrap()
+}
+
+/// Has a group written together, and gives its answers.
+fn serve(writer: &mut Writer, jobs: impl IntoIterator<Item = Job>) -> Vec<Result<(), JournalError>> {
+    let (group, answers): (Vec<_>, Vec<_>) = jobs
+        .into_iter()
+        .map(|job| {
+            let (reply, answer) = oneshot::channel();
+            (Request { job, reply: Some(reply) }, answer)
+        })
+        .unzip();
+    writer.serve(group);
+    answers.into_iter().map(|mut answer| answer.try_recv().unwrap().map(drop)).collect()
+}
+
+/// Which run is whose is as it was before the group, in the table and in memory, and is then changed by each alone.
+#[test]
+fn a_release_in_a_group_that_is_rolled_back_gives_the_run_back() {
+    let place = tempfile::tempdir().unwrap();
+    let (mut one, mut other) = (writer(place.path()), writer(place.path()));
+    let [given_back, claimed_again, poison] =
+        ["given-back", "claimed-again", "poison"].map(|name| name.parse().unwrap());
+    let trigger =
+        "CREATE TRIGGER refuse BEFORE INSERT ON lease WHEN NEW.run='poison' BEGIN SELECT RAISE(ABORT,''); END";
+    one.connection.execute_batch(trigger).unwrap();
+    let first = [Job::Claim(RunId::clone(&given_back), 1), Job::Claim(RunId::clone(&claimed_again), 2)];
+    assert!(serve(&mut one, first).iter().all(Result::is_ok));
+
+    let group = [
+        Job::Release(given_back.clone(), 1),
+        Job::Release(claimed_again.clone(), 2),
+        Job::Claim(claimed_again.clone(), 3),
+        Job::Claim(poison, 4),
+    ];
+    let answers = serve(&mut one, group);
+    assert_eq!(answers.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false]);
+
+    let answers = serve(&mut other, [Job::Claim(given_back, 1), Job::Claim(claimed_again.clone(), 2)]);
+    assert_eq!(answers[0], Ok(()), "it was given back");
+    assert!(matches!(answers[1], Err(JournalError::Held { .. })), "{answers:?}");
+    assert_eq!(serve(&mut one, [Job::Release(claimed_again.clone(), 3)]), [Ok(())]);
+    assert_eq!(serve(&mut other, [Job::Claim(claimed_again, 3)]), [Ok(())]);
+}
