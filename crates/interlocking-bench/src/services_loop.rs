@@ -4,6 +4,7 @@
 use crate::{Ball, ping_pong};
 use interlocking::graph::Graph;
 use interlocking::net::Net;
+use interlocking::run_id::RunId;
 use interlocking::runtime::clock::{CoarseClock, Elapsed};
 use interlocking::runtime::event::{Hop, Onward};
 use interlocking::runtime::{Cancel, Clock, Event, EventKind, EventSink, Journal};
@@ -99,7 +100,8 @@ pub async fn play<S: State>(
     let mut visits = vec![0_u32; S::STATES];
     let index = state.place().expect("the start is not the end");
     visits[usize::from(index)] = 1;
-    let mut hop = Hop::new(S::net(), index, 1, 1, started, Elapsed::default());
+    let run = RunId::DEFAULT;
+    let mut hop = Hop::new(&run, S::net(), index, 1, 1, started, Elapsed::default());
     sink.emit(hop.started());
     loop {
         assert!(!cancel.is_requested(), "nobody cancels the benchmark");
@@ -115,8 +117,9 @@ pub async fn play<S: State>(
         }
         let Some(index) = state.place() else {
             let (at, node) = (clock.now().since(started), hop.to());
-            let took = at.since(hop.at());
-            sink.emit(Event { at, kind: EventKind::NodeFinished { node, to: Onward::One("exit"), took } });
+            let took_ms = at.since(hop.at()).as_millis();
+            let kind = EventKind::NodeFinished { node, to: Onward::One("exit".into()), took_ms };
+            sink.emit(Event { run: run.clone(), at_ms: at.as_millis(), kind });
             return state.end().expect("a state without a place is the end");
         };
         let visit = &mut visits[usize::from(index)];

@@ -21,7 +21,7 @@ impl EventSink for Counter {
     }
 
     #[inline]
-    fn hop(&self, _: &Hop) {
+    fn hop(&self, _: &Hop<'_>) {
         self.0.fetch_add(2, Ordering::Relaxed);
     }
 }

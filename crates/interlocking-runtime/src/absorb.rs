@@ -192,7 +192,10 @@ impl<G: Graph> Driver<G> {
     /// Says that an execution failed, which ends the run.
     pub(crate) fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
         let node = self.shared.services.backstage.node(execution);
-        self.shared.services.backstage.emit(|| EventKind::NodeFailed { node, message: failure.message.clone(), took });
+        self.shared.services.backstage.emit(|| {
+            let message = failure.message.clone();
+            EventKind::NodeFailed { node, message, took_ms: took.as_millis() }
+        });
         End::failed(failure)
     }
 
@@ -317,11 +320,13 @@ impl<G: Graph> Driver<G> {
             Outcome::Finished(_) | Outcome::Cancelled => (None, true),
             _ => (None, false),
         };
+        // What the run goes on with when it is taken up again has not ended.
+        let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
         for stopped in self.frontier.abandon() {
             let node = self.shared.services.backstage.node(stopped);
             // What failed has ended by itself, and said so.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.backstage.emit(|| EventKind::NodeCancelled(node));
+                self.shared.services.backstage.emit(|| left(node));
             }
         }
         (outcome, failure, ended)

@@ -7,7 +7,7 @@
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
 use crate::driver::Shared;
-use crate::event::{Event, EventKind, EventSink, Hop};
+use crate::event::{EventSink, Hop};
 use crate::perform::{Interruption, Stop, interruption, may_be_traced};
 use crate::services::Backstage;
 use interlocking_core::context::Entered;
@@ -68,7 +68,7 @@ struct Links<'c> {
 #[repr(C)]
 struct Heard<'c> {
     /// The last hop; its end is where the chain stands.
-    hop: Hop,
+    hop: Hop<'c>,
     sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
 }
@@ -159,8 +159,8 @@ impl<'c> Heard<'c> {
     fn new(backstage: &'c Backstage, sink: &'c dyn EventSink, execution: Execution) -> Self {
         let Execution { node, visit, attempt } = execution;
         let started = backstage.now();
-        sink.emit(Event { at: started, kind: EventKind::NodeStarted(backstage.node(execution)) });
-        let hop = Hop::new(backstage.net, node, visit, attempt, backstage.started, started);
+        let hop = Hop::new(backstage.run(), backstage.net, node, visit, attempt, backstage.started, started);
+        sink.emit(hop.started());
         Self { hop, sink, clock: backstage.settings.clock() }
     }
 

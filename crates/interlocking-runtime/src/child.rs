@@ -1,7 +1,6 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
 use crate::conduct::execute;
-use crate::event::{Event, EventKind, EventSink};
 use crate::journal::{Entry, Journal, JournalError, Origin, Record};
 use crate::outcome::Outcome;
 use crate::prepare::Begin;
@@ -100,9 +99,6 @@ pub(crate) fn run_child<C: Graph>(
         };
         // One that was stopped a moment ago may not have let go of its run.
         tree.left(&run).await;
-        if let Some(sink) = settings.sink.take() {
-            settings.sink = Some(Arc::new(ChildSink { run: run.clone(), sink }));
-        }
         settings.run = run.clone();
         let Kin { parent, node, visit, key } = kin;
         let origin = Origin::Child { parent, node: node.to_owned(), visit, key };
@@ -171,19 +167,6 @@ pub(crate) fn end_children<'a>(
         }
         Ok(())
     })
-}
-
-/// Tells a parent's listener of a child.
-struct ChildSink {
-    run: RunId,
-    sink: Arc<dyn EventSink>,
-}
-
-impl EventSink for ChildSink {
-    fn emit(&self, event: Event) {
-        let kind = EventKind::Child { run: self.run.clone(), what: Box::new(event.kind) };
-        self.sink.emit(Event { at: event.at, kind });
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The time that events and reports tell.
 
-use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ pub trait Clock: Send + Sync {
 
 /// A span of time, in nanoseconds; what is cheap to take a difference of.
 ///
-/// Shown as seconds, and serialized as a number of seconds.
+/// Shown as seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Elapsed(u64);
 
@@ -98,11 +97,5 @@ impl Clock for TokioClock {
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} s", self.as_secs_f64())
-    }
-}
-
-impl Serialize for Elapsed {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.as_secs_f64())
     }
 }

@@ -1,39 +1,50 @@
 //! What an observer is told while a run goes on.
+//!
+//! An [`Event`] round-trips through serde. Written as JSON, one a line, it is what `--events` writes; `docs/events.md` describes that.
 
 mod channel;
+mod hop;
+#[cfg(test)]
+mod json;
 
 pub use channel::{Events, channel};
+pub use hop::Hop;
 
-use crate::clock::{Clock, Elapsed};
 use crate::isolation::Unkept;
+use crate::journal::Origin;
 use interlocking_agents::{AgentEvent, Usage};
-use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
-use serde::Serialize;
-use std::fmt;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
+/// A name out of a graph's table, of a node, a slot or the graph: borrowed from the table, or owned where the event was read.
+pub type Name = Cow<'static, str>;
+
 /// Something that happened in a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// How long after the run's start.
-    pub at: Elapsed,
+    /// The run that it happened in: the one that was started, or a child run.
+    pub run: RunId,
+    /// When: milliseconds since the run that was started began, or was taken up, in this process. Child runs count from there, too.
+    pub at_ms: u64,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
 /// What happened.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The run started.
+    /// The run started, or was taken up.
     RunStarted {
-        /// The run.
-        run: RunId,
         /// The graph's name.
-        graph: &'static str,
+        graph: Name,
+        /// Of a child run: whose child it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<Box<Origin>>,
     },
     /// The run goes on although a node's demand of isolation cannot be kept, as it was told to.
     IsolationUnkept(Box<Unkept>),
@@ -46,8 +57,8 @@ pub enum EventKind {
         node: NodeRef,
         /// The place it went to.
         to: Onward,
-        /// How long it ran.
-        took: Elapsed,
+        /// How many milliseconds it ran.
+        took_ms: u64,
     },
     /// A node failed, and the run with it.
     NodeFailed {
@@ -56,11 +67,14 @@ pub enum EventKind {
         node: NodeRef,
         /// Why.
         message: String,
-        /// How long it ran.
-        took: Elapsed,
+        /// How many milliseconds it ran.
+        took_ms: u64,
     },
-    /// A node's execution was cancelled by another node's step.
+    /// A node's execution was cancelled: by another node's step, or with the run.
     NodeCancelled(NodeRef),
+    /// A node's execution waits for a person, or was cut off, and the run stops where it stands. Once the run is taken up, the
+    /// execution starts again.
+    NodeSuspended(NodeRef),
     /// An entry beyond a node's bounds took the exhausted route.
     NodeExhausted(NodeRef),
     /// A node's agent did something.
@@ -82,7 +96,7 @@ pub enum EventKind {
     /// A message for an event node was taken up: no node starts until it is handled.
     Message {
         /// The event node.
-        node: &'static str,
+        node: Name,
     },
     /// An advisory node has reported, or failed, which changes nothing for the run.
     Reported {
@@ -90,38 +104,33 @@ pub enum EventKind {
         #[serde(flatten)]
         node: NodeRef,
         /// Why it failed, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
         /// Whether the run had ended without it: an addendum.
         late: bool,
     },
-    /// So many events of agents and notes of handlers were left out here, as [whoever listens](Events) had not taken those before.
+    /// So many events, of this run or of others that are told together with it, were left out here, as [whoever listens](Events)
+    /// had not taken those before.
     LeftOut {
         /// How many.
         events: u64,
     },
     /// Every live token waits for a person.
     Waiting,
-    /// Something happened in a child run.
-    Child {
-        /// The child.
-        run: RunId,
-        /// What.
-        what: Box<Self>,
-    },
-    /// The run ended.
+    /// The run ended, or stops where it stands.
     RunEnded {
         /// The outcome's [name](crate::Outcome::name).
-        outcome: &'static str,
+        outcome: Name,
         /// What all its agents used up.
         usage: Usage,
     },
 }
 
 /// One execution of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NodeRef {
     /// The node's name.
-    pub node: &'static str,
+    pub node: Name,
     /// Its visit, 1-based.
     pub visit: u32,
     /// Its attempt within the visit, 1-based.
@@ -129,37 +138,13 @@ pub struct NodeRef {
 }
 
 /// Where a step leads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Onward {
     /// To one place.
-    One(&'static str),
+    One(Name),
     /// To every branch of a fork.
-    All(Box<[&'static str]>),
-}
-
-/// One token's way from a node to the next: the one finishes and the other starts, at one moment.
-///
-/// Kept as what the executor has at hand, nodes by index and moments by the clock: a listener that asks for no name and
-/// for no time pays for neither.
-#[derive(Clone, Copy)]
-pub struct Hop {
-    net: &'static Net,
-    from: Stand,
-    to: Stand,
-    /// The clock's times: when the run started, when the node that finished did, and now.
-    run: Elapsed,
-    started: Elapsed,
-    now: Elapsed,
-}
-
-/// Where a token stands. Aligned so that it is moved as one.
-#[repr(align(16))]
-#[derive(Clone, Copy)]
-struct Stand {
-    visit: u32,
-    attempt: u32,
-    node: NodeIndex,
+    All(Box<[Name]>),
 }
 
 /// Where events go. Called from inside the executor, so it must not block.
@@ -170,7 +155,7 @@ pub trait EventSink: Send + Sync {
     fn emit(&self, event: Event);
 
     /// Takes two events at once: a node has finished, and the next one starts. The common case, and one call for it.
-    fn hop(&self, hop: &Hop) {
+    fn hop(&self, hop: &Hop<'_>) {
         self.emit(hop.finished());
         self.emit(hop.started());
     }
@@ -182,7 +167,7 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
         self(event);
     }
 
-    fn hop(&self, hop: &Hop) {
+    fn hop(&self, hop: &Hop<'_>) {
         self(hop.finished());
         self(hop.started());
     }
@@ -197,98 +182,52 @@ impl EventSink for Both {
         self.1.emit(event);
     }
 
-    fn hop(&self, hop: &Hop) {
+    fn hop(&self, hop: &Hop<'_>) {
         self.0.hop(hop);
         self.1.hop(hop);
     }
 }
 
-impl Hop {
-    /// A token that comes to `node`, a node of `net`, and has made no hop yet: from there to there, so long after the run's
-    /// start, which is as the clock told it.
-    pub fn new(net: &'static Net, node: NodeIndex, visit: u32, attempt: u32, run: Elapsed, at: Elapsed) -> Self {
-        let (stand, now) = (Stand { visit, attempt, node }, run.plus(at));
-        Self { net, from: stand, to: stand, run, started: now, now }
-    }
-
-    /// Makes this the hop after this one: from where the token stands to `node`, now as `clock` tells it.
-    #[inline]
-    pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, clock: &dyn Clock) {
-        self.from = self.to;
-        self.to = Stand { visit, attempt, node };
-        self.started = self.now;
-        // Last, when there is nothing to remember across the call.
-        self.now = clock.now();
-    }
-
-    /// How long after the run's start.
-    #[inline]
-    pub fn at(&self) -> Elapsed {
-        self.now.since(self.run)
-    }
-
-    /// How long the node that finished ran.
-    #[inline]
-    pub fn took(&self) -> Elapsed {
-        self.now.since(self.started)
-    }
-
-    /// The node that finished.
-    #[inline]
-    pub fn from(&self) -> NodeRef {
-        self.name(self.from)
-    }
-
-    /// The node that starts.
-    #[inline]
-    pub fn to(&self) -> NodeRef {
-        self.name(self.to)
-    }
-
-    /// The first event.
-    #[inline]
-    pub fn finished(&self) -> Event {
-        let to = Onward::One(self.net.name(self.to.node));
-        Event { at: self.at(), kind: EventKind::NodeFinished { node: self.from(), to, took: self.took() } }
-    }
-
-    /// The second event.
-    #[inline]
-    pub fn started(&self) -> Event {
-        Event { at: self.at(), kind: EventKind::NodeStarted(self.to()) }
-    }
-
-    #[inline]
-    fn name(&self, Stand { visit, attempt, node }: Stand) -> NodeRef {
-        NodeRef { node: self.net.name(node), visit, attempt }
-    }
-}
-
-impl fmt::Debug for Hop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut hop = f.debug_struct("Hop");
-        hop.field("at", &self.at()).field("from", &self.from()).field("took", &self.took());
-        hop.field("to", &self.to()).finish()
+impl Event {
+    /// About how many bytes of memory it takes.
+    pub fn size(&self) -> usize {
+        size_of::<Self>() + self.run.as_str().len() + self.kind.held()
     }
 }
 
 impl EventKind {
     /// The node that the event is about.
-    pub fn node(&self) -> Option<NodeRef> {
+    pub fn node(&self) -> Option<&NodeRef> {
         match self {
-            Self::NodeStarted(node) | Self::NodeCancelled(node) | Self::NodeExhausted(node) => Some(*node),
-            Self::NodeFinished { node, .. }
+            Self::NodeStarted(node)
+            | Self::NodeCancelled(node)
+            | Self::NodeSuspended(node)
+            | Self::NodeExhausted(node)
+            | Self::NodeFinished { node, .. }
             | Self::NodeFailed { node, .. }
             | Self::Agent { node, .. }
             | Self::Note { node, .. }
-            | Self::Reported { node, .. } => Some(*node),
+            | Self::Reported { node, .. } => Some(node),
             Self::RunStarted { .. }
             | Self::IsolationUnkept(_)
             | Self::RunEnded { .. }
             | Self::Message { .. }
             | Self::LeftOut { .. }
-            | Self::Waiting
-            | Self::Child { .. } => None,
+            | Self::Waiting => None,
+        }
+    }
+
+    /// What it holds beside itself; names are the table's.
+    fn held(&self) -> usize {
+        match self {
+            Self::Agent { agent, .. } => agent.size(),
+            Self::Note { text: words, .. }
+            | Self::NodeFailed { message: words, .. }
+            | Self::Reported { failure: Some(words), .. } => words.len(),
+            Self::NodeFinished { to: Onward::All(places), .. } => size_of_val(&**places),
+            Self::IsolationUnkept(unkept) => size_of::<Unkept>() + unkept.reason.len(),
+            Self::RunStarted { origin: Some(_), .. } => size_of::<Origin>(),
+            _ => 0,
         }
     }
 }

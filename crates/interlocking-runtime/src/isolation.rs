@@ -12,7 +12,7 @@ use interlocking_agents::SessionOp;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Isolation, NodeRow};
 use interlocking_sandbox::{Protection, Sandbox, Support};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct IsolationOffer {
 }
 
 /// A node whose demand cannot be kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unkept {
     /// The node.
     pub node: String,

@@ -157,7 +157,8 @@ impl<C: Graph> Children<C> {
                 landed.push(Child { item, run, key, result: Err(ChildFailure::TooDeep { limit }) });
                 continue;
             }
-            let mut settings = Box::new(backstage.settings.of_child(allowance.clone(), siblings.berth()));
+            let mut settings =
+                Box::new(backstage.settings.of_child(backstage.started, allowance.clone(), siblings.berth()));
             if let Some(workspaces) = workspaces {
                 settings.options_mut().workspaces = workspaces;
             }

@@ -95,7 +95,7 @@ impl<G: Graph> Driver<G> {
         if let Some(scribe) = self.scribe() {
             scribe.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
         }
-        backstage.emit(|| EventKind::Message { node: net.name(node) });
+        backstage.emit(|| EventKind::Message { node: net.name(node).into() });
         if let Some(recorded) = &mut self.recorded {
             recorded.mailbox.push_back((node, token));
         }

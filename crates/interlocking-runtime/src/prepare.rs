@@ -64,6 +64,10 @@ pub(crate) async fn prepare<G: Graph>(
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
+    let child_of = match &begin {
+        Begin::Child { origin, .. } => Some(origin.clone()),
+        _ => None,
+    };
     let is_fresh = matches!(begin, Begin::Fresh { .. });
     // Before the claim, so that whoever sees that the run has left finds it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
@@ -106,7 +110,7 @@ pub(crate) async fn prepare<G: Graph>(
         },
     };
     membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
-    Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership))))
+    Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership, child_of))))
 }
 
 /// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
@@ -163,8 +167,9 @@ fn ready<G: Graph>(
     standing: Standing<G>,
     recorder: Option<(Arc<Scribe>, Claim)>,
     membership: Option<Box<Membership>>,
+    child_of: Option<Origin>,
 ) -> Ready<G> {
-    services.backstage.emit_begun();
+    services.backstage.emit_begun(child_of);
     let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
     let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
     let recorded = recorder.map(|(scribe, claim)| {

@@ -5,7 +5,7 @@ use crate::event::{Event, EventKind, NodeRef, Onward};
 use crate::history::History;
 use crate::human::OpenQuestion;
 use crate::isolation;
-use crate::journal::{By, Encoded, JournalError, MemoryRecord};
+use crate::journal::{By, Encoded, JournalError, MemoryRecord, Origin};
 use crate::outcome::Outcome;
 use crate::parking::Parking;
 use crate::scribe::Scribe;
@@ -20,6 +20,7 @@ use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
 use once_cell::race::OnceBox;
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -44,6 +45,7 @@ pub(crate) struct Kept<G: Graph> {
 pub(crate) struct Backstage {
     pub(crate) net: &'static Net,
     pub(crate) settings: Settings,
+    /// When the run began, or the one that was started, where this is a child of it.
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) scribe: Option<Arc<Scribe>>,
@@ -207,11 +209,11 @@ impl<G: Graph> RunServices<G> {
     pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
         self.backstage.emit_at(now, || {
             let to = match step {
-                Step::One(_, token) => Onward::One(self.place_name(token)),
+                Step::One(_, token) => Onward::One(self.place_name(token).into()),
                 Step::Stay => Onward::All(Box::default()),
-                Step::All(_, tokens) => Onward::All(tokens.iter().map(|token| self.place_name(token)).collect()),
+                Step::All(_, tokens) => Onward::All(tokens.iter().map(|token| self.place_name(token).into()).collect()),
             };
-            EventKind::NodeFinished { node: self.backstage.node(execution), to, took }
+            EventKind::NodeFinished { node: self.backstage.node(execution), to, took_ms: took.as_millis() }
         });
     }
 
@@ -224,7 +226,7 @@ impl<G: Graph> RunServices<G> {
 impl Backstage {
     pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
         let net = G::net();
-        let started = settings.clock().now();
+        let started = settings.began().unwrap_or_else(|| settings.clock().now());
         Self { net, settings, started, scribe, notes: OnceBox::new() }
     }
 
@@ -292,7 +294,7 @@ impl Backstage {
         self.history().answer(&self.by(execution)).is_some()
     }
 
-    /// The time since the run's start.
+    /// The time since the run that was started began.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {
         self.settings.clock().now().since(self.started)
@@ -301,12 +303,15 @@ impl Backstage {
     /// The run begins now.
     pub(crate) fn begin(&mut self) {
         self.started = self.settings.clock().now();
-        self.emit_begun();
+        self.emit_begun(None);
     }
 
-    /// Tells the sink that the run has begun.
-    pub(crate) fn emit_begun(&self) {
-        self.emit(|| EventKind::RunStarted { run: self.run().clone(), graph: self.net.table().graph.as_str() });
+    /// Tells the sink that the run has begun, and whose child it is, if it is one.
+    pub(crate) fn emit_begun(&self, origin: Option<Origin>) {
+        self.emit(|| {
+            let graph = Cow::Borrowed(self.net.table().graph.as_str());
+            EventKind::RunStarted { graph, origin: origin.map(Box::new) }
+        });
         if self.net.features().isolation {
             isolation::tell(self);
         }
@@ -314,14 +319,14 @@ impl Backstage {
 
     /// Tells the sink that the run has ended.
     pub(crate) fn emit_ended<O>(&self, outcome: &Outcome<O>) {
-        self.emit(|| EventKind::RunEnded { outcome: outcome.name(), usage: self.ledger().total() });
+        self.emit(|| EventKind::RunEnded { outcome: outcome.name().into(), usage: self.ledger().total() });
     }
 
     /// How events name an execution.
     #[inline]
     pub(crate) fn node(&self, execution: Execution) -> NodeRef {
         let Execution { node, visit, attempt, .. } = execution;
-        NodeRef { node: self.net.name(node), visit, attempt }
+        NodeRef { node: Cow::Borrowed(self.net.name(node)), visit, attempt }
     }
 
     /// Tells the sink, if there is one; the event is made only then.
@@ -335,7 +340,7 @@ impl Backstage {
     #[inline]
     pub(crate) fn emit_at(&self, at: Elapsed, kind: impl FnOnce() -> EventKind) {
         if let Some(sink) = &self.settings.sink {
-            sink.emit(Event { at, kind: kind() });
+            sink.emit(Event { run: self.run().clone(), at_ms: at.as_millis(), kind: kind() });
         }
     }
 
@@ -347,7 +352,7 @@ impl Backstage {
 
     /// Tells the sink what an agent did.
     pub(crate) fn agent_event(&self, node: &'static str, execution: Execution, agent: AgentEvent) {
-        let node = NodeRef { node, visit: execution.visit, attempt: execution.attempt };
+        let node = NodeRef { node: Cow::Borrowed(node), visit: execution.visit, attempt: execution.attempt };
         self.emit(|| EventKind::Agent { node, agent: Box::new(agent) });
     }
 

@@ -5,7 +5,7 @@
 
 use crate::allowance::{Allowance, Stopped};
 use crate::cancel::Cancel;
-use crate::clock::{Clock, CoarseClock};
+use crate::clock::{Clock, CoarseClock, Elapsed};
 use crate::event::EventSink;
 use crate::journal::{Journal, MemoryJournal, Record};
 use crate::parking::Berth;
@@ -77,6 +77,8 @@ struct Family {
     depth: u32,
     /// Its place among its siblings, where it is a child.
     berth: Option<Arc<Berth>>,
+    /// When the run that was started began, where this is a child of it.
+    began: Option<Elapsed>,
 }
 
 impl Settings {
@@ -88,10 +90,11 @@ impl Settings {
         Self { run, journal, in_memory: true, sink, cancel, options, family }
     }
 
-    /// Those of a child run that has this allowance and this place.
-    pub(crate) fn of_child(&self, allowance: Allowance, berth: Arc<Berth>) -> Self {
+    /// Those of a child run that has this allowance and this place. The run that was started `began` then.
+    pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, berth: Arc<Berth>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
-        let family = Family { allowance: allowance.into(), tree: tree.into(), depth, berth: Some(berth) };
+        let (allowance, tree) = (allowance.into(), tree.into());
+        let family = Family { allowance, tree, depth, berth: Some(berth), began: Some(began) };
         Self {
             run: self.run.clone(),
             journal: self.journal.clone(),
@@ -146,6 +149,11 @@ impl Settings {
     /// How many runs it is below the one that was started.
     pub(crate) fn depth(&self) -> u32 {
         self.family.get().map_or(0, |family| family.depth)
+    }
+
+    /// When the run that was started began, where this is a child of it.
+    pub(crate) fn began(&self) -> Option<Elapsed> {
+        self.family.get()?.began
     }
 
     /// Its place among its siblings, where it is a child.

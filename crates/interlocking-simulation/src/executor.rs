@@ -53,7 +53,7 @@ async fn drive(history: &History, plan: &Plan, cancel: &Cancel) -> Result<Report
     let mut run = history
         .prepared()
         .with_clock(Arc::new(TokioClock::start()))
-        .with_events(Arc::new(Ears { world: world.clone(), run: history.root.clone() }))
+        .with_events(Arc::new(Ears(world.clone())))
         .with_cancel(cancel.clone())
         .with_report_deadline(history.surroundings.deadline);
     if let Some(Cut::Patience(retries)) = plan.cut {

@@ -10,7 +10,7 @@ use interlocking_agents::{Nudges, SessionId, SessionOp};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::event::{Event, EventKind, EventSink};
+use interlocking_runtime::event::{Event, EventKind, EventSink, NodeRef};
 use interlocking_runtime::journal::By;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -173,35 +173,17 @@ impl World {
 }
 
 /// Logs what an executor of a run says.
-pub(crate) struct Ears {
-    pub(crate) world: std::sync::Arc<World>,
-    pub(crate) run: RunId,
-}
+pub(crate) struct Ears(pub(crate) std::sync::Arc<World>);
 
 impl EventSink for Ears {
     fn emit(&self, event: Event) {
-        let (mut run, mut kind) = (&self.run, &event.kind);
-        while let EventKind::Child { run: child, what } = kind {
-            (run, kind) = (child, what);
-        }
-        let run = run.clone();
-        self.world.log(match kind {
-            EventKind::NodeStarted(node) => {
-                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
-                What::Started { run, by }
-            }
-            EventKind::NodeFailed { node, took, .. } => {
-                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
-                What::Failed { run, by, took: took.as_millis() }
-            }
-            EventKind::NodeCancelled(node) => {
-                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
-                What::Cancelled { run, by }
-            }
-            EventKind::Reported { node, failure: Some(_), .. } => {
-                let by = By { node: node.node.to_owned(), visit: node.visit, attempt: node.attempt };
-                What::Reported { run, by }
-            }
+        let Event { run, kind, .. } = event;
+        let by = |node: &NodeRef| By { node: node.node.to_string(), visit: node.visit, attempt: node.attempt };
+        self.0.log(match &kind {
+            EventKind::NodeStarted(node) => What::Started { run, by: by(node) },
+            EventKind::NodeFailed { node, took_ms, .. } => What::Failed { run, by: by(node), took: *took_ms },
+            EventKind::NodeCancelled(node) | EventKind::NodeSuspended(node) => What::Cancelled { run, by: by(node) },
+            EventKind::Reported { node, failure: Some(_), .. } => What::Reported { run, by: by(node) },
             other => What::Event { run, text: format!("{other:?}") },
         });
     }

@@ -1,12 +1,13 @@
 //! What happens in one run, as far as a search must know it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use interlocking_agents::{AgentEvent, SessionId};
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::event::{Event, EventKind, EventSink, NodeRef};
+use interlocking_runtime::event::{Event, EventKind, EventSink, Name, NodeRef};
 use interlocking_runtime::journal::NodeOutcome;
 use tokio::sync::Notify;
 
@@ -18,6 +19,8 @@ pub(crate) struct Log {
     routes: std::sync::Arc<Routes>,
     /// How many executions may start before the run is cut off.
     most_executions: u32,
+    /// The run that was started, once it has: nothing of another is told before that.
+    root: OnceLock<RunId>,
     state: Mutex<State>,
     /// Too many executions have started.
     pub(crate) exceeded: Notify,
@@ -34,7 +37,7 @@ struct State {
     failed: Vec<(String, String)>,
     sessions: HashMap<SessionId, Who>,
     /// By run, but for the one that was started: the graph's name.
-    graphs: HashMap<RunId, &'static str>,
+    graphs: HashMap<RunId, Name>,
     executions: u32,
 }
 
@@ -43,8 +46,8 @@ struct State {
 pub(crate) struct Who {
     /// The run, where it is a child.
     pub(crate) run: Option<RunId>,
-    pub(crate) graph: &'static str,
-    pub(crate) node: &'static str,
+    pub(crate) graph: Name,
+    pub(crate) node: Name,
     pub(crate) visit: u32,
     pub(crate) attempt: u32,
 }
@@ -59,8 +62,8 @@ pub(crate) struct Seen {
 
 impl Log {
     pub(crate) fn new(net: &'static Net, routes: std::sync::Arc<Routes>, most_executions: u32) -> Self {
-        let (state, exceeded, waits) = Default::default();
-        Self { net, routes, most_executions, state, exceeded, waits }
+        let (root, state, exceeded, waits) = Default::default();
+        Self { net, routes, most_executions, root, state, exceeded, waits }
     }
 
     /// The execution whose agent began this session last.
@@ -79,9 +82,11 @@ impl Log {
     }
 
     /// The graph of a run. The graph itself may be among its own children.
-    pub(crate) fn graph_of(&self, run: Option<&RunId>) -> &'static str {
-        let ours: &'static str = &self.net.table().graph;
-        run.map_or(ours, |run| self.state().graphs.get(run).copied().unwrap_or_default())
+    pub(crate) fn graph_of(&self, run: Option<&RunId>) -> Name {
+        match run {
+            None => Cow::Borrowed(self.net.table().graph.as_str()),
+            Some(run) => self.state().graphs.get(run).cloned().unwrap_or_default(),
+        }
     }
 
     pub(crate) fn is_ours(&self, graph: &str) -> bool {
@@ -115,11 +120,11 @@ impl Log {
 
     fn note(&self, run: Option<&RunId>, kind: &EventKind) {
         let graph = self.graph_of(run);
-        let ours = self.is_ours(graph);
+        let ours = self.is_ours(&graph);
         match kind {
             EventKind::RunStarted { graph, .. } => {
                 if let Some(run) = run {
-                    self.state().graphs.insert(run.clone(), graph);
+                    self.state().graphs.insert(run.clone(), graph.clone());
                 }
             }
             EventKind::NodeStarted(node) => {
@@ -129,11 +134,11 @@ impl Log {
                     self.exceeded.notify_one();
                 }
                 if ours {
-                    *state.entered.entry(node.node.to_owned()).or_default() += 1;
+                    *state.entered.entry(node.node.to_string()).or_default() += 1;
                 }
             }
             EventKind::NodeExhausted(node) if ours => {
-                let target = self.net.table().node(node.node).and_then(|row| row.exhausted.as_ref());
+                let target = self.net.table().node(&node.node).and_then(|row| row.exhausted.as_ref());
                 let found = target.and_then(|_| {
                     self.routes
                         .all
@@ -143,15 +148,15 @@ impl Log {
                 let mut state = self.state();
                 match found {
                     Some(route) => drop(state.taken.insert(route)),
-                    None => drop(state.bounds.insert(node.node.to_owned())),
+                    None => drop(state.bounds.insert(node.node.to_string())),
                 }
             }
             EventKind::NodeFailed { node, message, .. } if ours => {
-                self.state().failed.push((node.node.to_owned(), message.clone()));
+                self.state().failed.push((node.node.to_string(), message.clone()));
             }
             EventKind::Agent { node: NodeRef { node, visit, attempt }, agent } => {
                 if let AgentEvent::Started { session } = &**agent {
-                    let who = Who { run: run.cloned(), graph, node, visit: *visit, attempt: *attempt };
+                    let who = Who { run: run.cloned(), graph, node: node.clone(), visit: *visit, attempt: *attempt };
                     self.state().sessions.insert(session.clone(), who);
                 }
             }
@@ -168,11 +173,9 @@ impl Log {
 
 impl EventSink for Log {
     fn emit(&self, event: Event) {
-        let (mut run, mut kind) = (None, &event.kind);
-        while let EventKind::Child { run: child, what } = kind {
-            (run, kind) = (Some(child), what);
-        }
-        self.note(run, kind);
+        let Event { run, kind, .. } = event;
+        let is_root = *self.root.get_or_init(|| run.clone()) == run;
+        self.note(Some(&run).filter(|_| !is_root), &kind);
     }
 }
 

@@ -56,7 +56,7 @@ impl Player {
         }
         let schema = turn.schema.as_ref().map(|schema| schema.as_value());
         let (choices, mut behaviours): (Vec<_>, Vec<_>) =
-            self.samples.behaviours(who.graph, who.node, schema).into_iter().unzip();
+            self.samples.behaviours(&who.graph, &who.node, schema).into_iter().unzip();
         if !behaviours.iter().any(|behaviour| matches!(behaviour, Behaviour::Answers(_))) {
             return Err(other(format!(
                 "no answer is known for node `{}`, and none could be made from its schema: give one, `with_sample`",
@@ -64,7 +64,7 @@ impl Player {
             )));
         }
         let family =
-            if self.log.is_ours(who.graph) { who.node.to_owned() } else { format!("{}/{}", who.graph, who.node) };
+            if self.log.is_ours(&who.graph) { who.node.to_string() } else { format!("{}/{}", who.graph, who.node) };
         let behaviour = behaviours.swap_remove(self.chance.choose(key.clone(), &family, choices, true));
         self.state().behaviours.insert(key, behaviour.clone());
         Ok(behaviour)

@@ -47,14 +47,14 @@ impl Recorder {
     async fn asked(&self, run: &RunId, by: &By, schema: &str) -> Result<(), JournalError> {
         let graph = self.log.graph_of(self.run(run).as_ref());
         let schema = serde_json::from_str(schema).ok();
-        let answers = self.samples.answers(graph, &by.node, schema.as_ref());
+        let answers = self.samples.answers(&graph, &by.node, schema.as_ref());
         let mut choices: Vec<_> = answers.iter().map(|(choice, _)| choice.clone()).collect();
         if self.is_virtual {
             let late = |choice: &Choice| Choice { label: format!("late-{}", choice.label), ..choice.clone() };
             choices.extend(answers.iter().map(|(choice, _)| late(choice)));
         }
         choices.push(Choice::plain("nobody", Sort::Fault));
-        let family = if self.log.is_ours(graph) { by.node.clone() } else { format!("{graph}/{}", by.node) };
+        let family = if self.log.is_ours(&graph) { by.node.clone() } else { format!("{graph}/{}", by.node) };
         let chosen = self.chance.choose(self.key(run, by), &family, choices, true);
         let (is_late, answer) = match answers.get(chosen % answers.len().max(1)) {
             Some((_, sample)) if chosen < 2 * answers.len() => (chosen >= answers.len(), &sample.value),
@@ -85,7 +85,7 @@ impl Recorder {
         let mut choices = vec![Choice::plain("none", Sort::Answer)];
         let mut messages = Vec::new();
         for node in &self.takes_messages {
-            for (choice, sample) in self.samples.answers(graph, node, None).iter() {
+            for (choice, sample) in self.samples.answers(&graph, node, None).iter() {
                 let label = format!("{node}-{}", choice.label);
                 choices.push(Choice { label, sort: Sort::Message, shown: choice.shown.clone() });
                 messages.push((node.clone(), sample.value.clone()));
@@ -126,7 +126,7 @@ impl Journal for Recorder {
         self.kept.append(record).await?;
         match entry {
             Entry::Outcome(outcome) => {
-                if self.log.is_ours(self.log.graph_of(self.run(&run).as_ref())) {
+                if self.log.is_ours(&self.log.graph_of(self.run(&run).as_ref())) {
                     self.log.outcome(&outcome);
                 }
                 self.may_have_a_message(&run, outcome.by().to_string()).await

@@ -74,20 +74,20 @@ pub mod prelude;
 #[path = "private.rs"]
 pub mod __private;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "askama", feature = "runtime"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "askama", feature = "runtime"))]
 // The pattern, with a before and an after example, compiled (PRG-09).
 #[doc = include_str!("../../../docs/handlers.md")]
 struct Handlers;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "runtime"))]
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
 
-#[cfg(all(doctest, feature = "testing"))]
+#[cfg(all(doctest, feature = "askama", feature = "testing"))]
 #[doc = include_str!("../../../docs/testing.md")]
 struct Testing;
 

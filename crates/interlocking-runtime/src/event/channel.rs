@@ -1,140 +1,199 @@
 //! Events as a stream, of which only so many wait.
 
 use super::{Event, EventKind, EventSink};
+use futures_core::Stream;
 use interlocking_agents::AgentEvent;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tokio::sync::mpsc;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+use tokio::task::coop;
 
 /// The events of a run, in order, as a stream.
 ///
 /// A run does not wait for whoever listens. So that one who is slow, or never looks, does not fill the memory, no more than
-/// [`Events::MOST_WAITING`] events wait that agents and handlers may make any number of: what an agent did, and notes. The others are
-/// left out, and an [`EventKind::LeftOut`] stands in their place with their number. What the run itself does is never left out,
-/// nor is the end of an agent's call.
+/// [`Events::MOST_WAITING`] events wait, of [`Events::MOST_WAITING_BYTES`]. What agents did and what handlers noted, of which there
+/// may be any number, takes half of that at most, so that what the run itself does, and the ends of agents' calls, are left out last.
+/// In place of those that are left out stands an [`EventKind::LeftOut`] with their number.
 #[derive(Debug)]
-pub struct Events {
-    received: mpsc::UnboundedReceiver<Waiting>,
-    queue: Arc<Queue>,
-}
+pub struct Events(Arc<Mutex<Queue>>);
 
-/// An event that waits.
-#[derive(Debug)]
-struct Waiting {
-    event: Event,
-    /// How much of the [`Queue`] it takes; none where it must not be left out.
-    bytes: Option<usize>,
-}
+/// The sink that feeds it.
+struct Feed(Arc<Mutex<Queue>>);
 
-/// What waits of that which may be left out.
+/// What waits.
 #[derive(Debug, Default)]
 struct Queue {
-    events: AtomicUsize,
-    bytes: AtomicUsize,
-    /// Since the last event that was not.
-    left_out: AtomicU64,
+    /// Each with the bytes that it takes.
+    waiting: VecDeque<(Event, usize)>,
+    bytes: usize,
+    /// There will be no more.
+    is_over: bool,
+    /// Nobody listens.
+    is_unheard: bool,
+    listener: Option<Waker>,
 }
 
 /// A sink, and the stream that it feeds. The stream ends when the run and its settings are gone.
 pub fn channel() -> (Arc<dyn EventSink>, Events) {
-    let (sender, received) = mpsc::unbounded_channel();
-    let queue = Arc::new(Queue::default());
-    let events = Events { received, queue: queue.clone() };
-    let sink = move |event: Event| {
-        let bytes = dispensable(&event.kind);
-        if !bytes.is_none_or(|bytes| queue.admits(bytes)) {
-            queue.left_out.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        // Nobody listening is no reason to stop a run.
-        if let events @ 1.. = queue.left_out.swap(0, Ordering::Relaxed) {
-            let event = Event { at: event.at, kind: EventKind::LeftOut { events } };
-            let _ = sender.send(Waiting { event, bytes: None });
-        }
-        let _ = sender.send(Waiting { event, bytes });
-    };
-    (Arc::new(sink), events)
+    let queue = Arc::<Mutex<Queue>>::default();
+    (Arc::new(Feed(queue.clone())), Events(queue))
 }
 
 impl Events {
-    /// How many events of agents and handlers wait at most.
-    pub const MOST_WAITING: usize = 10_000;
+    /// How many events wait at most, those aside that say how many were left out at the end.
+    pub const MOST_WAITING: usize = 100_000;
 
     /// How many bytes of memory those take at most: 64 MiB.
     pub const MOST_WAITING_BYTES: usize = 64 << 20;
 
     /// The next event; `None` once there will be no more.
     pub async fn next(&mut self) -> Option<Event> {
-        let waiting = self.received.recv().await?;
-        Some(self.taken(waiting))
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
     /// The next event, if there is one already.
     pub fn try_next(&mut self) -> Option<Event> {
-        let waiting = self.received.try_recv().ok()?;
-        Some(self.taken(waiting))
+        lock(&self.0).take()
     }
+}
 
-    fn taken(&self, Waiting { event, bytes }: Waiting) -> Event {
-        if let Some(bytes) = bytes {
-            self.queue.events.fetch_sub(1, Ordering::Relaxed);
-            self.queue.bytes.fetch_sub(bytes, Ordering::Relaxed);
+impl Stream for Events {
+    type Item = Event;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        // A run that tells more and more does not keep whoever waits beside it on the same task from its turn.
+        let turn = ready!(coop::poll_proceed(context));
+        let mut queue = lock(&self.0);
+        let event = queue.take();
+        if event.is_none() && !queue.is_over {
+            let before = queue.listener.replace(context.waker().clone());
+            // With it may go a task that has the sink.
+            drop(queue);
+            drop(before);
+            return Poll::Pending;
         }
-        event
+        turn.made_progress();
+        Poll::Ready(event)
+    }
+}
+
+impl EventSink for Feed {
+    fn emit(&self, event: Event) {
+        let mut queue = lock(&self.0);
+        queue.put(event);
+        wake(queue);
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0);
+        queue.is_unheard = true;
+        let waiting = std::mem::take(&mut queue.waiting);
+        drop(queue);
+        drop(waiting);
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0);
+        queue.is_over = true;
+        wake(queue);
     }
 }
 
 impl Queue {
-    /// Takes the room for an event, if there is some.
-    fn admits(&self, bytes: usize) -> bool {
-        let take = |counter: &AtomicUsize, amount: usize, most: usize| {
-            let taken = |now: usize| now.checked_add(amount).filter(|then| *then <= most);
-            counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
-        };
-        if !take(&self.events, 1, Events::MOST_WAITING) {
-            return false;
+    /// Takes an event in, or leaves it out.
+    fn put(&mut self, event: Event) {
+        // Nobody listening is no reason to stop a run.
+        if self.is_unheard {
+            return;
         }
-        let fits = take(&self.bytes, bytes, Events::MOST_WAITING_BYTES);
-        if !fits {
-            self.events.fetch_sub(1, Ordering::Relaxed);
+        let (bytes, share) = (event.size(), if is_dispensable(&event.kind) { 2 } else { 1 });
+        let has_room = self.waiting.len() < Events::MOST_WAITING / share
+            && self.bytes.saturating_add(bytes) <= Events::MOST_WAITING_BYTES / share;
+        match self.waiting.back_mut() {
+            _ if has_room => self.push(event, bytes),
+            Some((Event { kind: EventKind::LeftOut { events }, .. }, _)) => *events += 1,
+            _ => {
+                let left_out = Event { kind: EventKind::LeftOut { events: 1 }, ..event };
+                let bytes = left_out.size();
+                self.push(left_out, bytes);
+            }
         }
-        fits
+    }
+
+    fn push(&mut self, event: Event, bytes: usize) {
+        self.waiting.push_back((event, bytes));
+        self.bytes += bytes;
+    }
+
+    fn take(&mut self) -> Option<Event> {
+        let (event, bytes) = self.waiting.pop_front()?;
+        self.bytes -= bytes;
+        Some(event)
     }
 }
 
-/// How many bytes an event takes that may be left out; none if it may not.
-fn dispensable(kind: &EventKind) -> Option<usize> {
+/// Whether an event is left out before others are: agents and handlers may make any number of them.
+fn is_dispensable(kind: &EventKind) -> bool {
     match kind {
-        EventKind::Agent { agent, .. } => match &**agent {
-            AgentEvent::Finished { .. } | AgentEvent::LeftOut { .. } => None,
-            agent => Some(agent.size()),
-        },
-        EventKind::Note { text, .. } => Some(text.len()),
-        EventKind::Child { what, .. } => dispensable(what),
-        _ => None,
+        EventKind::Agent { agent, .. } => !matches!(**agent, AgentEvent::Finished { .. } | AgentEvent::LeftOut { .. }),
+        EventKind::Note { .. } => true,
+        _ => false,
     }
+}
+
+/// Wakes whoever listens.
+fn wake(mut queue: MutexGuard<'_, Queue>) {
+    let listener = queue.listener.take();
+    drop(queue);
+    if let Some(listener) = listener {
+        listener.wake();
+    }
+}
+
+/// What this guards is whole between two statements, whoever panics.
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Elapsed;
     use crate::event::NodeRef;
     use interlocking_agents::Usage;
+    use interlocking_core::run_id::RunId;
+    use std::borrow::Cow;
 
-    const NODE: NodeRef = NodeRef { node: "write", visit: 1, attempt: 1 };
+    const HALF: u64 = Events::MOST_WAITING as u64 / 2;
 
-    fn said(text: String) -> Event {
-        let agent = Box::new(AgentEvent::Text { text });
-        Event { at: Elapsed::from_nanos(0), kind: EventKind::Agent { node: NODE, agent } }
+    fn node() -> NodeRef {
+        NodeRef { node: Cow::Borrowed("write"), visit: 1, attempt: 1 }
+    }
+
+    fn event(kind: EventKind) -> Event {
+        Event { run: RunId::DEFAULT, at_ms: 0, kind }
+    }
+
+    fn said(text: &str) -> Event {
+        event(EventKind::Agent { node: node(), agent: Box::new(AgentEvent::Text { text: text.to_owned() }) })
     }
 
     fn started() -> Event {
-        Event { at: Elapsed::from_nanos(0), kind: EventKind::NodeStarted(NODE) }
+        event(EventKind::NodeStarted(node()))
     }
 
-    /// How many events of each kind there are, and how many were left out.
-    fn drained(events: &mut Events) -> (usize, usize, u64) {
+    fn held(events: &Events) -> (usize, usize) {
+        let queue = lock(&events.0);
+        (queue.waiting.len(), queue.bytes)
+    }
+
+    /// How many events there are of agents and of others, and how many were left out.
+    fn drained(events: &mut Events) -> (u64, u64, u64) {
         let (mut said, mut others, mut left_out) = (0, 0, 0);
         while let Some(event) = events.try_next() {
             match event.kind {
@@ -143,41 +202,107 @@ mod tests {
                 _ => others += 1,
             }
         }
+        assert_eq!(held(events), (0, 0));
         (said, others, left_out)
     }
 
+    /// Whatever a run does, and however long.
     #[test]
-    fn a_listener_that_never_looks_holds_no_more_than_so_many_events() {
+    fn a_listener_that_never_looks_holds_no_more_than_so_much() {
+        let (sink, events) = channel();
+        let large = "x".repeat(1 << 20);
+        for round in 0..1_000_000 {
+            sink.emit(started());
+            if round % 1000 == 0 {
+                let message = large.clone();
+                sink.emit(event(EventKind::NodeFailed { node: node(), message, took_ms: 0 }));
+            }
+            let (waiting, bytes) = held(&events);
+            assert!(waiting <= Events::MOST_WAITING + 1);
+            // A marker more, and nothing else.
+            assert!(bytes <= Events::MOST_WAITING_BYTES + started().size());
+        }
+    }
+
+    #[test]
+    fn a_listener_that_looks_late_is_told_of_each_event_or_that_it_was_left_out() {
         let (sink, mut events) = channel();
-        for _ in 0..100_000 {
-            sink.emit(said("x".to_owned()));
+        for _ in 0..1_000_000 {
+            sink.emit(said("x"));
             sink.emit(started());
         }
-        assert_eq!(drained(&mut events), (Events::MOST_WAITING, 100_000, 100_000 - Events::MOST_WAITING as u64));
-        sink.emit(said("after".to_owned()));
-        assert_eq!(drained(&mut events), (1, 0, 0), "there is room again");
+        let (said_so, others, left_out) = drained(&mut events);
+        assert_eq!(said_so + others + left_out, 2_000_000);
+        assert_eq!(said_so, HALF / 2, "an agent takes half of the room, and shares that");
+        assert!(others > said_so, "what the run does is left out last");
+        for _ in 0..3 {
+            sink.emit(said("after"));
+            sink.emit(started());
+            assert_eq!(drained(&mut events), (1, 1, 0), "there is room again");
+        }
+    }
+
+    /// One after the other, in place: what came before comes before.
+    #[test]
+    fn a_listener_is_told_where_events_are_missing() {
+        let (sink, mut events) = channel();
+        (0..HALF + 3).for_each(|_| sink.emit(said("x")));
+        sink.emit(started());
+        (0..2).for_each(|_| sink.emit(said("x")));
+        (0..HALF).for_each(|_| assert!(matches!(events.try_next().unwrap().kind, EventKind::Agent { .. })));
+        let mut next = || events.try_next().map(|event| event.kind);
+        assert_eq!(next(), Some(EventKind::LeftOut { events: 3 }));
+        assert_eq!(next(), Some(EventKind::NodeStarted(node())));
+        assert_eq!(next(), Some(EventKind::LeftOut { events: 2 }), "though nothing comes after them");
+        assert_eq!(next(), None);
     }
 
     #[test]
     fn large_events_take_more_room() {
         let (sink, mut events) = channel();
         let large = "x".repeat(1 << 20);
-        (0..100).for_each(|_| sink.emit(said(large.clone())));
-        let note = EventKind::Note { node: NODE, text: large };
-        let in_child = EventKind::Child { run: "child".parse().unwrap(), what: Box::new(note) };
-        sink.emit(Event { at: Elapsed::from_nanos(0), kind: in_child });
-        assert_eq!(events.queue.events.load(Ordering::Relaxed), 63, "each has a size beside its text");
+        (0..100).for_each(|_| sink.emit(said(&large)));
+        assert_eq!(held(&events).0, 31 + 1, "each has a size beside its text");
+        sink.emit(event(EventKind::Note { node: node(), text: large }));
         sink.emit(started());
-        assert_eq!(drained(&mut events), (63, 1, 38));
-        assert_eq!(events.queue.bytes.load(Ordering::Relaxed), 0);
+        assert_eq!(drained(&mut events), (31, 1, 70));
     }
 
     #[test]
-    fn what_a_call_has_cost_is_never_left_out() {
+    fn what_a_call_has_cost_is_left_out_last() {
         let (sink, mut events) = channel();
-        (0..2 * Events::MOST_WAITING).for_each(|_| sink.emit(said(String::new())));
+        (0..2 * HALF).for_each(|_| sink.emit(said("")));
         let agent = Box::new(AgentEvent::Finished { session: None, usage: Usage::default() });
-        sink.emit(Event { at: Elapsed::from_nanos(0), kind: EventKind::Agent { node: NODE, agent } });
-        assert_eq!(drained(&mut events), (Events::MOST_WAITING + 1, 0, Events::MOST_WAITING as u64));
+        sink.emit(event(EventKind::Agent { node: node(), agent }));
+        assert_eq!(drained(&mut events), (HALF + 1, 0, HALF));
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_with_its_sink_and_goes_on_until_then() {
+        let (sink, mut events) = channel();
+        let other = sink.clone();
+        let listening = tokio::spawn(async move {
+            let mut seen = 0;
+            while events.next().await.is_some() {
+                seen += 1;
+            }
+            seen
+        });
+        sink.emit(started());
+        drop(sink);
+        tokio::task::yield_now().await;
+        other.emit(started());
+        drop(other);
+        assert_eq!(listening.await.unwrap(), 2);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_a_listener_who_has_gone() {
+        let (sink, events) = channel();
+        let queue = events.0.clone();
+        sink.emit(started());
+        drop(events);
+        sink.emit(started());
+        assert!(lock(&queue).waiting.is_empty());
     }
 }

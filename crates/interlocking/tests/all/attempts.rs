@@ -75,7 +75,7 @@ async fn a_new_round_begins_again_at_its_first_attempt() {
     assert!(matches!(finished(report), End::Merged(_)));
 }
 
-/// V3-131, CON-12: what an agent says about the count changes nothing, and no schema that it gets has a place for it.
+/// CON-12: what an agent says about the count changes nothing, and no schema that it gets has a place for it.
 #[tokio::test(start_paused = true)]
 async fn an_agent_cannot_alter_the_count() {
     let lie = r#"{"RequestRetry":{"diagnosis":"bad luck","strategy_from":"it","strategy_to":"it","failing_tests":[],"attempts":1,"attemptCount":0,"attempt_count":0}}"#;

@@ -194,7 +194,7 @@ async fn what_is_under_way_is_finished_first() {
         assert_eq!(used_up(&report), UsedUp::Calls { limit: 3, used: 3 });
         assert_eq!(report.took.as_millis(), 15_000, "two quick calls, and after the slow one its check");
         assert_eq!(log.line("finished check 1.1"), "15000 finished check 1.1 to both.slow after 5000");
-        assert_eq!(log.line("cancelled quick 3.1"), "15000 cancelled quick 3.1");
+        assert_eq!(log.line("suspended quick 3.1"), "15000 suspended quick 3.1");
     }
 }
 

@@ -102,6 +102,20 @@ async fn a_run_waits_for_a_person_and_goes_on_where_it_was() {
     assert!(!log.lines().contains("started index"), "nothing re-executes: {}", log.lines());
 }
 
+/// Nothing was cancelled: the node goes on once the run is taken up.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_waits_for_a_person_says_so() {
+    let (log, journal) = (Log::new(), Arc::new(MemoryJournal::new()));
+    waiting(desk(&Approve::default(), &journal).with_events(log.sink()).start("text".to_owned()).await.unwrap());
+    assert_eq!(log.line("suspended approve 1.1"), "50 suspended approve 1.1");
+    assert!(!log.lines().contains("cancelled"), "{}", log.lines());
+    assert!(
+        log.lines().ends_with("50 ended waiting: $0.00 in 0 calls, 0 tokens in, 0 tokens out\n"),
+        "{}",
+        log.lines()
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_first_answer_counts() {
     let (asked, journal) = (Approve::default(), Arc::new(MemoryJournal::new()));

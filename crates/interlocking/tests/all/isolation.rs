@@ -114,7 +114,7 @@ fn loot(place: &Path) -> String {
     read("loot.txt") + &read("late.txt") + &copied
 }
 
-/// HY-61: neither reads the other's work, whatever it tries; the same commands do where nothing confines them.
+/// Neither reads the other's work, whatever it tries; the same commands do where nothing confines them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_malicious_agent_cannot_reach_the_place_that_it_is_blind_to() {
     let (room, places) = places();

@@ -222,8 +222,8 @@ fn running(events: &[Event]) -> Vec<String> {
     let mut running = Vec::new();
     for event in events {
         match &event.kind {
-            EventKind::NodeStarted(node) => running.push(node.node.to_owned()),
-            EventKind::NodeFinished { node, .. } => running.retain(|name| name != node.node),
+            EventKind::NodeStarted(node) => running.push(node.node.to_string()),
+            EventKind::NodeFinished { node, .. } => running.retain(|name| *name != node.node),
             _ => {}
         }
     }

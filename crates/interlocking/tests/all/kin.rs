@@ -116,7 +116,7 @@ logic!(Review(repository: Repository) for piecework::review, |of_parts: Vec<Merg
 });
 logic!(Merger for piecework::merger, |input: MergerInput, cx| goto!(cx, piecework::exit, vec![input]));
 
-/// PRG-34: a review of a child's work knows the child and its parent, each with the run that it is and the branch that is
+/// A review of a child's work knows the child and its parent, each with the run that it is and the branch that is
 /// checked out where it works. PRG-35: it has the contract suite from what the scaffold handed on in that child.
 #[tokio::test(start_paused = true)]
 async fn a_review_knows_what_is_to_be_merged_where() {

@@ -2,8 +2,9 @@
 
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
+use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{Entry, Origin};
-use interlocking::runtime::{Cancel, ChildFailure, Journal, MemoryJournal};
+use interlocking::runtime::{Cancel, ChildFailure, EventKind, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -108,7 +109,40 @@ async fn children_run_side_by_side_and_their_results_come_in_the_order_of_items(
     );
     assert_eq!(bench.most.load(Ordering::SeqCst), 2, "`concurrency = 2`");
     assert_eq!(*bench.done.lock().unwrap(), ["quick", "broken", "last", "slow"]);
-    assert_eq!(log.lines().matches("Child").count(), 4 * 4 - 1 + 1, "{}", log.lines());
+    assert_eq!(log.lines().matches(" in run-").count(), 4 * 4, "{}", log.lines());
+}
+
+/// Every event says which run it is of, each child whose it is, and all of them tell one time.
+#[tokio::test(start_paused = true)]
+async fn events_of_children_say_which_run_they_are_of() {
+    let log = Log::new();
+    let items = vec![part("a", 10), part("b", 20), part("c", 20)];
+    finished(shop(&Bench::default()).with_events(log.sink()).start(items).await.unwrap());
+    let events = log.events();
+    assert!(events.is_sorted_by_key(|event| event.at_ms));
+    let lines = |run: &RunId| -> Vec<String> {
+        let events = events.iter().filter(|event| event.run == *run);
+        events.map(|event| format!("{} {}", event.at_ms, serde_json::to_value(event).unwrap()["event"])).collect()
+    };
+    let mut children = 0;
+    for event in &events {
+        let EventKind::RunStarted { graph, origin } = &event.kind else { continue };
+        let Some(Origin::Child { parent, node, visit, key }) = origin.as_deref() else {
+            assert_eq!((graph.as_ref(), event.run.as_str(), origin), ("Shop", "run", &None));
+            continue;
+        };
+        assert_eq!((graph.as_ref(), parent.as_str(), node.as_str(), *visit), ("Piece", "run", "pieces", 1));
+        let part: Part = serde_json::from_str(key).unwrap();
+        // Two at once: the third begins when the first has ended.
+        let begins = if part.name == "c" { 10 } else { 0 };
+        let told = |at: u64, event: &str| format!("{at} \"{event}\"");
+        let ends = begins + part.takes;
+        let expected =
+            [(begins, "run_started"), (begins, "node_started"), (ends, "node_finished"), (ends, "run_ended")];
+        assert_eq!(lines(&event.run), expected.map(|(at, event)| told(at, event)), "{}", part.name);
+        children += 1;
+    }
+    assert_eq!(children, 3);
 }
 
 /// PRG-33: nothing to wait for is no reason to wait.

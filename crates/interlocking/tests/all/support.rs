@@ -101,9 +101,15 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// One line an event, with its time in milliseconds.
+    /// One line an event, with its time in milliseconds, and with its run where that is a child.
     pub(crate) fn lines(&self) -> String {
-        self.events().iter().map(|event| format!("{} {}\n", event.at.as_millis(), shown(&event.kind))).collect()
+        let events = self.events();
+        let root = events.first().map(|event| event.run.clone());
+        let line = |event: &Event| match &event.run {
+            run if Some(run) == root.as_ref() => format!("{} {}\n", event.at_ms, shown(event)),
+            run => format!("{} in {run}: {}\n", event.at_ms, shown(event)),
+        };
+        events.iter().map(line).collect()
     }
 
     /// The one line that begins with `words`, time included.
@@ -120,19 +126,20 @@ impl Log {
     }
 }
 
-fn shown(kind: &EventKind) -> String {
+fn shown(Event { run, kind, .. }: &Event) -> String {
     let at = || kind.node().map(|node| format!("{} {}.{}", node.node, node.visit, node.attempt)).unwrap_or_default();
     match kind {
-        EventKind::RunStarted { run, graph } => format!("{run} of {graph} started"),
+        EventKind::RunStarted { graph, .. } => format!("{run} of {graph} started"),
         EventKind::NodeStarted(_) => format!("started {}", at()),
-        EventKind::NodeFinished { to: Onward::One(to), took, .. } => {
-            format!("finished {} to {to} after {}", at(), took.as_millis())
+        EventKind::NodeFinished { to: Onward::One(to), took_ms, .. } => {
+            format!("finished {} to {to} after {took_ms}", at())
         }
-        EventKind::NodeFinished { to: Onward::All(to), took, .. } => {
-            format!("finished {} to {} after {}", at(), to.join("+"), took.as_millis())
+        EventKind::NodeFinished { to: Onward::All(to), took_ms, .. } => {
+            format!("finished {} to {} after {took_ms}", at(), to.join("+"))
         }
-        EventKind::NodeFailed { message, took, .. } => format!("failed {} after {}: {message}", at(), took.as_millis()),
+        EventKind::NodeFailed { message, took_ms, .. } => format!("failed {} after {took_ms}: {message}", at()),
         EventKind::NodeCancelled(_) => format!("cancelled {}", at()),
+        EventKind::NodeSuspended(_) => format!("suspended {}", at()),
         EventKind::NodeExhausted(_) => format!("exhausted {}", at()),
         EventKind::Agent { agent, .. } => format!("agent {} {}", at(), serde_json::to_value(agent).unwrap()["event"]),
         EventKind::Note { text, .. } => format!("note {} {text}", at()),

@@ -1,0 +1,108 @@
+//! The form in which events leave the program: the lines that `docs/events.md` shows.
+
+use super::{Event, EventKind, NodeRef, Onward};
+use crate::isolation::Unkept;
+use crate::journal::Origin;
+use interlocking_agents::{AgentEvent, SessionId, Usage};
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::Isolation;
+
+/// One of each kind at least, in the order of their declaration.
+fn samples() -> Vec<Event> {
+    let run: RunId = "night-7".parse().unwrap();
+    let child: RunId = "night-7-29f20020aff60e81".parse().unwrap();
+    let node = |node: &'static str, visit| NodeRef { node: node.into(), visit, attempt: 1 };
+    let origin = Origin::Child { parent: run.clone(), node: "pages".to_owned(), visit: 1, key: "\"front\"".to_owned() };
+    let unkept = Unkept {
+        node: "tests".to_owned(),
+        workspace: "tests".to_owned(),
+        demanded: Isolation::Sandbox,
+        blind_to: vec!["code".to_owned()],
+        given: Isolation::Clone,
+        reason: "the kernel has no Landlock".to_owned(),
+    };
+    let write = || node("write", 2);
+    let session = SessionId::new("write-1").unwrap();
+    let usage = Usage { calls: 1, ..Usage::default() };
+    let kinds = [
+        EventKind::RunStarted { graph: "Newsroom".into(), origin: None },
+        EventKind::IsolationUnkept(Box::new(unkept)),
+        EventKind::NodeStarted(write()),
+        EventKind::NodeFinished { node: write(), to: Onward::One("review".into()), took_ms: 1500 },
+        EventKind::NodeFinished {
+            node: write(),
+            to: Onward::All(["spell".into(), "desk.facts".into()].into()),
+            took_ms: 1500,
+        },
+        EventKind::NodeFailed { node: write(), message: "two\nlines".to_owned(), took_ms: 1500 },
+        EventKind::NodeCancelled(write()),
+        EventKind::NodeSuspended(write()),
+        EventKind::NodeExhausted(node("write", 3)),
+        EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Started { session: session.clone() }) },
+        EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Finished { session: Some(session), usage }) },
+        EventKind::Note { node: write(), text: "page 1".to_owned() },
+        EventKind::Message { node: "hurry".into() },
+        EventKind::Reported { node: node("facts", 1), failure: None, late: false },
+        EventKind::Reported { node: node("facts", 2), failure: Some("no source".to_owned()), late: true },
+        EventKind::LeftOut { events: 3 },
+        EventKind::Waiting,
+        EventKind::RunEnded { outcome: "finished".into(), usage },
+    ];
+    let mut events: Vec<Event> = kinds.map(|kind| Event { run: run.clone(), at_ms: 250, kind }).into();
+    let kind = EventKind::RunStarted { graph: "Page".into(), origin: Some(Box::new(origin)) };
+    events.insert(1, Event { run: child, at_ms: 250, kind });
+    events
+}
+
+/// What a new kind must come to as well: a sample above.
+fn position(kind: &EventKind) -> usize {
+    match kind {
+        EventKind::RunStarted { .. } => 0,
+        EventKind::IsolationUnkept(_) => 1,
+        EventKind::NodeStarted(_) => 2,
+        EventKind::NodeFinished { .. } => 3,
+        EventKind::NodeFailed { .. } => 4,
+        EventKind::NodeCancelled(_) => 5,
+        EventKind::NodeSuspended(_) => 6,
+        EventKind::NodeExhausted(_) => 7,
+        EventKind::Agent { .. } => 8,
+        EventKind::Note { .. } => 9,
+        EventKind::Message { .. } => 10,
+        EventKind::Reported { .. } => 11,
+        EventKind::LeftOut { .. } => 12,
+        EventKind::Waiting => 13,
+        EventKind::RunEnded { .. } => 14,
+    }
+}
+
+#[test]
+fn the_documentation_shows_every_event_as_it_is_written() {
+    let mut kinds: Vec<usize> = samples().iter().map(|event| position(&event.kind)).collect();
+    kinds.dedup();
+    assert_eq!(kinds, Vec::from_iter(0..15), "each kind has a sample");
+    let lines: String = samples().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
+    let page = include_str!("../../../../docs/events.md");
+    let shown = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert_eq!(shown, lines, "docs/events.md is to show this:\n{lines}");
+}
+
+#[test]
+fn an_event_that_was_written_is_read_as_it_was() {
+    for event in samples() {
+        let line = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event, "{line}");
+        let value = serde_json::to_value(&event).unwrap();
+        assert_eq!(serde_json::from_value::<Event>(value).unwrap(), event, "{line}");
+    }
+}
+
+/// Whoever reads a file of a later version skips what it does not know, and finds everything else.
+#[test]
+fn fields_may_be_added_and_times_are_integers() {
+    let line = r#"{"run":"r","at_ms":18446744073709551615,"event":"waiting","new":{"at_ms":0.5}}"#;
+    let event: Event = serde_json::from_str(line).unwrap();
+    assert_eq!((event.at_ms, event.kind), (u64::MAX, EventKind::Waiting));
+    for wrong in [r#"{"run":"r","at_ms":0.5,"event":"waiting"}"#, r#"{"run":"../r","at_ms":1,"event":"waiting"}"#] {
+        assert!(serde_json::from_str::<Event>(wrong).is_err(), "{wrong}");
+    }
+}
