@@ -30,7 +30,7 @@ pub struct Agents {
     #[arg(long, value_name = "[ROLE=]BACKEND[:MODEL]")]
     agent: Vec<String>,
 
-    /// Read from this file who plays what; --agent goes before it
+    /// Read from this file who plays which role; --agent goes before it
     #[arg(long, value_name = "FILE")]
     agents: Option<PathBuf>,
 

@@ -27,7 +27,7 @@ pub(crate) struct ExecuteArguments {
     #[command(flatten)]
     pub(crate) common: CommonArguments,
 
-    /// What a record that was acknowledged survives
+    /// What each recorded step survives
     #[arg(long, value_enum, value_name = "WHAT", default_value = "full")]
     pub(crate) durability: DurabilityArgument,
 
@@ -66,7 +66,7 @@ pub(crate) struct RunArguments {
 /// What `resume` takes, beside the program's own.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// The run
+    /// The run's name
     #[arg(value_name = "RUN")]
     pub(crate) resumed: RunId,
 

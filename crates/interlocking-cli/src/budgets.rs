@@ -13,15 +13,15 @@ pub(crate) struct BudgetArguments {
     #[arg(long, value_name = "NUMBER")]
     max_calls: Option<u32>,
 
-    /// Tokens that they may use, sent and written
+    /// Tokens that the run and its child runs may use, sent and written
     #[arg(long, value_name = "NUMBER")]
     max_tokens: Option<u64>,
 
-    /// Dollars that they may spend
+    /// Dollars that the run and its child runs may spend
     #[arg(long, value_name = "DOLLARS")]
     max_dollars: Option<f64>,
 
-    /// Time that they may take from now on, such as `90m` or `2h`
+    /// Time that the run may take from now on, such as `90m` or `2h`
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     max_time: Option<Duration>,
 }

@@ -24,6 +24,7 @@ use std::process::ExitCode;
 type Local<T> = Pin<Box<dyn Future<Output = Result<T, Trouble>>>>;
 type SetUp<G, S> = Box<dyn Fn(S, Start) -> Local<Run<G>>>;
 type Enter<G, E> = Box<dyn Fn(E, &Start) -> Result<<G as Graph>::Entry, Trouble>>;
+pub(crate) type ClearUp = Box<dyn Fn(Start) -> Local<()>>;
 type Conclude<G> = Box<dyn Fn(Report<<G as Graph>::Output>, Start) -> Local<Ending>>;
 
 /// The command line of a program that runs graph `G`.
@@ -37,6 +38,7 @@ pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     set_up: SetUp<G, S>,
     enter: Enter<G, E>,
     conclude: Conclude<G>,
+    clear_up: ClearUp,
     runs_by_default: bool,
     arguments: PhantomData<fn(S, E)>,
 }
@@ -57,6 +59,7 @@ impl<G: Graph, S: Args> Cli<G, S> {
             set_up: Box::new(move |options, start| Box::pin(set_up(options, start))),
             enter: Box::new(|entry, start| entry.read(&start.console)),
             conclude: Box::new(|report, _| Box::pin(async move { Ok(Ending::of(&report)?) })),
+            clear_up: Box::new(|_| Box::pin(std::future::ready(Ok(())))),
             runs_by_default: false,
             arguments: PhantomData,
         }
@@ -84,9 +87,9 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         self,
         enter: impl Fn(E2, &Start) -> Result<G::Entry, Trouble> + 'static,
     ) -> Cli<G, S, E2> {
-        let Self { name, about, version, set_up, conclude, runs_by_default, .. } = self;
+        let Self { name, about, version, set_up, conclude, clear_up, runs_by_default, .. } = self;
         let (enter, arguments) = (Box::new(enter), PhantomData);
-        Cli { name, about, version, set_up, enter, conclude, runs_by_default, arguments }
+        Cli { name, about, version, set_up, enter, conclude, clear_up, runs_by_default, arguments }
     }
 
     /// Does what is to be done at the end of a run that this process executed, and says what came of it.
@@ -96,6 +99,17 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         F: Future<Output = Result<Ending, Trouble>> + 'static,
     {
         self.conclude = Box::new(move |report, start| Box::pin(conclude(report, start)));
+        self
+    }
+
+    /// Removes what a run has beside its journal, such as worktrees, when `cancel` has ended it. Nobody executes it then: a process
+    /// that does comes to its [ending](Self::with_ending) instead.
+    #[must_use]
+    pub fn with_clearing_up<F>(mut self, clear_up: impl Fn(Start) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<(), Trouble>> + 'static,
+    {
+        self.clear_up = Box::new(move |start| Box::pin(clear_up(start)));
         self
     }
 
@@ -164,7 +178,9 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
             Some(("show", matches)) => show::show(read(matches)?, self.name, console).await,
             Some(("answer", matches)) => answer::answer(read(matches)?, self.name, console).await,
             Some(("fork", matches)) => fork::fork(read(matches)?, self.name, console).await,
-            Some(("cancel", matches)) => cancel::cancel(read(matches)?, console).await,
+            Some(("cancel", matches)) => {
+                cancel::cancel(read(matches)?, self.name, console, cancel, &self.clear_up).await
+            }
             Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
             Some(("prune", matches)) => prune::prune(read(matches)?, console).await,
             Some((other, _)) => Err(Trouble::new(format!("there is no command `{other}`"))),
@@ -174,35 +190,35 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
     /// The whole command line.
     fn command(&self) -> Command {
         let run = |command| E::augment_args(S::augment_args(RunArguments::augment_args(command)));
-        let mut command = Command::new(self.name)
+        let resume = |command| S::augment_args(ResumeArguments::augment_args(command));
+        let command = Command::new(self.name)
             .after_help(after_help())
-            .subcommand(run(Command::new("run").about("Start a run")))
-            .subcommand(S::augment_args(ResumeArguments::augment_args(
-                Command::new("resume").about("Take a run up where its journal ends"),
-            )))
-            .subcommand(list::Arguments::augment_args(Command::new("list").about("List the runs of the journal")))
-            .subcommand(show::Arguments::augment_args(Command::new("show").about("Show what a run did, as a tree")))
-            .subcommand(answer::Arguments::augment_args(
-                Command::new("answer").about("Answer a question that a run asks a person"),
+            .subcommand(subcommand("run", "Start a run", run))
+            .subcommand(subcommand("resume", "Resume a run where its journal ends", resume))
+            .subcommand(subcommand("list", "List the runs of the journal", list::Arguments::augment_args))
+            .subcommand(subcommand("show", "Show what a run did, as a tree", show::Arguments::augment_args))
+            .subcommand(subcommand(
+                "answer",
+                "Answer a question that a run asks a person",
+                answer::Arguments::augment_args,
             ))
-            .subcommand(fork::Arguments::augment_args(
-                Command::new("fork").about("Make a new run from a recorded point of another"),
+            .subcommand(subcommand(
+                "fork",
+                "Make a new run from a recorded point of another",
+                fork::Arguments::augment_args,
             ))
-            .subcommand(cancel::Arguments::augment_args(Command::new("cancel").about("End a run for good")))
-            .subcommand(graph::Arguments::augment_args(
-                Command::new("graph").long_flag("graph").about("Print the graph"),
-            ))
-            .subcommand(prune::Arguments::augment_args(Command::new("prune").about("Remove old runs")));
-        if let Some(about) = self.about {
-            command = command.about(about);
-        }
-        if let Some(version) = self.version {
-            command = command.version(version);
-        }
-        if self.runs_by_default {
+            .subcommand(subcommand("cancel", "End a run for good", cancel::Arguments::augment_args))
+            .subcommand(subcommand("graph", "Print the graph", graph::Arguments::augment_args).long_flag("graph"))
+            .subcommand(subcommand("prune", "Remove old runs", prune::Arguments::augment_args));
+        let command = if self.runs_by_default {
             run(command).args_conflicts_with_subcommands(true)
         } else {
             command.subcommand_required(true).arg_required_else_help(true)
+        };
+        let command = about(command, self.about);
+        match self.version {
+            Some(version) => command.version(version),
+            None => command,
         }
     }
 
@@ -234,6 +250,16 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         let run = (self.set_up)(options, start.clone()).await?;
         execute(&asked, start, run, None, &self.conclude).await
     }
+}
+
+/// A command with what it is for and its options.
+fn subcommand(name: &'static str, is_for: &'static str, options: impl FnOnce(Command) -> Command) -> Command {
+    about(options(Command::new(name)), Some(is_for))
+}
+
+/// Says what a command is for. Last of all: clap takes the documentation of each struct of options for that of the command.
+fn about(command: Command, is_for: Option<&'static str>) -> Command {
+    command.about(is_for).long_about(None::<&str>)
 }
 
 /// Whether the program's own options are also those of [`Agents`](crate::Agents).

@@ -63,6 +63,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
         .as_ref()
         .map(|path| private::create_file(path).map_err(|error| Trouble::from(error).at(path.display().to_string())));
     let watching = Watch {
+        run: start.run.clone(),
         quiet: *quiet || common.json,
         record: record.transpose()?,
         waiting: format!("waits for a person: `{} answer {}` answers", asked.name, start.run),

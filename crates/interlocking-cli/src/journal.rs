@@ -30,7 +30,7 @@ pub(crate) enum DurabilityArgument {
 
 impl JournalArguments {
     /// Where it is, and whether nobody has said so.
-    fn directory(&self) -> (PathBuf, bool) {
+    pub(crate) fn directory(&self) -> (PathBuf, bool) {
         let said = self.journal.clone().or_else(|| {
             let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
             variable.map(PathBuf::from)

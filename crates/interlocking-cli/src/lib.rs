@@ -33,6 +33,7 @@
 //! | the program's graph, agents, workspaces and options | [`Cli::new`], [`Cli::with_entry`] |
 //! | who plays the agents, as options | [`Agents`] |
 //! | what a program says at the end of a run, beside its outcome | [`Cli::with_ending`], [`Ending`] |
+//! | what it removes of a run that `cancel` has ended | [`Cli::with_clearing_up`] |
 //! | what its options know of the run that they are for | [`Start`] |
 //! | how it refuses | [`Trouble`], which any error becomes by `?` |
 //! | how it exits | [`Exit`] |

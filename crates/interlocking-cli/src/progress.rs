@@ -3,7 +3,8 @@
 use crate::console::{Console, Style};
 use crate::text::{quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
-use interlocking_runtime::event::{Events, NodeRef, Onward};
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::event::{Events, Name, NodeRef, Onward};
 use interlocking_runtime::{Event, EventKind};
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,11 +12,13 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 /// What runs, and what it has cost so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Progress {
+    /// The run that was started.
+    run: RunId,
     running: Vec<(Node, Duration)>,
     /// Per visit: all attempts together.
-    costs: HashMap<(Option<String>, &'static str, u32), Cost>,
+    costs: HashMap<(Option<String>, Name, u32), Cost>,
     total: Cost,
 }
 
@@ -37,6 +40,8 @@ struct Line {
 
 /// What is shown of a run's events.
 pub(crate) struct Watch {
+    /// The run.
+    pub(crate) run: RunId,
     /// Nothing but what the user must know.
     pub(crate) quiet: bool,
     /// Where each event is written, too.
@@ -54,8 +59,8 @@ const REDRAW: Duration = Duration::from_millis(200);
 ///
 /// The first failure to write to the file; the events are shown all the same.
 pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -> io::Result<()> {
-    let Watch { quiet, mut record, waiting } = watch;
-    let mut progress = Progress::default();
+    let Watch { run, quiet, mut record, waiting } = watch;
+    let mut progress = Progress::of(run);
     let mut recorded = Ok(());
     let started = Instant::now();
     let mut ticks = tokio::time::interval(REDRAW);
@@ -95,9 +100,14 @@ fn append(file: &mut File, event: &Event) -> io::Result<()> {
 }
 
 impl Progress {
+    fn of(run: RunId) -> Self {
+        let (running, costs, total) = Default::default();
+        Self { run, running, costs, total }
+    }
+
     /// Takes in an event and says what to show.
     fn see(&mut self, event: &Event) -> Option<Line> {
-        let (child, kind) = unwrapped(&event.kind);
+        let kind = &event.kind;
         if let EventKind::IsolationUnkept(unkept) = kind {
             return Some(Line { style: Style::Bad, covered: false, text: format!("goes on all the same: {unkept}") });
         }
@@ -105,26 +115,27 @@ impl Progress {
             let text = format!("{events} events came faster than they could be shown");
             return Some(Line { style: Style::Dim, covered: false, text });
         }
-        let node = Node { child, node: kind.node()? };
-        let at = event.at.as_duration();
+        let child = (event.run != self.run).then(|| ending(&event.run));
+        let node = Node { child, node: kind.node()?.clone() };
+        let at = Duration::from_millis(event.at_ms);
         let line = |style, text: String| {
             let text = format!("{}  {:<15} {}", wide(at), named(&node), text);
             Some(Line { style, covered: false, text: text.trim_end().to_owned() })
         };
-        let cost_of = (node.child.clone(), node.node.node, node.node.visit);
+        let cost_of = (node.child.clone(), node.node.node.clone(), node.node.visit);
         match kind {
             EventKind::NodeStarted(_) => {
                 self.running.push((node.clone(), at));
                 line(Style::Plain, "started".to_owned()).map(|line| Line { covered: true, ..line })
             }
-            EventKind::NodeFinished { to, took, .. } => {
+            EventKind::NodeFinished { to, took_ms, .. } => {
                 self.running.retain(|(running, _)| *running != node);
                 let to = match to {
-                    Onward::One(place) => (*place).to_owned(),
+                    Onward::One(place) => place.to_string(),
                     Onward::All(places) => places.join(" + "),
                 };
                 let cost = self.costs.get(&cost_of).map_or_else(String::new, Cost::to_string);
-                line(Style::Plain, format!("→ {to:<24} {}  {cost}", wide(took.as_duration())))
+                line(Style::Plain, format!("→ {to:<24} {}  {cost}", wide(Duration::from_millis(*took_ms))))
             }
             EventKind::NodeFailed { message, .. } => {
                 self.running.retain(|(running, _)| *running != node);
@@ -133,6 +144,10 @@ impl Progress {
             EventKind::NodeCancelled(_) => {
                 self.running.retain(|(running, _)| *running != node);
                 line(Style::Plain, "stopped".to_owned())
+            }
+            EventKind::NodeSuspended(_) => {
+                self.running.retain(|(running, _)| *running != node);
+                line(Style::Plain, "suspended".to_owned())
             }
             EventKind::NodeExhausted(_) => line(Style::Plain, "has used up its visits".to_owned()),
             EventKind::Note { text, .. } => line(Style::Dim, quoted(text)),
@@ -164,17 +179,11 @@ impl Progress {
     }
 }
 
-/// What happened, and in which child run: the innermost.
-fn unwrapped(kind: &EventKind) -> (Option<String>, &EventKind) {
-    match kind {
-        EventKind::Child { run, what } => {
-            let (inner, what) = unwrapped(what);
-            // The end of its name is what tells it from its siblings.
-            let name: Vec<char> = run.as_str().chars().rev().take(4).collect();
-            (inner.or_else(|| Some(name.into_iter().rev().collect())), what)
-        }
-        kind => (None, kind),
-    }
+/// Which child run it is: the end of its name is what tells it from its siblings.
+fn ending(run: &RunId) -> String {
+    let name = run.as_str();
+    // A run's name is ASCII.
+    name[name.len().saturating_sub(4)..].to_owned()
 }
 
 /// What an agent did, if it is worth a line.
@@ -214,13 +223,14 @@ fn wide(duration: Duration) -> String {
 mod tests {
     use super::*;
     use interlocking_agents::Usage;
-    use interlocking_runtime::Elapsed;
+    use std::borrow::Cow;
 
-    const TYPES: NodeRef = NodeRef { node: "types", visit: 1, attempt: 1 };
-    const TESTS: NodeRef = NodeRef { node: "tests", visit: 2, attempt: 1 };
+    const ROOT: RunId = RunId::DEFAULT;
+    const TYPES: NodeRef = NodeRef { node: Cow::Borrowed("types"), visit: 1, attempt: 1 };
+    const TESTS: NodeRef = NodeRef { node: Cow::Borrowed("tests"), visit: 2, attempt: 1 };
 
-    fn event(milliseconds: u64, kind: EventKind) -> Event {
-        Event { at: Elapsed::from_nanos(milliseconds * 1_000_000), kind }
+    fn event(at_ms: u64, kind: EventKind) -> Event {
+        Event { run: ROOT, at_ms, kind }
     }
 
     fn agent(node: NodeRef, agent: AgentEvent) -> EventKind {
@@ -232,18 +242,19 @@ mod tests {
         let usage = Usage { calls: 1, cost: Cost::from_micro_dollars(31_000), ..Usage::default() };
         let wrote = AgentEvent::FileWritten { path: "src/li\u{1b}[2Jb.rs".into() };
         let ran = AgentEvent::CommandRun { command: vec!["cargo".into(), "test".into()], exit: Some(101) };
-        let to = Onward::All(["skeleton", "adversary"].into());
+        let to = Onward::All(["skeleton".into(), "adversary".into()].into());
         let events = [
             event(1200, EventKind::NodeStarted(TYPES)),
             event(1300, agent(TYPES, wrote)),
             event(1300, agent(TYPES, ran)),
             event(1400, agent(TYPES, AgentEvent::Text { text: "Done.".into() })),
             event(1400, agent(TYPES, AgentEvent::Finished { session: None, usage })),
-            event(3400, EventKind::NodeFinished { node: TYPES, to, took: Elapsed::from_nanos(2_200_000_000) }),
+            event(3400, EventKind::NodeFinished { node: TYPES, to, took_ms: 2200 }),
             event(3500, EventKind::NodeStarted(TESTS)),
             event(9900, EventKind::NodeCancelled(TESTS)),
+            event(9900, EventKind::NodeSuspended(TYPES)),
         ];
-        let mut progress = Progress::default();
+        let mut progress = Progress::of(ROOT);
         let shown: Vec<String> =
             events.iter().filter_map(|event| progress.see(event)).map(|line| format!("|{}", line.text)).collect();
         expect_test::expect![[r#"
@@ -252,13 +263,14 @@ mod tests {
             |   1.3 s  types           ran cargo test (exit 101)
             |   3.4 s  types           → skeleton + adversary        2.2 s  $0.031
             |   3.5 s  tests #2        started
-            |   9.9 s  tests #2        stopped"#]]
+            |   9.9 s  tests #2        stopped
+            |   9.9 s  types           suspended"#]]
         .assert_eq(&shown.join("\n"));
     }
 
     #[test]
     fn the_living_line_says_what_runs() {
-        let mut progress = Progress::default();
+        let mut progress = Progress::of(ROOT);
         progress.see(&event(1000, EventKind::NodeStarted(TYPES)));
         progress.see(&event(4000, EventKind::NodeStarted(TESTS)));
         assert_eq!(progress.status(Duration::from_secs(9)), "   9.0 s  types 8 s, tests #2 5 s   $0.00 so far");
@@ -268,13 +280,12 @@ mod tests {
 
     #[test]
     fn nodes_of_child_runs_say_whose_they_are() {
-        let in_child = |kind| EventKind::Child { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), what: Box::new(kind) };
-        let to = Onward::One("exit");
-        let finished = EventKind::NodeFinished { node: TESTS, to, took: Elapsed::from_nanos(0) };
-        let mut progress = Progress::default();
+        let in_child = |at_ms, kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms, kind };
+        let to = Onward::One("exit".into());
+        let mut progress = Progress::of(ROOT);
         progress.see(&event(1000, EventKind::NodeStarted(TESTS)));
-        progress.see(&event(2000, in_child(in_child(EventKind::NodeStarted(TESTS)))));
-        let line = progress.see(&event(3000, in_child(in_child(finished)))).unwrap();
+        progress.see(&in_child(2000, EventKind::NodeStarted(TESTS)));
+        let line = progress.see(&in_child(3000, EventKind::NodeFinished { node: TESTS, to, took_ms: 0 })).unwrap();
         assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
         assert_eq!(progress.status(Duration::from_secs(4)), "   4.0 s  tests #2 3 s   $0.00 so far");
     }

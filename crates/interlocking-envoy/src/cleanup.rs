@@ -17,6 +17,7 @@ pub use extensions::{Comments, ExtensionError, Extensions};
 pub use marked::{Block, MARKER, Marked};
 pub use report::{CleanupError, CleanupReport, CleanupWarning, Failure, FileReport};
 
+use crate::library::is_worktree_root;
 use std::path::{Path, PathBuf};
 
 /// How debug logs are removed.
@@ -93,10 +94,4 @@ impl Cleanup {
 pub fn worktree_root(place: &Path) -> Option<PathBuf> {
     let place = std::path::absolute(place).ok()?;
     place.ancestors().find(|directory| is_worktree_root(directory)).map(Path::to_owned)
-}
-
-/// Whether a git worktree begins here. Git, too, passes by a directory `.git` in which is no repository.
-pub(crate) fn is_worktree_root(directory: &Path) -> bool {
-    let git = directory.join(".git");
-    git.is_file() || std::fs::symlink_metadata(git.join("HEAD")).is_ok()
 }

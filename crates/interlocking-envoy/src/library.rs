@@ -1,6 +1,5 @@
 //! Where protocols are looked up: a project's own directory, then those that come with this crate.
 
-use crate::cleanup::is_worktree_root;
 use crate::embedded::{self, EMBEDDED};
 use crate::file::{FileError, ProtocolFile};
 use crate::name::ProtocolName;
@@ -154,6 +153,12 @@ pub fn project_root(place: &Path) -> PathBuf {
         }
     }
     place
+}
+
+/// Whether a git worktree begins here. Git, too, passes by a directory `.git` in which is no repository.
+pub(crate) fn is_worktree_root(directory: &Path) -> bool {
+    let git = directory.join(".git");
+    git.is_file() || std::fs::symlink_metadata(git.join("HEAD")).is_ok()
 }
 
 fn looked_in(path: &Option<PathBuf>) -> String {

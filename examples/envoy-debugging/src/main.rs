@@ -4,12 +4,22 @@
 
 #![expect(clippy::print_stdout, reason = "a demonstration tells whoever runs it what happened")]
 
+use clap::Parser as _;
 use envoy_debugging::{Site, bug, demonstration, developer};
 use interlocking::envoy::Library;
 use std::error::Error;
 
+/// Runs a demonstration in a temporary directory: an agent looks for a bug with debug logs, as the protocol `debugging` says, and
+/// what it fixes is merged without them.
+///
+/// The agent is scripted, so no key and no server is needed; the files, logs, checks and commits are real. The protocol is that of
+/// the project in which this is started, if it has one, else the one that comes along.
+#[derive(clap::Parser)]
+struct Arguments {}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
+    Arguments::parse();
     let place = tempfile::tempdir()?;
     let site = Site::create(place.path())?;
     let library = Library::discover(std::env::current_dir()?);

@@ -2,16 +2,21 @@
 
 use super::print;
 use crate::arguments::CommonArguments;
+use crate::cli::ClearUp;
 use crate::console::{Console, Style};
 use crate::exit::Exit;
+use crate::start::Start;
 use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_core::run_id::RunId;
+use interlocking_runtime::Cancel;
+use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::stop::{Stop, stop};
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The run
+    /// The run's name
     #[arg(value_name = "RUN")]
     run: RunId,
 
@@ -19,10 +24,16 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn cancel(arguments: Arguments, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) async fn cancel(
+    arguments: Arguments,
+    name: &str,
+    console: &Console,
+    cancel: &Cancel,
+    clear_up: &ClearUp,
+) -> Result<Exit, Trouble> {
     let Arguments { run, common } = arguments;
-    let journal = common.journal.open()?;
-    let stopped = stop(&journal, &run).await.map_err(Trouble::of_journal)?;
+    let journal = Arc::new(common.journal.open()?);
+    let stopped = stop(&*journal, &run).await.map_err(Trouble::of_journal)?;
     if let Stop::HadEnded { ended } = &stopped
         && ended != "cancelled"
     {
@@ -39,6 +50,15 @@ pub(crate) async fn cancel(arguments: Arguments, console: &Console) -> Result<Ex
             Stop::HadEnded { .. } => format!("{run} was cancelled before"),
         };
         console.line(Style::Good, &line);
+    }
+    // Somebody who has taken it up in the meantime clears up, too.
+    if let (Stop::Cancelled { .. }, Ok(_claim)) = (&stopped, journal.claim(&run).await) {
+        let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
+        let (directory, _) = common.journal.directory();
+        let (cancel, console) = (cancel.clone(), console.clone());
+        let start =
+            Start { run, is_resumed: true, cancel, journal, directory, accepts_weaker_isolation: false, console };
+        clear_up(start).await.map_err(|trouble| trouble.with_exit(Exit::Failed).remedy(again))?;
     }
     Ok(Exit::Done)
 }

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     all: bool,
 
-    /// Show only runs in this state: running, waiting, stopped, finished, failed or cancelled
+    /// Show only runs in this state
     #[arg(long, value_name = "STATE", value_parser = ["running", "waiting", "stopped", "finished", "failed", "cancelled"])]
     state: Option<String>,
 

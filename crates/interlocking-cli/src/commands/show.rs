@@ -20,7 +20,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The run
+    /// The run's name
     #[arg(value_name = "RUN")]
     run: RunId,
 

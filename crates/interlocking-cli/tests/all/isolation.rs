@@ -11,19 +11,19 @@ use std::sync::Arc;
 
 #[derive(Template)]
 #[template(source = "Write about {{ topic }}.", ext = "txt")]
-struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     topic: &'a str,
 }
 
 #[derive(Graph)]
 #[graph(output = String)]
-struct Alone {
+pub(crate) struct Alone {
     #[node(entry, input = String, prompt = Draft<'_>, output = String, workspace = "desk", isolation = "clone", goto(exit))]
-    write: LLMNode<Write>,
+    pub(crate) write: LLMNode<Write>,
 }
 held!(Alone);
 
-struct Write;
+pub(crate) struct Write;
 impl LLMHandler<alone::write> for Write {
     async fn before<'a>(&'a self, topic: &'a String, _: &mut Cx<'_, alone::write>) -> Ask<Draft<'a>> {
         Ok((Draft { topic }, SessionOp::StartFresh(Slug::new("write")?)))

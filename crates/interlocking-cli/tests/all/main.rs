@@ -11,12 +11,17 @@ mod support;
 
 mod agents;
 mod answers;
+mod cancelling;
 mod children;
 mod documentation;
+mod events;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod help;
 mod hostile;
 mod isolation;
+#[cfg(target_os = "linux")]
+mod killed;
 mod processes;
 mod refusals;
 mod views;

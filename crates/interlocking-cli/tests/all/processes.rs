@@ -26,7 +26,7 @@ fn ran(output: Output) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-fn call(directory: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn call(directory: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     ran(review(directory, words).output().unwrap())
 }
 

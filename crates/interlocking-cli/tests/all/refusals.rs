@@ -144,3 +144,17 @@ async fn a_budget_ends_a_run_that_can_go_on() {
     let more = review.call(&["resume", "r1", "--quiet", "--max-calls", "1", "--max-dollars", "1.5"]).await;
     assert_eq!(more.exit, 3, "{more:?}");
 }
+
+/// Whoever waits for the run is told what it waits for; at a terminal, which has nothing to read, it does not wait.
+#[tokio::test]
+async fn a_run_says_that_it_reads_standard_input() {
+    let program = Program::new();
+    let told = "what to start with is read from standard input (--input JSON gives it here)\n";
+    let ran = program.call_with(&["run", "--run-id", "r1"], "\"tides\"").await;
+    assert_eq!(ran.exit, 3, "{ran:?}");
+    assert!(ran.stderr.starts_with(told), "{ran:?}");
+    let ran = program.call_with(&["run", "--run-id", "r2", "--input", "\"tides\""], "").await;
+    assert_eq!((ran.exit, ran.stderr.contains(told)), (3, false), "{ran:?}");
+    let ran = program.call(&["run", "--run-id", "r3"]).await;
+    assert_eq!((ran.exit, ran.stderr.contains("nothing was given to start with")), (2, true), "{ran:?}");
+}

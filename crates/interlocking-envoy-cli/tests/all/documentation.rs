@@ -17,6 +17,22 @@ fn every_exit_code_is_documented() {
     }
 }
 
+/// The whole help: that of the program, then that of each command, as a stranger reads it.
+#[test]
+fn help_says_what_each_command_does() {
+    fn add(words: &[&str], command: &clap::Command, page: &mut String) {
+        let called = Project::new().call(&[words, &["--help"]].concat());
+        assert_eq!((called.exit, called.stderr.as_str()), (0, ""), "{words:?}");
+        *page += &format!("$ envoy {}\n{}\n", [words, &["--help"]].concat().join(" "), called.stdout);
+        for below in command.get_subcommands() {
+            add(&[words, &[below.get_name()]].concat(), below, page);
+        }
+    }
+    let mut page = String::new();
+    add(&[], &envoy::command(), &mut page);
+    expect_test::expect_file!["../help.txt"].assert_eq(&page);
+}
+
 /// ENV-91: every command that a protocol names is in the list of the documentation, which says whether it is here, and the
 /// other way round.
 #[test]

@@ -5,12 +5,15 @@
 mod support;
 
 mod approaches;
+#[cfg(feature = "cleanup")]
 mod cleanup_files;
+#[cfg(feature = "cleanup")]
 mod cleanup_marked;
 mod decisions;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod files;
+#[cfg(feature = "gate")]
 mod gate;
 mod hostile;
 mod inheritance;

@@ -52,6 +52,23 @@ async fn the_bug_is_fixed_and_the_logs_are_gone() {
     assert!(check.success());
 }
 
+#[test]
+fn help_says_what_the_program_does() {
+    let help = Command::new(env!("CARGO_BIN_EXE_envoy-debugging")).arg("--help").output().unwrap();
+    assert!(help.status.success());
+    expect_test::expect![[r#"
+        Runs a demonstration in a temporary directory: an agent looks for a bug with debug logs, as the protocol `debugging` says, and what it fixes is merged without them.
+
+        The agent is scripted, so no key and no server is needed; the files, logs, checks and commits are real. The protocol is that of the project in which this is started, if it has one, else the one that comes along.
+
+        Usage: envoy-debugging
+
+        Options:
+          -h, --help
+                  Print help (see a summary with '-h')
+    "#]].assert_eq(&String::from_utf8(help.stdout).unwrap());
+}
+
 /// A protocol that cannot be resolved stops the run before it starts: there is no graph, and nobody was asked.
 #[tokio::test]
 async fn a_broken_protocol_starts_nothing() {

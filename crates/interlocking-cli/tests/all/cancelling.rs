@@ -1,0 +1,42 @@
+//! What a run has beside its journal goes with it when it is cancelled.
+
+use crate::review::Review;
+use crate::support::{Ink, Program, writer};
+use interlocking::cli::{Cli, Start, Trouble};
+use interlocking::prelude::*;
+use std::sync::{Arc, Mutex};
+
+/// Nobody executes the run, nor does while its things are removed. If that fails, it is told how to do it again.
+#[tokio::test]
+async fn who_cancels_a_run_that_nobody_executes_clears_up() {
+    let cleared = Arc::new(Mutex::new(Vec::new()));
+    let seen = cleared.clone();
+    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::new()).with_agent("draft", writer(&ink))) };
+    let cli = Cli::new("review", set_up).with_clearing_up(move |start: Start| {
+        let seen = seen.clone();
+        async move {
+            let is_held = start.journal.claim(&start.run).await.is_err();
+            seen.lock().unwrap().push((start.run.to_string(), is_held));
+            if start.run.as_str() == "r2" { Err(Trouble::new("the worktree is in use")) } else { Ok(()) }
+        }
+    });
+    let program = Program { cli, place: tempfile::tempdir().unwrap() };
+    let mut pages = String::new();
+    for run in ["r1", "r2"] {
+        program.waiting(run).await;
+        pages += &program.call(&["cancel", run]).await.page();
+    }
+    pages += &program.call(&["cancel", "r1"]).await.page();
+    assert_eq!(*cleared.lock().unwrap(), [("r1".to_owned(), true), ("r2".to_owned(), true)]);
+    expect_test::expect![[r#"
+        exit 0
+        ! r1 is cancelled
+        exit 1
+        ! r2 is cancelled
+        ! error: the worktree is in use
+        !   to do: `review resume r2 --journal PLACE` tries that again
+        exit 0
+        ! r1 was cancelled before
+    "#]]
+    .assert_eq(&pages);
+}

@@ -1,0 +1,45 @@
+//! The file of `--events`: whoever reads it finds what happened, in which run, and when.
+
+use crate::support::Program;
+use interlocking::runtime::{Event, EventKind};
+use std::fs;
+
+/// The events in the file that a command writes.
+async fn told(program: &Program, words: &[&str], exit: u8) -> Vec<Event> {
+    let file = program.place.path().join("events.jsonl");
+    let ran = program.call(&[words, &["--quiet", "--events", file.to_str().unwrap()]].concat()).await;
+    assert_eq!(ran.exit, exit, "{ran:?}");
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.ends_with('\n'), "{text}");
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+fn ended(event: &Event) -> &str {
+    let EventKind::RunEnded { outcome, .. } = &event.kind else { panic!("{event:?}") };
+    outcome
+}
+
+#[tokio::test]
+async fn the_events_in_a_file_can_be_read_by_others() {
+    let program = Program::new();
+    let waits = told(&program, &["run", "--run-id", "r1", "--input", "\"tides\""], 3).await;
+    program.call(&["answer", "r1", r#"{"approved": true}"#]).await;
+    let goes_on = told(&program, &["resume", "r1"], 0).await;
+    for events in [&waits, &goes_on] {
+        assert!(events.iter().all(|event| event.run.as_str() == "r1"), "{events:?}");
+        assert!(events.is_sorted_by_key(|event| event.at_ms), "{events:?}");
+        let started = EventKind::RunStarted { graph: "Review".into(), origin: None };
+        assert_eq!(events[0].kind, started);
+    }
+    assert_eq!((ended(&waits[waits.len() - 1]), ended(&goes_on[goes_on.len() - 1])), ("waiting", "finished"));
+    let stopped = |events: &[Event]| -> Vec<String> {
+        let stopped = events.iter().filter_map(|event| match &event.kind {
+            EventKind::NodeSuspended(node) => Some(format!("{} is suspended", node.node)),
+            EventKind::NodeCancelled(node) => Some(format!("{} is cancelled", node.node)),
+            _ => None,
+        });
+        stopped.collect()
+    };
+    assert_eq!(stopped(&waits), ["read is suspended"]);
+    assert_eq!(stopped(&goes_on), [""; 0]);
+}
