@@ -14,7 +14,7 @@ use hybrid::run::{Settings, run};
 use hybrid::spec::{SpecFormat, Task};
 use hybrid::stage::lay_out;
 use interlocking::agents::{Script, ScriptedAgent};
-use interlocking::runtime::event::EventKind;
+use interlocking::runtime::event::{EventKind, Name};
 use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{Cancel, Event};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ struct Measured {
     /// What the nodes along the longest way took.
     nodes: f64,
     /// By node.
-    took: BTreeMap<&'static str, f64>,
+    took: BTreeMap<Name, f64>,
     /// The skeleton's and the implementation's.
     builds: Vec<f64>,
     /// The tests' before their commit and after it, and the merged ones'.
@@ -187,16 +187,16 @@ async fn measure(place: &Path, slower: u32, clock: &Clock) -> Result<Measured, B
     let started = Instant::now();
     let ended = run(settings).await?;
     let wall = started.elapsed().as_secs_f64();
-    if ended.result.is_none_or(|result| !result.success) {
+    if ended.result.is_none_or(|result| !result.succeeded()) {
         return Err("the run did not succeed".into());
     }
     let Verdicts { builds, tests } = std::mem::take(&mut *clock.read());
     let events = events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let took = events.iter().filter_map(|event| match &event.kind {
-        EventKind::NodeFinished { node, took, .. } => Some((node.node, took.as_secs_f64())),
+        EventKind::NodeFinished { node, took_ms, .. } => Some((node.node.clone(), *took_ms as f64 / 1e3)),
         _ => None,
     });
-    let took: BTreeMap<&str, f64> = took.collect();
+    let took: BTreeMap<Name, f64> = took.collect();
 
     let delay = |agent: &str| {
         let part = DELAYS.iter().find(|(name, _)| *name == agent).map_or(0.0, |(_, part)| *part);

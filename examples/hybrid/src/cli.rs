@@ -30,7 +30,6 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
 
-    /// Who plays instead, in any role or in some. The roles are types, adversary, types_fix, tests, impl and fix.
     #[command(flatten)]
     pub(crate) agents: Agents,
 

@@ -303,6 +303,7 @@ mod tests {
             examples_total: 3,
             sketches_covered: vec!["prop_a".to_owned()],
             sketches_uncovered: vec![],
+            not_verified: Vec::new(),
         };
         let summary = tests_summary(&output, &coverage, &[]);
         let lines: Vec<&str> = summary.iter().map(String::as_str).collect();

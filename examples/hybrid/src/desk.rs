@@ -6,7 +6,7 @@ use crate::summary::{Account, Branch, Landed};
 use crate::whereabouts::Whereabouts;
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
-use hybrid::run::{Ended, UnderWay, has_ended};
+use hybrid::run::{Ended, UnderWay, has_ended, take_away};
 use hybrid::spec::{SpecError, Task};
 use hybrid::types::{HybridResult, StackSpec};
 use interlocking::cli::{Console, Ending, Exit, Start, Style, Trouble, private};
@@ -60,6 +60,11 @@ impl Desk {
         task: Task,
         is_our_task: bool,
     ) -> Result<Run<Hybrid>, Trouble> {
+        if task.spec.strictness.mutation_blocking {
+            let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
+                         mutants: the run could not succeed";
+            return Err(Trouble::new(unmet).remedy("set it to false, or take the preset \"default\""));
+        }
         let players = options.players()?.unwrap_or_else(Players::usual);
         let script = players.script(options.script.as_deref())?;
         if !start.journal.load(&start.run).await?.is_empty() {
@@ -166,6 +171,22 @@ impl Desk {
         Ok(Ending { summary: is_over.then(String::new), ..ending })
     }
 
+    /// Removes what a run has made that was cancelled while nobody executed it.
+    pub(crate) async fn clear_cancelled(start: Start) -> Result<(), Trouble> {
+        let Some(whereabouts) = Whereabouts::find(&start)? else { return Ok(()) };
+        let left_behind = if whereabouts.keep {
+            None
+        } else {
+            let past = Past::read(&*start.journal, &start.run).await?;
+            let Whereabouts { repository, branch, .. } = &whereabouts;
+            take_away(&past, repository, branch, start.run.clone(), whereabouts.worktrees()).await?
+        };
+        if let Some(problem) = &left_behind {
+            start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
+        }
+        whereabouts.leave(&start, left_behind.is_some())
+    }
+
     /// Removes what was made for a run that then could not begin.
     pub(crate) async fn clear(&self) {
         let order = self.lock().order.take();
@@ -203,7 +224,7 @@ fn account(whereabouts: &Whereabouts, run: RunId, ended: Ended) -> Result<Accoun
     let archived = repository.archived()?.into_iter().filter(|(name, _)| name.as_str().starts_with(&own));
     Ok(Account {
         run,
-        success: ended.result.as_ref().is_some_and(|result| result.success),
+        success: ended.result.as_ref().is_some_and(HybridResult::succeeded),
         interrupted: ended.result.is_none(),
         seconds: ended.took.as_secs_f64(),
         usage: ended.ledger.total(),

@@ -19,7 +19,9 @@ const ABOUT: &str = "\
 Runs the Hybrid protocol: tests and implementation are written blind to each other, attacked, then verified.
 
 Without arguments: a demonstration in a temporary directory. Its agents are scripted, so it needs no key, server or \
-configuration; the files, builds, tests and commits are real.";
+configuration; the files, builds, tests and commits are real.
+
+The roles of the agents are types, adversary, types_fix, tests, impl and fix.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -37,6 +39,7 @@ async fn main() -> ExitCode {
             let desk = ending.clone();
             async move { desk.conclude(report, start).await }
         })
+        .with_clearing_up(Desk::clear_cancelled)
         .running_by_default()
         .main()
         .await;

@@ -65,7 +65,7 @@ impl Whereabouts {
             repository: self.repository.clone(),
             main: self.branch.clone(),
             run: start.run.clone(),
-            directory: self.directory.join("worktrees"),
+            directory: self.worktrees(),
             target_directory: self.target_directory.clone(),
             roles,
             sink: Arc::new(|_| {}),

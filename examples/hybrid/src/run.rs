@@ -160,7 +160,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         shared.map_err(|reason| SetUpError::Directory { path: directory.to_owned(), reason })
     };
     let repository = Repository::open(repository)?;
-    let author = Signature::new("Interlocking", "runtime@interlocking.invalid")?;
+    let author = author()?;
     let main = BranchName::new(main)?;
     let places = match &past {
         Some(past) => Places::taken_up(past.base, repository, main.clone(), run.clone(), directory, author, keep),
@@ -191,6 +191,28 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     Ok((run, UnderWay { task, main, places, witness, started }))
 }
 
+/// Takes away what a run has made that is cancelled, and that nobody executes any more. Its commits stay in the archive. Gives what
+/// could not be removed, and why.
+///
+/// # Errors
+///
+/// [`SetUpError`]; nothing was done.
+pub async fn take_away(
+    past: &Past,
+    repository: &Path,
+    main: &str,
+    run: RunId,
+    directory: PathBuf,
+) -> Result<Option<PlaceError>, SetUpError> {
+    let (repository, main) = (Repository::open(repository)?, BranchName::new(main)?);
+    let places = Places::taken_up(past.base, repository, main, run, directory, author()?, false);
+    Ok(places.close(true).await.err())
+}
+
+fn author() -> Result<Signature, SignatureError> {
+    Signature::new("Interlocking", "runtime@interlocking.invalid")
+}
+
 impl UnderWay {
     /// Ends the run: advances `main`, if it succeeded, and removes the worktrees. One that has stopped before its end stays
     /// as it is, to be taken up. `journal` is the one that it was given.
@@ -217,7 +239,7 @@ impl UnderWay {
     /// Advances `main` to what was merged and validated, if the run has come to that, as it has recorded it: where it had
     /// ended before, and its process was killed, there may be no worktree any more.
     async fn land(&self, report: &Report<HybridResult>, journal: &dyn Journal) -> Option<Result<CommitId, PlaceError>> {
-        let has_succeeded = matches!(&report.outcome, Outcome::Finished(result) if result.success);
+        let has_succeeded = matches!(&report.outcome, Outcome::Finished(result) if result.succeeded());
         if !has_succeeded {
             return None;
         }
@@ -253,7 +275,7 @@ impl UnderWay {
             result.total_cost = report.ledger.total().cost;
             result.witness = witness.account(result);
         }
-        let succeeded = result.as_ref().is_some_and(|result| result.success);
+        let succeeded = result.as_ref().is_some_and(HybridResult::succeeded);
         let left_behind = places.close(!succeeded).await.err();
         let took = CoarseClock.now().since(started);
         Ended { result, main: (base, head), ledger: report.ledger, took, left_behind }
@@ -267,8 +289,7 @@ pub fn has_ended<O>(report: &Report<O>) -> bool {
 
 /// A run whose work cannot be landed has not succeeded, whatever its tests say (CON-71, HY-261).
 fn fail(result: &mut HybridResult, main: &BranchName, error: PlaceError) {
-    result.success = false;
-    result.failure = Some(match error {
+    result.fail(match error {
         PlaceError::FastForward(FastForwardError::Moved { expected, found, .. }) => HybridFailure::MainMoved {
             branch: main.to_string(),
             expected: expected.to_string(),

@@ -55,7 +55,7 @@ const LONGEST_LABEL: usize = 39;
 
 impl Account {
     fn failure(&self) -> Option<&HybridFailure> {
-        self.result.as_ref()?.failure.as_ref()
+        self.result.as_ref()?.failure()
     }
 
     /// The first line: how it ended.
@@ -90,7 +90,7 @@ impl Account {
         }
         if let Some(result) = &self.result {
             text.push_str("\nChecks\n");
-            for report in result.lattice.checks() {
+            for report in result.lattice().checks() {
                 let _ = writeln!(text, "  {}", check_line(report));
             }
         }
@@ -122,6 +122,10 @@ impl Account {
                     coverage.examples_total,
                     sketches + coverage.sketches_uncovered.len()
                 );
+                for (number, what) in coverage.not_verified.iter().enumerate() {
+                    let title = if number == 0 { "Not seen" } else { "" };
+                    let _ = writeln!(text, "{title:<12}{}", quoted(what));
+                }
             }
         }
         let _ = writeln!(text, "Cost        {}", self.usage);
@@ -150,7 +154,7 @@ fn label(check: Check) -> &'static str {
         Check::MergedTestsPass => "the merged tests pass",
         Check::MutantsCaught => "the tests catch mutants",
         Check::CoverageConfirmed => "the tests exercise what they claim",
-        Check::SkeletonIsStubs => "the skeleton is nothing but stubs",
+        Check::SkeletonIsStubs => "the skeleton's public bodies are stubs",
     }
 }
 
@@ -172,6 +176,8 @@ fn evidence(failure: &HybridFailure) -> Vec<String> {
             .iter()
             .map(|pattern| quoted(&format!("{} times: {}", pattern.occurrences, pattern.signature)))
             .collect(),
+        F::ChecksUnmet { unmet } => unmet.iter().map(check_line).collect(),
+        F::CoverageNotVerified { claims, .. } => claims.iter().map(|claim| quoted(claim)).collect(),
         F::CriticalMutantSurvived { survivors } => {
             survivors.iter().map(|mutant| quoted(&format!("{}: {}", mutant.function, mutant.description))).collect()
         }
@@ -215,6 +221,13 @@ fn advice(failure: &HybridFailure) -> &'static str {
         }
         F::BuildFailedAfterFix { .. } | F::ImplementationDoesNotBuild { .. } | F::SkeletonDoesNotBuild { .. } => {
             "look at what the build printed; --keep leaves the worktrees to look at."
+        }
+        F::ChecksUnmet { unmet } if unmet.iter().any(|report| report.check == Check::MutantsCaught) => {
+            "set `strictness.mutationBlocking = false`: this graph has nobody who looks for mutants."
+        }
+        F::ChecksUnmet { .. } => "run again; what was built is in the archive.",
+        F::CoverageNotVerified { .. } => {
+            "look at the tests in the archive; say in the acceptance criteria how they are to be written, and run again."
         }
         F::CriticalMutantSurvived { .. } => {
             "add the suggested properties (`suggestedProp` in the JSON) to the acceptance criteria and run again."

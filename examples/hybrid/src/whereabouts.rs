@@ -31,6 +31,11 @@ pub(crate) struct Whereabouts {
 }
 
 impl Whereabouts {
+    /// Where its worktrees are.
+    pub(crate) fn worktrees(&self) -> PathBuf {
+        self.directory.join("worktrees")
+    }
+
     /// Writes them down, for a run that begins.
     pub(crate) fn write(&self, start: &Start) -> Result<(), Trouble> {
         let path = path(start);
@@ -48,23 +53,27 @@ impl Whereabouts {
 
     /// Those of a run that is taken up.
     pub(crate) fn read(start: &Start) -> Result<Self, Trouble> {
-        let path = path(start);
-        let bytes = fs::read(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                let trouble =
-                    Trouble::new(format!("nothing of `{}` is left to take up: it is over, or a fork", start.run));
-                trouble.remedy(format!("`hybrid show {}` tells what it did", start.run))
-            }
-            _ => Trouble::from(error).at(path.display().to_string()).with_exit(Exit::Journal),
-        })?;
-        let read: Self = serde_json::from_slice(&bytes)
-            .map_err(|error| Trouble::from(error).at(path.display().to_string()).with_exit(Exit::Journal))?;
+        let Some(read) = Self::find(start)? else {
+            let trouble = Trouble::new(format!("nothing of `{}` is left to take up: it is over, or a fork", start.run));
+            return Err(trouble.remedy(format!("`hybrid show {}` tells what it did", start.run)));
+        };
         if !read.directory.is_dir() {
             let trouble = Trouble::new(format!("the directory of `{}` is gone, with its worktrees", start.run));
             let trouble = trouble.at(read.directory.display().to_string());
-            return Err(trouble.remedy(format!("start it again, and remove {}", path.display())));
+            return Err(trouble.remedy(format!("start it again, and remove {}", path(start).display())));
         }
         Ok(read)
+    }
+
+    /// Those of a run that may be over; none if it has nothing on disk.
+    pub(crate) fn find(start: &Start) -> Result<Option<Self>, Trouble> {
+        let path = path(start);
+        let refused = |trouble: Trouble| trouble.at(path.display().to_string()).with_exit(Exit::Journal);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            bytes => bytes.map_err(|error| refused(error.into()))?,
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| refused(error.into()))
     }
 
     /// Removes the directory of a run that is over, or says where it is.

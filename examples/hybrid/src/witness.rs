@@ -22,13 +22,13 @@ impl Witness {
         let observation = match &event.kind {
             EventKind::NodeFinished { node, to, .. } => {
                 let to = match to {
-                    Onward::One(place) => (*place).to_owned(),
+                    Onward::One(place) => place.to_string(),
                     Onward::All(places) => places.join(" and "),
                 };
-                went_on(node.node, node.visit, &to)
+                went_on(&node.node, node.visit, &to)
             }
-            EventKind::NodeFailed { node, message, .. } => failed(node.node, node.visit, message.clone()),
-            EventKind::NodeCancelled(node) => stopped(node.node, node.visit),
+            EventKind::NodeFailed { node, message, .. } => failed(&node.node, node.visit, message.clone()),
+            EventKind::NodeCancelled(node) => stopped(&node.node, node.visit),
             _ => return,
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(observation);
@@ -38,7 +38,7 @@ impl Witness {
     pub fn account(&self, result: &HybridResult) -> WitnessReport {
         let observations = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let steps: Vec<String> = observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress)).collect();
-        let ending = match &result.failure {
+        let ending = match result.failure() {
             None => "The run succeeded.".to_owned(),
             Some(failure) => format!("The run did not succeed: {failure}."),
         };

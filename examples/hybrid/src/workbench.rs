@@ -5,8 +5,8 @@ use crate::place_files;
 use crate::places::{FreshCheckout, Place, PlaceError, Places};
 use crate::prompts::GroundRules;
 use crate::source::{
-    PropertyTest, PublicFunction, RefusedConstruct, Side, SourceError, StubMarkers, UnreadableMarker, build_time,
-    manifest_changes, property_tests, public_functions, refused_constructs,
+    PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
+    library_name, manifest_changes, public_functions, refused_constructs,
 };
 use crate::toolchain::{Checkout, RunError, Toolchain, Workshop};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
@@ -105,13 +105,14 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where it cannot be read.
+    /// [`WorkError`] where it cannot be read; the inner error where a file is not Rust, and so was not looked through: it is to be
+    /// taken for one that does not build.
     pub async fn refused(
         &self,
         checked_out: &FreshCheckout,
         side: Side,
         spec: &StackSpec,
-    ) -> Result<Vec<RefusedConstruct>, WorkError> {
+    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
         let checkout = checked_out.checkout();
         let changed = self.places.changed(self.places.base(), checked_out.commit()).await?;
         let allowed = &self.toolchain().allow;
@@ -157,12 +158,11 @@ impl Workbench {
             } else if path.ends_with(".rs") {
                 match refused_constructs(path, &text, side, allowed) {
                     Ok(found) => refused.extend(found),
-                    // What is no Rust does not build.
-                    Err(error) => tracing::debug!(%error, "not looked through"),
+                    Err(error) => return Ok(Err(error)),
                 }
             }
         }
-        Ok(refused)
+        Ok(Ok(refused))
     }
 
     /// The build script of the package that is worked on, as the run found it. One of procedural macros has all of its code for one.
@@ -218,18 +218,25 @@ impl Workbench {
         Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
     }
 
-    /// The properties of the test file in a checkout.
+    /// The properties of the test file in a checkout, and what of the implementation they call.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
-    pub async fn properties(
+    /// [`WorkError`] where a file cannot be read; the inner error where it is not Rust.
+    pub async fn test_file(
         &self,
         checkout: &Checkout,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<PropertyTest>, SourceError>, WorkError> {
-        let text = read(checkout.path(), &spec.test_path).await?.unwrap_or_default();
-        Ok(property_tests(spec.test_path.as_str(), &text, &self.toolchain().property_prefix))
+    ) -> Result<Result<TestFile, SourceError>, WorkError> {
+        let root = checkout.path();
+        let implementation = read(root, &spec.impl_path).await?.unwrap_or_default();
+        let tests = read(root, &spec.test_path).await?.unwrap_or_default();
+        Ok(TestFile::read(Sources {
+            library: &library_of(root, spec).await?,
+            implementation: (spec.impl_path.as_str(), &implementation),
+            tests: (spec.test_path.as_str(), &tests),
+            prefix: &self.toolchain().property_prefix,
+        }))
     }
 
     /// Writes a file of a place that is not there yet.
@@ -259,6 +266,17 @@ impl Workbench {
             _ => Ok(false),
         }
     }
+}
+
+/// The name that tests import the implementation by: its package's, or the one in the task where there is no package.
+async fn library_of(root: &Path, spec: &StackSpec) -> Result<String, WorkError> {
+    for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
+        let Ok(path) = CratePath::new(directory.join("Cargo.toml").to_string_lossy()) else { continue };
+        if let Some(name) = read(root, &path).await?.and_then(|manifest| library_name(&manifest)) {
+            return Ok(name);
+        }
+    }
+    Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
 }
 
 fn is_regular(path: &Path) -> bool {

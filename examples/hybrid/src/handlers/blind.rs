@@ -1,6 +1,6 @@
 //! The blind phase: tests and implementation written at once, each without the other.
 
-use super::ending::{end, node_name, note_check};
+use super::ending::{end, forget_checks, node_name, note_check};
 use crate::commit_message::{CommitMessage, Phase, impl_summary, tests_summary};
 use crate::graph::hybrid;
 use crate::harness::KnownTests;
@@ -8,12 +8,12 @@ use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::{ImplTpl, TestsTpl};
 use crate::source::Side;
-use crate::toolchain::TestRun;
+use crate::toolchain::{BuildOutcome, TestRun};
 use crate::types::{
     BlindResults, Check, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx, TestsAgentOutput,
     TestsResult, TestsTemplateCtx,
 };
-use crate::verdicts::{hardening_hints, impl_context, red_check, tests_context, verify_claims};
+use crate::verdicts::{RedCheck, hardening_hints, impl_context, red_check, tests_context, verify_claims};
 use crate::workbench::{WorkError, Workbench};
 use interlocking::prelude::*;
 use std::sync::Arc;
@@ -67,32 +67,35 @@ impl LLMHandler<hybrid::tests> for Tests {
     ) -> Route<hybrid::tests> {
         let (spec, memory) = (cx.entry()?.clone(), cx.memory());
         let since = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        // Whatever was seen of earlier tests is not about these.
+        forget_checks(cx, [Check::TestsFailForTheirAgent, Check::TestsFailOnSkeleton, Check::CoverageConfirmed]);
         let output = reply.output;
         let misconduct = self.0.misconduct(cx.node(), Role::Tests, Place::Tests, since, &output, &spec).await?;
         if let Some(failure) = misconduct {
             return end(cx, failure);
         }
-        note_check(
-            cx,
-            Check::TestsFailForTheirAgent,
-            output.self_verified,
-            if output.self_verified { "the agent says so" } else { "the agent did not run its tests" },
-        );
         // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that
         // are not red are committed all the same; the red check sends them back, and the archive keeps them.
         let worktree = self.0.places.path(Place::Tests)?;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
         let known = KnownTests::of(&spec, &names);
         let checked_out = self.0.places.check_out_work(Place::Tests, since).await?;
-        let failure_proof = if self.0.refused(&checked_out, Side::Tests, &spec).await?.is_empty() {
-            match self.0.workshop.test(checked_out.checkout(), known).await? {
-                TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)).proof,
-                TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => Vec::new(),
-            }
-        } else {
-            Vec::new()
+        let red = match self.0.refused(&checked_out, Side::Tests, &spec).await? {
+            Ok(refused) if refused.is_empty() => match self.0.workshop.test(checked_out.checkout(), known).await? {
+                TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)),
+                TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => RedCheck::default(),
+            },
+            _ => RedCheck::default(),
         };
-        let on_disk = self.0.properties(checked_out.checkout(), &spec).await?.unwrap_or_default();
+        let (saw_them_fail, detail) = match (output.self_verified, red.is_red()) {
+            (true, true) => (true, "the agent says so, and so it is"),
+            (true, false) => (false, "the agent says so, but not every one fails"),
+            (false, _) => (false, "the agent does not say so"),
+        };
+        note_check(cx, Check::TestsFailForTheirAgent, saw_them_fail, detail);
+        let failure_proof = red.proof;
+        // A file that is not Rust covers nothing.
+        let on_disk = self.0.test_file(checked_out.checkout(), &spec).await?.unwrap_or_default();
         let examined = checked_out.commit();
         drop(checked_out);
         let coverage = verify_claims(&memory.functions, &output.properties, &on_disk).coverage;
@@ -143,11 +146,11 @@ impl LLMHandler<hybrid::implementation> for Implementation {
         }
         let worktree = self.0.places.path(place)?;
         let checked_out = self.0.places.check_out_work(place, since).await?;
-        let refused = self.0.refused(&checked_out, Side::Implementation, &spec).await?;
-        if !refused.is_empty() {
-            return end(cx, HybridFailure::NotVerifiable { refused });
-        }
-        let build = self.0.workshop.build(checked_out.checkout()).await?;
+        let build = match self.0.refused(&checked_out, Side::Implementation, &spec).await? {
+            Ok(refused) if !refused.is_empty() => return end(cx, HybridFailure::NotVerifiable { refused }),
+            Ok(_) => self.0.workshop.build(checked_out.checkout()).await?,
+            Err(not_rust) => BuildOutcome::Failed { diagnostics: not_rust.to_string() },
+        };
         let examined = checked_out.commit();
         drop(checked_out);
         let detail = if build.passed() { "it builds" } else { "it does not, whatever its agent says" };

@@ -1,6 +1,6 @@
 //! The design phase: types with stubs, the skeleton check beside the adversary's attack, and repairs.
 
-use super::ending::{end, listed, node_name, note_check};
+use super::ending::{end, forget_checks, listed, node_name, note_check};
 use crate::commit_message::{CommitMessage, Phase, types_summary};
 use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
@@ -99,6 +99,8 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
 
 impl LogicHandler<hybrid::skeleton> for Skeleton {
     async fn run(&self, types: TypesResult, cx: &mut Cx<'_, hybrid::skeleton>) -> Route<hybrid::skeleton> {
+        // Whatever was seen of an earlier skeleton is not about this one.
+        forget_checks(cx, [Check::SkeletonBuilds, Check::SkeletonIsStubs]);
         let spec = cx.entry()?.clone();
         let project_path = self.0.places.path(Place::Skeleton)?;
         let since = self.0.places.head(Place::Skeleton).await?;
@@ -152,13 +154,14 @@ impl Skeleton {
             Ok(functions) => check_stubs(&functions),
             Err(error) => return Ok(does_not_build(error.to_string())),
         };
-        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty(), listed(&stubs, "every body is a stub"));
+        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty(), listed(&stubs, "every public body is a stub"));
         if let Some(mismatch) = stubs.into_iter().next() {
             return Ok(Some(mismatch.into()));
         }
-        let refused = self.0.refused(checked_out, Side::Implementation, spec).await?;
-        if !refused.is_empty() {
-            return Ok(Some(HybridFailure::NotVerifiable { refused }));
+        match self.0.refused(checked_out, Side::Implementation, spec).await? {
+            Ok(refused) if !refused.is_empty() => return Ok(Some(HybridFailure::NotVerifiable { refused })),
+            Ok(_) => {}
+            Err(not_rust) => return Ok(does_not_build(not_rust.to_string())),
         }
         let build = self.0.workshop.build(checked_out.checkout()).await?;
         note_check(cx, Check::SkeletonBuilds, build.passed(), if build.passed() { "it builds" } else { "it does not" });

@@ -2,8 +2,8 @@
 
 use crate::graph::{Hybrid, hybrid};
 use crate::types::{
-    Check, HybridFailure, HybridMemory, HybridResult, Identifier, LatticeReport, NotAnIdentifier, StackSpec,
-    VerificationStatus, WitnessReport,
+    Check, CheckOutcome, HybridFailure, HybridMemory, HybridResult, Identifier, LatticeReport, MutationAdversary,
+    NotAnIdentifier, StackSpec, Verdict, WitnessReport,
 };
 use interlocking::graph::{Edge, Node, Remembers};
 use interlocking::prelude::*;
@@ -25,17 +25,21 @@ pub(super) fn end<N: Ends>(cx: &Cx<'_, N>, failure: HybridFailure) -> Route<N> {
     cx.goto::<hybrid::exit>(result)
 }
 
-/// What a run has come to. Its cost, its account and whether `main` could be advanced are added by whoever ran it, who
-/// alone knows them.
+/// What a run has come to: a success if there is no failure and every check that blocks holds. Its cost, its account and
+/// whether `main` could be advanced are added by whoever ran it, who alone knows them.
 pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridFailure>) -> HybridResult {
+    let lattice = LatticeReport::new(spec.strictness, &memory.checks);
     HybridResult {
-        success: failure.is_none(),
+        verdict: match failure {
+            Some(failure) => Verdict::Failure { lattice, failure: Box::new(failure) },
+            None => Verdict::of(lattice),
+        },
         attempts: memory.fix_attempt,
         spec: memory.functions,
         tests_coverage: memory.coverage,
         understanding: memory.understanding,
         type_adversary: memory.type_adversary,
-        mutation_adversary: None,
+        mutation_adversary: MutationAdversary::NotRun,
         witness: WitnessReport {
             observations: Vec::new(),
             narrative: String::new(),
@@ -43,23 +47,24 @@ pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridF
             suggestions: Vec::new(),
         },
         total_cost: interlocking::agents::Cost::ZERO,
-        lattice: memory.lattice.unwrap_or_else(|| LatticeReport::new(spec.strictness)),
-        failure,
     }
 }
 
-/// Notes what came of one of the nine checks.
+/// Notes what came of one of the nine checks; what was noted before is replaced, since checks are repeated in loops.
 pub(super) fn note_check<N>(cx: &mut Cx<'_, N>, check: Check, held: bool, detail: impl Into<String>)
 where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
 {
-    let status = if held { VerificationStatus::Verified } else { VerificationStatus::NotVerified };
-    let strictness = cx.entry().map(|spec| spec.strictness).unwrap_or_default();
-    let detail = detail.into();
-    cx.update_memory(move |memory| {
-        let lattice = memory.lattice.get_or_insert_with(|| LatticeReport::new(strictness));
-        lattice.record(check, status, detail.clone());
-    });
+    let outcome = CheckOutcome::new(held, detail);
+    cx.update_memory(move |memory| _ = memory.checks.insert(check, outcome.clone()));
+}
+
+/// Forgets what came of checks, because what they were about is replaced: until they are made again, they are not reached.
+pub(super) fn forget_checks<N, const LENGTH: usize>(cx: &mut Cx<'_, N>, checks: [Check; LENGTH])
+where
+    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
+{
+    cx.update_memory(move |memory| memory.checks.retain(|check, _| !checks.contains(check)));
 }
 
 /// A node's name, as commit trailers have it.

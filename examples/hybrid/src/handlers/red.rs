@@ -7,7 +7,8 @@ use crate::places::Place;
 use crate::source::Side;
 use crate::toolchain::TestRun;
 use crate::types::{
-    BlindResults, Check, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback, VerifiedResults,
+    BlindResults, Check, CheckOutcome, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback,
+    VerificationStatus, VerifiedResults,
 };
 use crate::verdicts::{
     ClaimMismatch, echoes, hardening_hints, missing_sketches, red_check, rejection_feedback, tests_context,
@@ -22,6 +23,12 @@ pub struct Verify(pub Arc<Workbench>);
 
 /// Handler of `tests_reject` (HY-48).
 pub struct TestsReject(pub Arc<Workbench>);
+
+const ONLY_WHAT_IS_SO: &str = "Claim for each property only what it really calls and covers.";
+
+const ONLY_WHAT_CAN_BE_SEEN: &str = "Claim only what can be read in the file, or write it so that it can be: call each function by its \
+    path or on a variable whose type is written (`let stack: Stack = …`), outside of macros of your own; compare what it returns with \
+    an example's outcome as the contract has it.";
 
 /// Why tests are refused.
 enum Refusal {
@@ -72,12 +79,16 @@ impl Verify {
         };
         // The tests commit is the skeleton and the tests, and nothing else: no implementation has ever been there.
         let checked_out = self.0.places.check_out(blind.tests.commit_hash).await?;
-        let refused = self.0.refused(&checked_out, Side::Tests, spec).await?;
+        let (refused, how) = match self.0.refused(&checked_out, Side::Tests, spec).await? {
+            Ok(refused) => {
+                let all: Vec<_> = refused.iter().map(ToString::to_string).collect();
+                (all.join("; "), "Write the properties without that; only a person can allow it.")
+            }
+            Err(not_rust) => (not_rust.to_string(), "Write a file that parses."),
+        };
         if !refused.is_empty() {
-            let all: Vec<_> = refused.iter().map(ToString::to_string).collect();
-            note_check(cx, Check::TestsFailOnSkeleton, false, all.join("; "));
-            let how = "Write the properties without that; only a person can allow it.";
-            return Ok(Some(Refusal::Trivial(refuse(all.join("; "), how))));
+            note_check(cx, Check::TestsFailOnSkeleton, false, refused.clone());
+            return Ok(Some(Refusal::Trivial(refuse(refused, how))));
         }
         let known = KnownTests::of(spec, &names);
         let feedback = match self.0.workshop.test(checked_out.checkout(), known).await? {
@@ -100,24 +111,27 @@ impl Verify {
         if let Some(feedback) = feedback {
             return Ok(Some(Refusal::Trivial(feedback)));
         }
-        if !output.self_verified {
+        if let Some(report) = unmet(cx, Check::TestsFailForTheirAgent) {
             return Ok(Some(Refusal::Trivial(refuse(
-                "their agent says that it did not see them fail".to_owned(),
+                format!("they were not seen to fail before they were handed in: {report}"),
                 "Run the tests on the stubs, and hand them in once every one of them has failed.",
             ))));
         }
-        let on_disk = match self.0.properties(checked_out.checkout(), spec).await? {
+        let on_disk = match self.0.test_file(checked_out.checkout(), spec).await? {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
         let verified = verify_claims(&cx.memory().functions, &output.properties, &on_disk);
         let coverage = verified.coverage.clone();
         cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
-        if let Some(mismatch) = verified.mismatches.first() {
+        // What is not so is the better reason; what cannot be seen is one, too.
+        let is_wrong = |mismatch: &&ClaimMismatch| !matches!(mismatch, ClaimMismatch::NotVerified { .. });
+        let wrong = verified.mismatches.iter().find(is_wrong);
+        if let Some(mismatch) = wrong.or(verified.mismatches.first()) {
             let all: Vec<_> = verified.mismatches.iter().map(ToString::to_string).collect();
             note_check(cx, Check::CoverageConfirmed, false, all.join("; "));
-            let feedback = refuse(all.join("; "), "Claim for each property only what it really calls and covers.");
-            return Ok(Some(Refusal::Claims(feedback, mismatch.clone())));
+            let how = if wrong.is_some() { ONLY_WHAT_IS_SO } else { ONLY_WHAT_CAN_BE_SEEN };
+            return Ok(Some(Refusal::Claims(refuse(all.join("; "), how), mismatch.clone())));
         }
         let missing = missing_sketches(&verified.coverage, spec.strictness.require_coverage).to_vec();
         if !missing.is_empty() {
@@ -128,6 +142,15 @@ impl Verify {
         }
         note_check(cx, Check::CoverageConfirmed, true, "every claim holds");
         Ok(None)
+    }
+}
+
+/// What was seen of a check, if it does not hold.
+fn unmet(cx: &Cx<'_, hybrid::verify>, check: Check) -> Option<String> {
+    match cx.memory().checks.remove(&check) {
+        Some(CheckOutcome { status: VerificationStatus::Verified, .. }) => None,
+        Some(outcome) => Some(outcome.detail),
+        None => Some("nobody has looked".to_owned()),
     }
 }
 
@@ -145,6 +168,9 @@ impl Refusal {
             }
             Self::Claims(_, ClaimMismatch::PropertyNotOnDisk { property }) => {
                 HybridFailure::CoverageClaimMismatch { property, actual_targets: Vec::new() }
+            }
+            Self::Claims(_, ClaimMismatch::NotVerified { property, claims }) => {
+                HybridFailure::CoverageNotVerified { property, claims }
             }
             Self::Coverage(_, uncovered_sketches) => {
                 HybridFailure::CoverageEnforcementFailed { uncovered_sketches, blind_results: Box::new(blind) }

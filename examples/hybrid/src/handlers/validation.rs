@@ -94,9 +94,12 @@ impl Validate {
         // The commit that will be landed, and nothing that lies beside it.
         let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
         let checked_out = self.0.places.check_out(commit).await?;
-        let refused = self.0.refused(&checked_out, Side::Implementation, spec).await?;
-        if !refused.is_empty() {
-            return Ok(Validation::Disbelieved(HybridFailure::NotVerifiable { refused }));
+        match self.0.refused(&checked_out, Side::Implementation, spec).await? {
+            Ok(refused) if !refused.is_empty() => {
+                return Ok(Validation::Disbelieved(HybridFailure::NotVerifiable { refused }));
+            }
+            Ok(_) => {}
+            Err(not_rust) => return Ok(Validation::Broken(not_rust.to_string())),
         }
         let output = &merged.verified_results.blind_results.tests.output;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
@@ -112,7 +115,7 @@ impl Validate {
         if outcome.all_passed() && all_ran {
             return Ok(Validation::Passed(u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX)));
         }
-        let on_disk = self.0.properties(checked_out.checkout(), spec).await?.unwrap_or_default();
+        let on_disk = self.0.test_file(checked_out.checkout(), spec).await?.unwrap_or_default();
         let functions = cx.memory().functions;
         let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));
         Ok(Validation::Failed(outcome.failed, patterns))
@@ -178,6 +181,7 @@ impl LLMHandler<hybrid::fix> for Fix {
 
 impl LogicHandler<hybrid::post_validate> for PostValidate {
     async fn run(&self, _: ValidatedState, cx: &mut Cx<'_, hybrid::post_validate>) -> Route<hybrid::post_validate> {
+        // A success only if every check that blocks holds: one that nothing has reached does not.
         goto!(cx, hybrid::exit, result_of(cx.entry()?, cx.memory(), None))
     }
 }

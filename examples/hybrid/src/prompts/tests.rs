@@ -172,22 +172,27 @@ fn fix_context() -> FixTemplateCtx {
     }
 }
 
-/// HY-192, HY-193, HY-194, HY-195, HY-196, HY-198, TC-16, TC-17.
 #[test]
 fn the_types_prompt() {
     let task = task();
     let text = golden("types", &TypesTpl::new(&task.spec, &task.toolchain));
-    has(&text, &["bounded_stack", &task.spec.description, "`src/lib.rs`", "cargo build --all-targets", "`todo!()`"]);
+    // HY-193, TC-16, TC-17: the file with its stubs, and that it has to build.
+    has(&text, &["`src/lib.rs`", "cargo build --all-targets", "`todo!()`"]);
+    // HY-192: the task, with every criterion.
+    has(&text, &["bounded_stack", &task.spec.description]);
     for criterion in &task.spec.acceptance_criteria {
         has(&text, &[criterion]);
     }
+    // HY-194, HY-195: the description, with every field of it.
     let schema = serde_json::to_value(schemars::schema_for!(TypesAgentOutput)).unwrap();
     for fields in [&schema["properties"], &schema["$defs"]["FunctionSpec"]["properties"]] {
         for field in fields.as_object().unwrap().keys() {
             has(&text, &[&format!("`{field}`")]);
         }
     }
+    // HY-196: that both lists are required, and why.
     has(&text, &["required, at least one", "is refused", "examples ground", "properties define"]);
+    // HY-198: the edges, and that others see nothing else.
     has(&text, &["private fields", "Think of the edges", "All they get is what you specify here"]);
 }
 
@@ -256,41 +261,56 @@ fn the_types_fix_prompt() {
     assert!(!text.contains("Earlier repairs"));
 }
 
-/// HY-214, HY-215, HY-216, HY-217, HY-218.
 #[test]
 fn the_type_adversary_prompt() {
     let path = CratePath::new("src/lib.rs").unwrap();
     let text = golden("type_adversary", &TypeAdversaryTpl::new(&types(), &path));
+    // HY-214: the mission.
     has(&text, &["red team", "break this type system", "`Stack::new`, `Stack::with_capacity`"]);
+    // HY-215: types, signatures and what they promise.
     has(&text, &[&function().signature, &function().brief, "push; pop = id", "a(b + c) = ab + ac"]);
+    // HY-216, HY-217: the four questions, and the four classes of holes.
     has(&text, &["empty that claims not to be", "inside is invalid", "no answer for some input", "two meanings"]);
     for class in ["RepresentableInvalid", "LeakyAbstraction", "PartialFunction", "TypeConfusion"] {
         has(&text, &[&format!("**{class}**:")]);
     }
+    // HY-218: what to answer; nothing is an answer.
     for field in ["holes", "holeType", "description", "severity", "suggestedFix", "analysis", "confident"] {
         has(&text, &[&format!("`{field}`")]);
     }
     has(&text, &["an empty list is a good answer"]);
 }
 
-/// HY-199 to HY-208: HY-199, HY-200, HY-201, HY-202, HY-203, HY-204, HY-205, HY-206, HY-207, HY-208; HY-12, TC-08, TC-19.
 #[test]
 fn the_tests_prompt() {
     let toolchain = Toolchain::default();
     let text = golden("tests_again", &TestsTpl::new(&tests_context(), &toolchain));
+    // HY-199: the role, and that it is blind.
     has(&text, &["You write tests", "you cannot see it", "verify the **specification**"]);
+    // HY-200: why earlier tests were refused.
     has(&text, &["were refused", "They pass on stubs.", "`prop_nothing`", "Call the functions.", "Write new tests"]);
+    // HY-201: the other side's names.
     has(&text, &["the other side works on", "`Stack::push`", "Its code stays out of your sight"]);
+    // HY-202, HY-12: what adversaries found.
     has(&text, &["From typeAdversary: Minor, still open: capacity zero", "Try zero.", "exercise these"]);
+    // HY-203: the specification.
     has(&text, &["`Stack::new`, `Stack::with_capacity`", &function().signature, &function().behavior]);
+    // HY-204: every example.
     has(&text, &["must be covered", "push 1 → Ok(())", "1 **(edge case)**: about push onto a full stack"]);
+    // HY-205: every property.
     has(&text, &["`prop_spread` (distributive): prop_spread holds. Invariant: a(b + c) = ab + ac"]);
+    // HY-206, TC-08, TC-19: what to deliver, with the commands.
     has(&text, &["`tests/properties.rs`", "generators", "cargo build --all-targets", "cargo test", "must fail"]);
+    // HY-207: the rule.
     has(&text, &["passes on stubs is trivial", "Set `selfVerified` only if"]);
+    // What is believed is what can be read in the file.
+    has(&text, &["counts only where it can be read", "compare what the function returns with its outcome"]);
+    // HY-208: every field of the answer.
     let schema = serde_json::to_value(schemars::schema_for!(crate::types::TestsAgentOutput)).unwrap();
     for field in schema["properties"].as_object().unwrap().keys() {
         has(&text, &[&format!("`{field}`")]);
     }
+    // HY-200, HY-201, HY-202: without any of these there is no word of them.
     let bare = TestsTemplateCtx { prior_feedback: None, echoes: None, hardening_hints: vec![], ..tests_context() };
     let text = golden("tests", &TestsTpl::new(&bare, &toolchain));
     for absent in ["refused\n", "the other side works on", "adversaries found", "src/lib.rs"] {
@@ -298,20 +318,24 @@ fn the_tests_prompt() {
     }
 }
 
-/// HY-209, HY-210, HY-211, HY-212, HY-213; HY-12, TC-19.
 #[test]
 fn the_implementation_prompt() {
     let toolchain = Toolchain::default();
     let text = golden("implementation_again", &ImplTpl::new(&impl_context(), &toolchain));
+    // HY-209: the role, and that it is blind.
     has(&text, &["You write the implementation", "you cannot see them", "Work from the **specification**"]);
+    // HY-210: the other side's names.
     has(&text, &["the other side asserts", "`prop_undo`", "The tests' code stays out of your sight"]);
+    // HY-211, HY-12: what adversaries found. HY-212: the specification.
     has(&text, &["capacity zero", "robust against these", &function().signature, &function().behavior]);
     has(&text, &["- push 1 → Ok(())\n", "- push onto a full stack → Err(Full(1)) **(edge case)**", "- push; pop = id"]);
+    // HY-213, TC-19: what to deliver, with the command and every field.
     has(&text, &["Replace the stubs in `src/lib.rs`", "cargo build --all-targets"]);
     let schema = serde_json::to_value(schemars::schema_for!(crate::types::ImplAgentOutput)).unwrap();
     for field in schema["properties"].as_object().unwrap().keys() {
         has(&text, &[&format!("`{field}`")]);
     }
+    // HY-210, HY-211: without any of these there is no word of them.
     let bare = ImplTemplateCtx { echoes: None, hardening_hints: vec![], ..impl_context() };
     let text = golden("implementation", &ImplTpl::new(&bare, &toolchain));
     for absent in ["the other side asserts", "adversaries found", "tests/properties.rs", "prop_undo"] {
@@ -319,11 +343,11 @@ fn the_implementation_prompt() {
     }
 }
 
-/// HY-219, HY-220, HY-221, HY-222, HY-223, HY-224, HY-225, HY-226; HY-13.
 #[test]
 fn the_fix_prompt() {
     let toolchain = Toolchain::default();
     let text = golden("fix_again", &FixTpl::new(fix_context(), &toolchain));
+    // HY-219: each failure, with as much as is known of it.
     has(
         &text,
         &[
@@ -331,16 +355,23 @@ fn the_fix_prompt() {
         ],
     );
     has(&text, &["`prop_spread` (ExceptionThrown): index out of bounds\n\n"]);
+    // HY-220: behaviour and invariants.
     has(&text, &[&function().behavior, "push; pop = id"]);
+    // HY-221: what to deliver.
     has(&text, &["root cause", "Change `src/lib.rs`", "Build, then test: `cargo build --all-targets`, `cargo test"]);
+    // HY-222: the tests are right.
     has(&text, &["**The tests are right.**", "seen to fail on stubs", "Fix the implementation and nothing else"]);
+    // HY-223, HY-224, HY-13: earlier fixes, and what they taught.
     has(&text, &["`Stack::push`: Compare with >=. (BoundaryFix)", "Limits are inclusive."]);
+    // HY-225: patterns.
     has(&text, &["PropertyFailed, seen 2 times, in Stack::push, Stack::pop"]);
+    // HY-226: to build on that, and what to answer.
     has(&text, &["Build on what earlier rounds taught", "Do not try again"]);
     let schema = serde_json::to_value(schemars::schema_for!(crate::types::FixAgentOutput)).unwrap();
     for field in schema["properties"].as_object().unwrap().keys() {
         has(&text, &[&format!("`{field}`")]);
     }
+    // HY-223, HY-224, HY-225: in the first round there is none of it.
     let bare = FixTemplateCtx { understanding: UnderstandingState::default(), ..fix_context() };
     let text = golden("fix", &FixTpl::new(bare.clone(), &toolchain));
     for absent in ["Fixes so far", "What they taught", "Patterns across rounds"] {

@@ -12,7 +12,7 @@
 //! without coming to its end makes its canary pass as well.
 
 use super::functions::{SourceError, parse};
-use super::properties::{ProptestBody, is_proptest, is_test};
+use super::proptest::{ProptestBody, is_proptest, is_test};
 use std::fmt::Write;
 use std::ops::Range;
 use syn::{Attribute, Item};
@@ -90,7 +90,7 @@ impl Adding<'_> {
                 Item::Macro(item) if is_proptest(&item.mac) => {
                     let Ok(ProptestBody(functions)) = syn::parse2(item.mac.tokens.clone()) else { continue };
                     for function in functions.iter().filter(|function| function.is_test()) {
-                        let found = Found { name: function.name().to_owned(), attributes: function.attributes() };
+                        let found = Found { name: function.name.to_string(), attributes: &function.attributes };
                         self.pair(&found, prefix, &mut added);
                     }
                 }

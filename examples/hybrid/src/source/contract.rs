@@ -6,7 +6,7 @@ use super::PublicFunction;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContractMismatch {
     /// A function of the contract is not there, or not public (HY-143).
-    #[error("`{name}` is in the contract, but the file has no public function of that name")]
+    #[error("`{name}` is in the contract, but the file has no one public function of that name")]
     ClaimedFunctionNotOnDisk {
         /// The function's name in the contract.
         name: String,
@@ -28,14 +28,16 @@ pub enum ContractMismatch {
 /// Compares the contract's functions with the public functions on disk, both ways (HY-161). Private functions
 /// are nobody's business (CON-95).
 pub fn check_claimed_functions(claimed: &[&str], on_disk: &[PublicFunction]) -> Vec<ContractMismatch> {
+    let names = || on_disk.iter().map(|function| function.name.as_str());
+    let meant: Vec<Option<&str>> = claimed.iter().map(|name| meant_among(names(), name)).collect();
     let absent = claimed
         .iter()
-        .filter(|name| !on_disk.iter().any(|function| named_by(&function.name, name)))
-        .map(|name| ContractMismatch::ClaimedFunctionNotOnDisk { name: (*name).to_owned() });
-    let undeclared = on_disk
-        .iter()
-        .filter(|function| !claimed.iter().any(|name| named_by(&function.name, name)))
-        .map(|function| ContractMismatch::UndeclaredFunctionOnDisk { name: function.name.clone() });
+        .zip(&meant)
+        .filter(|(_, meant)| meant.is_none())
+        .map(|(name, _)| ContractMismatch::ClaimedFunctionNotOnDisk { name: (*name).to_owned() });
+    let undeclared = names()
+        .filter(|name| !meant.contains(&Some(name)))
+        .map(|name| ContractMismatch::UndeclaredFunctionOnDisk { name: name.to_owned() });
     absent.chain(undeclared).collect()
 }
 
@@ -48,9 +50,21 @@ pub fn check_stubs(on_disk: &[PublicFunction]) -> Vec<ContractMismatch> {
         .collect()
 }
 
+/// The one of several functions that a name means: the one that bears it, or the only one that it can mean.
+pub fn meant_among<'n>(functions: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
+    let mut fitting: Vec<&str> = functions.filter(|function| named_by(function, name)).collect();
+    if fitting.contains(&name) {
+        fitting.retain(|function| *function == name);
+    }
+    match fitting[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
 /// Whether two names can mean the same function: equal, or one is the other without its leading modules or
 /// type (`push` and `BoundedStack::push`, but not `Queue::push` and `BoundedStack::push`).
-pub fn named_by(function: &str, name: &str) -> bool {
+fn named_by(function: &str, name: &str) -> bool {
     let ends_with = |long: &str, short: &str| {
         long.strip_suffix(short).is_some_and(|front| front.is_empty() || front.ends_with("::"))
     };

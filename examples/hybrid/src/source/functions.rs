@@ -169,7 +169,7 @@ pub(super) fn for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-fn type_name(r#type: &Type) -> Option<String> {
+pub(super) fn type_name(r#type: &Type) -> Option<String> {
     match r#type {
         Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
         Type::Group(group) => type_name(&group.elem),

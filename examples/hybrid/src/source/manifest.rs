@@ -73,6 +73,13 @@ pub fn build_time(manifest: &str) -> BuildTime {
     }
 }
 
+/// The name that other crates, integration tests among them, know a package's library by.
+pub fn library_name(manifest: &str) -> Option<String> {
+    let table: Table = manifest.parse().ok()?;
+    let named = |section: &str| Some(table.get(section)?.get("name")?.as_str()?.replace('-', "_"));
+    named("lib").or_else(|| named("package"))
+}
+
 fn is_from_a_registry(name: &str, dependency: &Value) -> bool {
     // In the place of the standard library nobody would notice it.
     let is_a_name = !matches!(name, "std" | "core" | "alloc" | "proc_macro" | "test");

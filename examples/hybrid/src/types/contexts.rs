@@ -54,7 +54,7 @@ pub struct ImplTemplateCtx {
     pub hardening_hints: Vec<HardeningHint>,
 }
 
-/// What the mutation adversary is told (HY-105); it reads the files itself.
+/// What a mutation adversary is told; it reads the files itself. The graph has none, so no run makes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationTemplateCtx {

@@ -1,6 +1,7 @@
 //! The nine checks of a run, each with what came of it.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use super::StrictnessConfig;
 
@@ -50,10 +51,29 @@ pub struct CheckReport {
     pub detail: String,
 }
 
-/// What came of the nine checks (HY-155), in the order of their numbers.
+/// What was seen of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckOutcome {
+    /// What came of it.
+    pub status: VerificationStatus,
+    /// What was seen, or why not.
+    pub detail: String,
+}
+
+/// What came of the nine checks (HY-155), in the order of their numbers: always all nine, and all that have to block do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<CheckReport>", into = "Vec<CheckReport>")]
 pub struct LatticeReport(Vec<CheckReport>);
+
+/// Nine checks of which every one that blocks holds. A success cannot be made of anything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldLattice(LatticeReport);
+
+/// A list of checks that is none of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the nine checks in their order, with all blocking but the mutants'")]
+pub struct NotALattice;
 
 impl Check {
     /// Every check, in the order of their numbers.
@@ -75,24 +95,27 @@ impl Check {
     }
 }
 
-impl LatticeReport {
-    /// The nine checks, none of them reached yet.
-    pub fn new(strictness: StrictnessConfig) -> Self {
-        let not_reached = |check: Check| CheckReport {
-            check,
-            status: VerificationStatus::NotVerified,
-            blocking: check.blocks(strictness),
-            detail: "not reached".to_owned(),
-        };
-        Self(Check::ALL.map(not_reached).into())
+impl CheckOutcome {
+    /// What was seen, and whether it is as it should be.
+    pub fn new(holds: bool, detail: impl Into<String>) -> Self {
+        let status = if holds { VerificationStatus::Verified } else { VerificationStatus::NotVerified };
+        Self { status, detail: detail.into() }
     }
 
-    /// Notes what came of a check; what was noted before is replaced, since checks are repeated in loops.
-    pub fn record(&mut self, check: Check, status: VerificationStatus, detail: impl Into<String>) {
-        if let Some(report) = self.0.iter_mut().find(|report| report.check == check) {
-            report.status = status;
-            report.detail = detail.into();
-        }
+    fn not_reached() -> Self {
+        Self::new(false, "not reached")
+    }
+}
+
+impl LatticeReport {
+    /// The nine checks of a task; those without an outcome were not reached.
+    pub fn new(strictness: StrictnessConfig, outcomes: &BTreeMap<Check, CheckOutcome>) -> Self {
+        let report = |check: Check| {
+            let CheckOutcome { status, detail } =
+                outcomes.get(&check).cloned().unwrap_or_else(CheckOutcome::not_reached);
+            CheckReport { check, status, blocking: check.blocks(strictness), detail }
+        };
+        Self(Check::ALL.map(report).into())
     }
 
     /// The nine reports.
@@ -100,9 +123,47 @@ impl LatticeReport {
         &self.0
     }
 
-    /// Whether every check that blocks was borne out.
-    pub fn holds(&self) -> bool {
-        self.0.iter().all(|report| !report.blocking || report.status == VerificationStatus::Verified)
+    /// The checks that block and do not hold, because they failed or because nothing has reached them.
+    pub fn unmet(&self) -> Vec<CheckReport> {
+        let is_unmet = |report: &&CheckReport| report.blocking && report.status != VerificationStatus::Verified;
+        self.0.iter().filter(is_unmet).cloned().collect()
+    }
+}
+
+impl HeldLattice {
+    /// The nine checks.
+    pub fn report(&self) -> &LatticeReport {
+        &self.0
+    }
+}
+
+impl TryFrom<LatticeReport> for HeldLattice {
+    type Error = LatticeReport;
+
+    fn try_from(lattice: LatticeReport) -> Result<Self, LatticeReport> {
+        if lattice.unmet().is_empty() { Ok(Self(lattice)) } else { Err(lattice) }
+    }
+}
+
+impl From<HeldLattice> for LatticeReport {
+    fn from(held: HeldLattice) -> Self {
+        held.0
+    }
+}
+
+impl TryFrom<Vec<CheckReport>> for LatticeReport {
+    type Error = NotALattice;
+
+    fn try_from(reports: Vec<CheckReport>) -> Result<Self, NotALattice> {
+        let is_as_it_must_be = |report: &CheckReport| report.blocking || report.check == Check::MutantsCaught;
+        let are_all = reports.iter().map(|report| report.check).eq(Check::ALL);
+        if are_all && reports.iter().all(is_as_it_must_be) { Ok(Self(reports)) } else { Err(NotALattice) }
+    }
+}
+
+impl From<LatticeReport> for Vec<CheckReport> {
+    fn from(lattice: LatticeReport) -> Self {
+        lattice.0
     }
 }
 
@@ -110,29 +171,54 @@ impl LatticeReport {
 mod tests {
     use super::*;
 
-    /// HY-155, HY-123, CON-89: nine checks, each with its outcome and whether it blocks.
-    #[test]
-    fn nine_checks_are_reported() {
-        let mut report = LatticeReport::new(StrictnessConfig::default());
-        assert_eq!(report.checks().len(), 9);
-        assert!(!report.holds());
-        for check in Check::ALL.into_iter().filter(|check| *check != Check::MutantsCaught) {
-            report.record(check, VerificationStatus::Verified, "seen");
-        }
-        assert!(report.holds(), "mutants do not block by default");
-        report.record(Check::CoverageConfirmed, VerificationStatus::NotVerified, "prop_x calls nothing");
-        assert!(!report.holds());
-        let entry = &serde_json::to_value(&report).unwrap()[7];
-        let expected = serde_json::json!({"check": "CoverageConfirmed", "status": "NotVerified", "blocking": true,
-            "detail": "prop_x calls nothing"});
-        assert_eq!(entry, &expected);
+    fn seen(checks: impl IntoIterator<Item = Check>) -> BTreeMap<Check, CheckOutcome> {
+        checks.into_iter().map(|check| (check, CheckOutcome::new(true, "seen"))).collect()
     }
 
-    /// HY-152: the mutants block only when the task says so.
+    /// HY-155: nine checks, each with its outcome and whether it blocks. HY-123, CON-89: what was not reached is not verified.
     #[test]
-    fn mutants_block_in_strict_mode_only() {
-        assert!(!Check::MutantsCaught.blocks(StrictnessConfig::default()));
-        assert!(Check::MutantsCaught.blocks(StrictnessConfig::strict()));
-        assert!(Check::ALL[..6].iter().all(|check| check.blocks(StrictnessConfig::default())));
+    fn nine_checks_are_reported() {
+        let report = LatticeReport::new(StrictnessConfig::default(), &seen([Check::SkeletonBuilds]));
+        let reports = serde_json::to_value(&report).unwrap();
+        assert_eq!(reports.as_array().unwrap().len(), 9);
+        let expected = |check: &str, status: &str, blocking: bool, detail: &str| serde_json::json!({"check": check, "status": status, "blocking": blocking, "detail": detail});
+        assert_eq!(reports[1], expected("SkeletonBuilds", "Verified", true, "seen"));
+        assert_eq!(reports[6], expected("MutantsCaught", "NotVerified", false, "not reached"));
+        assert_eq!(reports[7], expected("CoverageConfirmed", "NotVerified", true, "not reached"));
+    }
+
+    /// A success takes every check that blocks; which those are, the task says in the one case of the mutants.
+    #[test]
+    fn a_blocking_check_that_was_not_reached_is_unmet() {
+        let (lenient, strict) = (StrictnessConfig::default(), StrictnessConfig::strict());
+        for check in Check::ALL {
+            let without = seen(Check::ALL.into_iter().filter(|other| *other != check));
+            let unmet = |strictness| -> Vec<Check> {
+                LatticeReport::new(strictness, &without).unmet().iter().map(|report| report.check).collect()
+            };
+            assert_eq!(unmet(strict), [check]);
+            let expected: &[Check] = if check == Check::MutantsCaught { &[] } else { &[check] };
+            assert_eq!(unmet(lenient), expected);
+            assert!(HeldLattice::try_from(LatticeReport::new(strict, &without)).is_err(), "{check:?}");
+        }
+        assert!(HeldLattice::try_from(LatticeReport::new(strict, &seen(Check::ALL))).is_ok());
+    }
+
+    /// What is read back is the nine checks too: a list that lacks one, or says of one that it does not block, is none.
+    #[test]
+    fn a_list_that_lacks_a_check_is_no_lattice() {
+        let whole = LatticeReport::new(StrictnessConfig::default(), &seen(Check::ALL));
+        let reports: Vec<CheckReport> = whole.clone().into();
+        let read =
+            |reports: &[CheckReport]| serde_json::from_value::<LatticeReport>(serde_json::to_value(reports).unwrap());
+        assert_eq!(read(&reports).unwrap(), whole);
+        assert!(read(&[]).is_err());
+        assert!(read(&reports[..8]).is_err());
+        let mut softened = reports.clone();
+        softened[7].blocking = false;
+        assert!(read(&softened).is_err());
+        let mut twice = reports;
+        twice[1] = twice[0].clone();
+        assert!(read(&twice).is_err());
     }
 }

@@ -51,11 +51,11 @@ pub use holes::{
 pub(crate) use identifier::is_identifier;
 pub use identifier::{Identifier, NotAnIdentifier};
 pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOutput};
-pub use lattice::{Check, CheckReport, LatticeReport, VerificationStatus};
+pub use lattice::{Check, CheckOutcome, CheckReport, HeldLattice, LatticeReport, NotALattice, VerificationStatus};
 pub use mutation::{MutationAdversaryOutput, MutationAdversaryResult, MutationType, SurvivingMutant, TestSuiteVerdict};
 pub use non_empty::{EmptyList, NonEmpty};
 pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};
-pub use result::{HybridFailure, HybridResult};
+pub use result::{HybridFailure, HybridResult, MutationAdversary, NotAVerdict, Verdict};
 pub use states::{
     BlindResults, ConflictState, GatedState, HybridMemory, ImplResult, MergedState, MutationFixInput,
     MutationFixTarget, SkeletonState, TestsResult, TrivialTestsError, TypesResult, ValidatedState, ValidationFailure,

@@ -1,10 +1,11 @@
-//! What the mutation adversary finds, and what follows from it.
+//! What a mutation adversary finds, and what follows from it. The graph has none: nothing in this file takes part in a run, and a
+//! result says so ([`MutationAdversary::NotRun`](super::MutationAdversary)).
 
 use super::PropertySketch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The mutation adversary's findings (HY-97). The number of survivors is the length of the list.
+/// The mutation adversary's findings. The number of survivors is the length of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationAdversaryOutput {
@@ -19,7 +20,7 @@ pub struct MutationAdversaryOutput {
     pub analysis: String,
 }
 
-/// A change to the implementation that no test notices (HY-96).
+/// A change to the implementation that no test notices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SurvivingMutant {
@@ -38,12 +39,12 @@ pub struct SurvivingMutant {
     /// What a test would have to look at.
     #[serde(alias = "smMissingTest")]
     pub missing_test: String,
-    /// A property that would catch it; may go into the next contract (HY-244).
+    /// A property that would catch it; may go into the next contract.
     #[serde(alias = "smSuggestedProp")]
     pub suggested_prop: PropertySketch,
 }
 
-/// The kinds of mutations (HY-95).
+/// The kinds of mutations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum MutationType {
     /// A limit is moved.
@@ -65,13 +66,13 @@ pub enum MutationType {
 }
 
 impl MutationType {
-    /// Whether a survivor of this kind fails the run even when survivors are otherwise only reported (HY-188).
+    /// Whether a survivor of this kind fails the run even when survivors are otherwise only reported.
     pub fn is_critical(&self) -> bool {
         matches!(self, Self::RemovedCheck | Self::ConditionFlip)
     }
 }
 
-/// What the survivors say about the tests (HY-131).
+/// What the survivors say about the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TestSuiteVerdict {
     /// Nothing survived.
@@ -82,7 +83,7 @@ pub enum TestSuiteVerdict {
     TestSuiteWeak,
 }
 
-/// The findings with the derived verdict (HY-130).
+/// The findings with the derived verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationAdversaryResult {

@@ -84,4 +84,8 @@ pub struct CoverageReport {
     /// Sketched properties that were not.
     #[serde(alias = "crSketchesUncovered")]
     pub sketches_uncovered: Vec<String>,
+    /// What cannot be seen in the test file, each with the reason. None of it counts above. Agents are not asked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub not_verified: Vec<String>,
 }

@@ -5,9 +5,9 @@ use interlocking::prelude::Failure;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlindResults, CoverageReport, CratePath, FailurePattern, FixAgentOutput, FunctionSpec, LatticeReport,
-    MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult, TypeHole,
-    UnderstandingState, WitnessReport,
+    BlindResults, CheckReport, CoverageReport, CratePath, FailurePattern, FixAgentOutput, FunctionSpec, HeldLattice,
+    LatticeReport, MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult,
+    TypeHole, UnderstandingState, WitnessReport,
 };
 use crate::paths::PathViolation;
 use crate::source::RefusedConstruct;
@@ -17,28 +17,132 @@ use crate::toolchain::Forgery;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HybridResult {
-    /// Whether everything that blocks held, and `main` was advanced.
-    pub success: bool,
+    /// Whether the run succeeded, why not, and the nine checks: `success`, `failure` and `lattice` on the wire.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// How many rounds of fixing there were.
     pub attempts: u8,
     /// The contract; empty if the run ended before there was one.
     pub spec: Vec<FunctionSpec>,
-    /// The recomputed coverage; `None` if the run ended before the tests were verified.
+    /// The recomputed coverage of the tests that were verified last; `None` if the run ended before any were.
     pub tests_coverage: Option<CoverageReport>,
     /// What the fix loop learnt.
     pub understanding: UnderstandingState,
     /// What the type adversary found, the last time it looked.
     pub type_adversary: Option<TypeAdversaryResult>,
-    /// What the mutation adversary found; `None` if it did not run or did not finish in time.
-    pub mutation_adversary: Option<MutationAdversaryResult>,
+    /// What the mutation adversary found.
+    pub mutation_adversary: MutationAdversary,
     /// The account of the run.
     pub witness: WitnessReport,
     /// What every agent call of the run cost, failed ones included.
     pub total_cost: Cost,
+}
+
+/// Whether a run succeeded. There is no success without every check that blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WireVerdict", into = "WireVerdict")]
+pub enum Verdict {
+    /// Everything that blocks holds, and `main` was advanced.
+    Success(HeldLattice),
+    /// It did not.
+    Failure {
+        /// What came of the checks all the same.
+        lattice: LatticeReport,
+        /// Why.
+        failure: Box<HybridFailure>,
+    },
+}
+
+/// The mutation adversary's part in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MutationAdversary {
+    /// It was not run: nobody has looked whether the tests catch mutants.
+    NotRun,
+    /// What it found.
+    Ran(MutationAdversaryResult),
+}
+
+/// A verdict as it is written.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireVerdict {
+    success: bool,
+    lattice: LatticeReport,
+    failure: Option<HybridFailure>,
+}
+
+/// A verdict that contradicts itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAVerdict {
+    /// A success whose checks do not hold.
+    #[error("a success in which a check that blocks does not hold")]
+    Unmet,
+    /// A success with a failure, or neither.
+    #[error("`success` and `failure` contradict each other")]
+    Contradiction,
+}
+
+impl HybridResult {
+    /// Whether the run succeeded.
+    pub fn succeeded(&self) -> bool {
+        matches!(self.verdict, Verdict::Success(_))
+    }
+
+    /// Why it did not; `None` exactly if it did.
+    pub fn failure(&self) -> Option<&HybridFailure> {
+        match &self.verdict {
+            Verdict::Success(_) => None,
+            Verdict::Failure { failure, .. } => Some(failure),
+        }
+    }
+
     /// The nine checks.
-    pub lattice: LatticeReport,
-    /// Why the run did not succeed; `None` exactly if it did.
-    pub failure: Option<HybridFailure>,
+    pub fn lattice(&self) -> &LatticeReport {
+        match &self.verdict {
+            Verdict::Success(held) => held.report(),
+            Verdict::Failure { lattice, .. } => lattice,
+        }
+    }
+
+    /// Takes back a success: what was verified could not be landed.
+    pub fn fail(&mut self, failure: HybridFailure) {
+        let (lattice, failure) = (self.lattice().clone(), Box::new(failure));
+        self.verdict = Verdict::Failure { lattice, failure };
+    }
+}
+
+impl Verdict {
+    /// A success if every check that blocks holds; otherwise a failure that names those that do not.
+    pub fn of(lattice: LatticeReport) -> Self {
+        match HeldLattice::try_from(lattice) {
+            Ok(held) => Self::Success(held),
+            Err(lattice) => {
+                let failure = Box::new(HybridFailure::ChecksUnmet { unmet: lattice.unmet() });
+                Self::Failure { lattice, failure }
+            }
+        }
+    }
+}
+
+impl From<Verdict> for WireVerdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Success(held) => Self { success: true, lattice: held.into(), failure: None },
+            Verdict::Failure { lattice, failure } => Self { success: false, lattice, failure: Some(*failure) },
+        }
+    }
+}
+
+impl TryFrom<WireVerdict> for Verdict {
+    type Error = NotAVerdict;
+
+    fn try_from(wire: WireVerdict) -> Result<Self, NotAVerdict> {
+        match (wire.success, wire.failure) {
+            (true, None) => HeldLattice::try_from(wire.lattice).map(Self::Success).map_err(|_| NotAVerdict::Unmet),
+            (false, Some(failure)) => Ok(Self::Failure { lattice: wire.lattice, failure: Box::new(failure) }),
+            _ => Err(NotAVerdict::Contradiction),
+        }
+    }
 }
 
 /// Why a run did not succeed. Each variant holds what the next attempt, human or not, has to know.
@@ -93,7 +197,13 @@ pub enum HybridFailure {
         /// What was learnt on the way.
         understanding: UnderstandingState,
     },
-    /// A mutant survived of a kind that must not (HY-140).
+    /// The run came to its end, and checks that block do not hold: they failed, or nothing has reached them.
+    #[error("checks that block do not hold: {}", named(unmet))]
+    ChecksUnmet {
+        /// Those checks.
+        unmet: Vec<CheckReport>,
+    },
+    /// A mutant survived of a kind that must not. No run makes it: the graph has no mutation adversary.
     #[error("{} critical mutants survive the tests", survivors.len())]
     CriticalMutantSurvived {
         /// Those mutants.
@@ -106,6 +216,14 @@ pub enum HybridFailure {
         property: String,
         /// What it really calls.
         actual_targets: Vec<String>,
+    },
+    /// Whether a property does what its agent claims cannot be seen in the test file.
+    #[error("whether `{property}` does what is claimed of it cannot be seen: {}", claims.join("; "))]
+    CoverageNotVerified {
+        /// The property.
+        property: String,
+        /// The claims, each with the reason.
+        claims: Vec<String>,
     },
     /// A function of the skeleton has a body (HY-142).
     #[error("`{function}` is implemented in the skeleton")]
@@ -171,7 +289,7 @@ pub enum HybridFailure {
         /// Those tests.
         tests: Vec<Forgery>,
     },
-    /// Tests and implementation cannot be merged, or markers were left behind (HY-251, HY-252).
+    /// Tests and implementation cannot be merged.
     #[error("the merge has conflicts in {} files", files.len())]
     MergeConflict {
         /// The files.
@@ -193,6 +311,11 @@ pub enum HybridFailure {
         /// Where, what, and the chain of causes.
         failure: Failure,
     },
+}
+
+fn named(unmet: &[CheckReport]) -> String {
+    let each = unmet.iter().map(|report| format!("{:?} ({})", report.check, report.detail));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 impl From<Failure> for HybridFailure {

@@ -156,7 +156,7 @@ pub struct MergedState {
     pub understanding: UnderstandingState,
 }
 
-/// The merge left conflicts (HY-251).
+/// The merge left conflicts. No run makes it: a conflict ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConflictState {
@@ -199,7 +199,7 @@ pub struct ValidatedState {
     pub tests_passed: u32,
 }
 
-/// Survivors that keep the run from succeeding (HY-145).
+/// Survivors that keep the run from succeeding. No run makes it: the graph has no mutation adversary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationFixInput {
@@ -223,7 +223,7 @@ pub struct MutationFixTarget {
     pub reason: String,
 }
 
-/// What a run remembers beside its tokens (HY-253). Never part of a schema.
+/// What a run remembers beside its tokens. Never part of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HybridMemory {
@@ -246,8 +246,6 @@ pub struct HybridMemory {
     /// What the last failed validation looked like.
     #[serde(default)]
     pub last_round: Option<super::FailedRound>,
-    /// How often the tests were strengthened.
-    pub mutation_fix_attempt: u8,
     /// What the type adversary found, the last time it looked.
     pub type_adversary: Option<TypeAdversaryResult>,
     /// What the verified tests cover.
@@ -255,7 +253,7 @@ pub struct HybridMemory {
     /// What the fix loop has learnt.
     pub understanding: UnderstandingState,
     /// What came of the checks so far.
-    pub lattice: Option<super::LatticeReport>,
+    pub checks: std::collections::BTreeMap<super::Check, super::CheckOutcome>,
     /// The last repair of the implementation.
     pub last_fix: Option<super::FixAgentOutput>,
     /// The types agent's conversation, continued by repairs of the types.

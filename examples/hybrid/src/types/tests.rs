@@ -104,7 +104,7 @@ fn a_contract_in_original_names_parses() {
     assert!(written.contains(r#""edgeCase":false"#) && !written.contains("fnName"), "{written}");
 }
 
-/// HY-78, HY-84, HY-85, HY-93, HY-95, HY-100, HY-118, HY-131: every variant of every enum.
+/// Every variant of every enum.
 #[test]
 fn every_variant_keeps_its_name() {
     fn names<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(names: &[&str], open: Option<&str>) {
@@ -116,12 +116,15 @@ fn every_variant_keeps_its_name() {
         }
         assert!(serde_json::from_value::<T>(json!("Nothing")).is_err());
     }
+    // HY-78
     names::<PropertyType>(
         &["Inverse", "Idempotent", "Commutative", "Associative", "Identity", "Preservation", "Boundary", "Monotonic"],
         Some("Other"),
     );
+    // HY-84, HY-85
     names::<HoleType>(&["RepresentableInvalid", "LeakyAbstraction", "PartialFunction", "TypeConfusion"], None);
     names::<Severity>(&["Critical", "Major", "Minor", "Informational"], None);
+    // HY-93
     names::<FixType>(&["EdgeCaseFix", "LogicFix", "TypeFix", "BoundaryFix", "InitializationFix"], Some("OtherFix"));
     names::<MutationType>(
         &[
@@ -135,7 +138,9 @@ fn every_variant_keeps_its_name() {
         ],
         Some("OtherMutation"),
     );
+    // HY-100
     names::<FailureType>(&["PropertyFailed", "ExceptionThrown", "Timeout", "UndefinedHit", "ParseError"], None);
+    // HY-118
     names::<TypeSystemVerdict>(&["TypeSystemSound", "TypeSystemMinorHoles", "TypeSystemHasHoles"], None);
     names::<TestSuiteVerdict>(&["TestSuiteRobust", "TestSuiteHasGaps", "TestSuiteWeak"], None);
 }
@@ -151,9 +156,10 @@ fn a_function_needs_an_example_and_a_property() {
     }
 }
 
-/// HY-82, HY-83, HY-86, HY-87, HY-88, HY-89, HY-90, HY-91, HY-92, HY-94, HY-96, HY-97, HY-251: what agents answer.
+/// What agents answer.
 #[test]
 fn answers_have_one_form() {
+    // HY-82, HY-83, HY-86
     check::<TypesAgentOutput>("tao", types_output());
     check::<TypeHole>("th", hole());
     check::<TypeAdversaryOutput>("tao", json!({"holes": [hole()], "analysis": "a", "confident": true}));
@@ -161,6 +167,7 @@ fn answers_have_one_form() {
         "coversExamples": [{"function": "push", "index": 0}], "coversSketch": "p"});
     let coverage = json!({"functionsCovered": ["push"], "functionsUncovered": [], "examplesCovered": 1,
         "examplesTotal": 2, "sketchesCovered": [], "sketchesUncovered": ["p"]});
+    // HY-87, HY-88, HY-89
     check::<PropertyWritten>("pw", written.clone());
     check::<CoverageReport>("cr", coverage.clone());
     check::<TestsAgentOutput>(
@@ -169,32 +176,38 @@ fn answers_have_one_form() {
         "commitMsg": "c", "strategy": "s", "blocker": "b"}),
     );
     let implemented = json!({"name": "push", "approach": "a", "complexity": null, "handlesEdges": ["e"]});
+    // HY-90, HY-91
     check::<FunctionImplemented>("fi", implemented.clone());
     check::<ImplAgentOutput>(
         "impl",
         json!({"functions": [implemented], "dataRepr": "d", "designNotes": "n",
         "buildPassed": true, "commitMsg": "c", "blocker": null}),
     );
+    // HY-92, HY-94
     check::<FixApplied>("fa", fix_applied());
     check::<FixAgentOutput>(
         "fix",
         json!({"changes": [fix_applied()], "buildPassed": false, "commitMsg": "c",
         "blocker": null}),
     );
+    // No run has these.
     check::<SurvivingMutant>("sm", survivor());
     check::<MutationAdversaryOutput>("mut", json!({"mutantsTried": 3, "survivors": [survivor()], "analysis": "a"}));
     check::<ConflictResolveOutput>("", json!({"filesResolved": ["f"], "resolutionNotes": "n", "blocker": null}));
 }
 
-/// HY-99, HY-102, HY-114, HY-127, HY-132, HY-133: what the program works out.
+/// What the program works out.
 #[test]
 fn findings_have_one_form() {
+    // HY-99, HY-127
     check::<StructuredFailure>("sf", failure());
     check::<FailurePattern>("fp", pattern());
     check::<UnderstandingState>("us", understanding());
+    // HY-102, HY-114
     check::<HardeningHint>("hh", json!({"context": "c", "guidance": "g", "source": "typeAdversary"}));
     check::<TrivialTestsFeedback>("ttf", json!({"whyRejected": "w", "propertiesWrote": ["p"], "suggestion": "s"}));
     let observation = json!({"node": "tests", "phase": "blind", "progress": "wrote 3", "concerns": []});
+    // HY-132, HY-133
     check::<NodeObservation>("no", observation.clone());
     check::<WitnessReport>(
         "wr",
@@ -208,7 +221,7 @@ fn findings_have_one_form() {
     );
 }
 
-/// HY-103, HY-104, HY-105, HY-106: contexts, field by field: no worktree path, no session, no cost.
+/// HY-103, HY-104, HY-106: contexts, field by field: no worktree path, no session, no cost.
 #[test]
 fn contexts_hold_only_what_prompts_need() {
     let echoes = json!({"fromImpl": ["Stack::push"], "fromTests": ["prop_push"]});
@@ -224,6 +237,7 @@ fn contexts_hold_only_what_prompts_need() {
         json!({"typeName": "Stack", "constructors": ["new"], "functions": [function()],
         "implPath": "src/lib.rs", "echoes": null, "hardeningHints": []}),
     );
+    // No run has this one.
     check::<MutationTemplateCtx>(
         "mtc",
         json!({"implPath": "src/lib.rs", "testPath": "tests/p.rs",
@@ -261,34 +275,39 @@ fn gated() -> Value {
     json!({"skeleton": skeleton, "typeAdversary": adversary})
 }
 
-/// HY-115, HY-116, HY-117, HY-119, HY-120, HY-121, HY-122, HY-113, HY-124, HY-125, HY-128, HY-129, HY-253: every state
-/// survives being stored.
+/// Every state survives being stored.
 #[test]
 fn states_have_one_form() {
     let gated = gated();
+    // HY-115, HY-116, HY-117, HY-119
     check::<TypesResult>("tr", gated["skeleton"]["typesResult"].clone());
     check::<SkeletonState>("ss", gated["skeleton"].clone());
     check::<TypeAdversaryResult>("tar", gated["typeAdversary"].clone());
     check::<GatedState>("gs", gated.clone());
     let blind = blind_results();
+    // HY-120, HY-121, HY-122
     check::<TestsResult>("tests", blind["tests"].clone());
     check::<ImplResult>("impl", blind["impl"].clone());
     check::<BlindResults>("br", blind.clone());
     let feedback = json!({"whyRejected": "w", "propertiesWrote": ["p"], "suggestion": "s"});
+    // HY-113
     check::<TrivialTestsError>(
         "tte",
         json!({"blindResults": blind, "message": "m", "attempt": 1,
         "feedback": feedback}),
     );
     let verified = json!({"blindResults": blind, "externalVerified": true});
+    // HY-124, HY-125
     check::<VerifiedResults>("vr", verified.clone());
     let merged = json!({"verifiedResults": verified, "mergeWorktree": "/r/merge", "understanding": understanding()});
     check::<MergedState>("ms", merged.clone());
+    // No run has this one.
     check::<ConflictState>(
         "",
         json!({"verifiedResults": verified, "mergeWorktree": "/r/merge",
         "conflictedFiles": ["src/lib.rs"], "testsContext": "t", "implContext": "i"}),
     );
+    // HY-128, HY-129
     check::<ValidationFailure>(
         "vf",
         json!({"mergedState": merged, "failures": [failure()],
@@ -296,6 +315,7 @@ fn states_have_one_form() {
     );
     let validated = json!({"mergedState": merged, "testsPassed": 7});
     check::<ValidatedState>("vs", validated.clone());
+    // No run has this one.
     check::<MutationFixInput>(
         "",
         json!({"validated": validated, "survivors": [survivor()],
@@ -304,7 +324,8 @@ fn states_have_one_form() {
     let memory: HybridMemory =
         serde_json::from_value(json!({"functions": [function()], "gated": gated, "typeFixAttempt": 1,
         "priorTypeFixes": [], "trivialTestsAttempt": 2, "trivialFeedback": feedback, "fixAttempt": 3,
-        "lastRound": {"signatures": ["s"], "failures": 4}, "mutationFixAttempt": 0}))
+        "lastRound": {"signatures": ["s"], "failures": 4},
+        "checks": {"SkeletonBuilds": {"status": "Verified", "detail": "it builds"}}}))
         .unwrap();
     assert_eq!((memory.type_fix_attempt, memory.trivial_tests_attempt, memory.fix_attempt), (1, 2, 3));
     assert!(memory.gated.is_some() && memory.trivial_feedback.is_some() && memory.last_round.is_some());
@@ -315,10 +336,41 @@ fn states_have_one_form() {
     assert!(serde_json::from_value::<TypesResult>(unnamed).is_err(), "a session id is no path");
 }
 
+fn result(success: bool, lattice: &LatticeReport, failure: &Value) -> Value {
+    json!({"success": success, "attempts": 1, "spec": [function()],
+        "testsCoverage": null, "understanding": understanding(), "typeAdversary": gated()["typeAdversary"],
+        "mutationAdversary": "NotRun", "witness": {"observations": [], "narrative": "n", "concerns": [],
+        "suggestions": []}, "totalCost": 125_000, "lattice": lattice, "failure": failure})
+}
+
+/// The nine checks, of which those hold that do not lack.
+fn lattice(lacking: &[Check]) -> LatticeReport {
+    let outcome = |check: &Check| (*check, CheckOutcome::new(!lacking.contains(check), "seen"));
+    LatticeReport::new(StrictnessConfig::default(), &Check::ALL.iter().map(outcome).collect())
+}
+
+/// A result that says success of a run in which a check that blocks does not hold cannot be read, nor one that says both or
+/// neither of success and failure.
+#[test]
+fn a_success_is_one_whose_checks_hold() {
+    let failure = json!({"StubNotUndefined": {"function": "f"}});
+    let read = |success, lacking: &[Check], failure: &Value| {
+        let value = result(success, &lattice(lacking), failure);
+        serde_json::from_value::<HybridResult>(value).map_err(|error| error.to_string())
+    };
+    assert!(read(true, &[], &json!(null)).unwrap().succeeded());
+    assert!(read(true, &[Check::MutantsCaught], &json!(null)).unwrap().succeeded(), "it does not block here");
+    let unmet = read(true, &[Check::CoverageConfirmed], &json!(null)).unwrap_err();
+    assert!(unmet.contains("a check that blocks does not hold"), "{unmet}");
+    assert!(read(true, &[], &failure).is_err() && read(false, &[], &json!(null)).is_err());
+    let mut landed = read(true, &[], &json!(null)).unwrap();
+    landed.fail(HybridFailure::StubNotUndefined { function: "f".to_owned() });
+    assert_eq!(landed, read(false, &[], &failure).unwrap());
+}
+
 /// HY-134, HY-238, CON-82, CON-88: the result is data, with the typed reason of a failure.
 #[test]
 fn the_result_is_data() {
-    let lattice = serde_json::to_value(LatticeReport::new(StrictnessConfig::default())).unwrap();
     let failures = [
         json!(null),
         json!({"TypeFixBudgetExhausted": {"attempts": 5, "lastHoles": [hole()], "priorFixes": []}}),
@@ -328,7 +380,10 @@ fn the_result_is_data() {
         json!({"BuildFailedAfterFix": {"output": {"changes": [], "buildPassed": true, "commitMsg": "c",
             "blocker": null}, "diagnostics": "d"}}),
         json!({"FixBudgetExhausted": {"attempts": 5, "understanding": understanding()}}),
+        json!({"ChecksUnmet": {"unmet": [{"check": "MutantsCaught", "status": "NotVerified", "blocking": true,
+            "detail": "not reached"}]}}),
         json!({"CriticalMutantSurvived": {"survivors": [survivor()]}}),
+        json!({"CoverageNotVerified": {"property": "p", "claims": ["c"]}}),
         json!({"CoverageClaimMismatch": {"property": "p", "actualTargets": ["f"]}}),
         json!({"StubNotUndefined": {"function": "f"}}),
         json!({"ClaimedFunctionNotOnDisk": {"name": "f"}}),
@@ -337,13 +392,7 @@ fn the_result_is_data() {
         json!({"MergeConflict": {"files": ["src/lib.rs"]}}),
     ];
     for failure in failures {
-        check::<HybridResult>(
-            "",
-            json!({"success": failure.is_null(), "attempts": 1, "spec": [function()],
-            "testsCoverage": null, "understanding": understanding(), "typeAdversary": gated()["typeAdversary"],
-            "mutationAdversary": null, "witness": {"observations": [], "narrative": "n", "concerns": [],
-            "suggestions": []}, "totalCost": 125_000, "lattice": lattice, "failure": failure}),
-        );
+        check::<HybridResult>("", result(failure.is_null(), &lattice(&[]), &failure));
     }
 }
 
@@ -386,7 +435,7 @@ fn starting_values() {
     assert!(start.converging);
 }
 
-/// HY-188: which survivors are critical, for every kind.
+/// Which survivors are critical, for every kind.
 #[test]
 fn critical_kinds_of_mutants() {
     use MutationType::*;
@@ -404,7 +453,7 @@ fn critical_kinds_of_mutants() {
     assert_eq!(critical, [ConditionFlip, RemovedCheck]);
 }
 
-/// HY-08, HY-82, HY-86, HY-89, HY-91, HY-94, HY-97: the schemas that agents are given.
+/// The schemas that agents are given.
 #[test]
 fn schemas_stay_as_they_are() {
     fn check<T: JsonSchema>(name: &str) {
@@ -412,16 +461,19 @@ fn schemas_stay_as_they_are() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/");
         expect_file![format!("{path}{name}.json")].assert_eq(&format!("{schema}\n"));
     }
+    // HY-82, HY-86
     check::<TypesAgentOutput>("types_agent_output");
     check::<TypeAdversaryOutput>("type_adversary_output");
+    // HY-89, HY-91, HY-94
     check::<TestsAgentOutput>("tests_agent_output");
     check::<ImplAgentOutput>("impl_agent_output");
     check::<FixAgentOutput>("fix_agent_output");
+    // No agent is given these.
     check::<MutationAdversaryOutput>("mutation_adversary_output");
     check::<ConflictResolveOutput>("conflict_resolve_output");
 }
 
-/// HY-80, HY-86, HY-265: the schema demands examples and properties, and asks nobody for a verdict or a ranking.
+/// HY-80, HY-86: the schema demands examples and properties, and asks nobody for a verdict.
 #[test]
 fn schemas_demand_and_leave_out_what_they_should() {
     let types = serde_json::to_value(schemars::schema_for!(TypesAgentOutput)).unwrap();
@@ -431,4 +483,46 @@ fn schemas_demand_and_leave_out_what_they_should() {
     let adversary = serde_json::to_value(schemars::schema_for!(TypeAdversaryOutput)).unwrap();
     let fields: Vec<_> = adversary["properties"].as_object().unwrap().keys().collect();
     assert_eq!(fields, ["analysis", "confident", "holes"]);
+}
+
+/// HY-265: of all that agents are asked for, that nodes hand on, that a run remembers and that comes of it, nothing ranks how far
+/// anybody is trusted; only the type adversary says, for information, whether it is confident.
+#[test]
+fn nothing_ranks_trust() {
+    fn keys(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+                found.push(name.to_lowercase());
+                keys(value, found);
+            }),
+            Value::Array(elements) => elements.iter().for_each(|value| keys(value, found)),
+            _ => {}
+        }
+    }
+    let memory = HybridMemory { gated: Some(serde_json::from_value(gated()).unwrap()), ..HybridMemory::default() };
+    let verified = json!({"blindResults": blind_results(), "externalVerified": true});
+    let merged = json!({"verifiedResults": verified, "mergeWorktree": "/r/merge", "understanding": understanding()});
+    let state: ValidatedState = serde_json::from_value(json!({"mergedState": merged, "testsPassed": 7})).unwrap();
+    let told: TestsTemplateCtx = serde_json::from_value(json!({"typeName": "Stack", "constructors": ["new"],
+        "functions": [function()], "testPath": "tests/p.rs", "hardeningHints": []}))
+    .unwrap();
+    let output: HybridResult = serde_json::from_value(result(true, &lattice(&[]), &json!(null))).unwrap();
+    let all = [
+        serde_json::to_value(schemars::schema_for!(TypesAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(TypeAdversaryOutput)),
+        serde_json::to_value(schemars::schema_for!(TestsAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(ImplAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(FixAgentOutput)),
+        serde_json::to_value(memory),
+        serde_json::to_value(state),
+        serde_json::to_value(told),
+        serde_json::to_value(output),
+    ];
+    let mut names = Vec::new();
+    all.into_iter().for_each(|value| keys(&value.unwrap(), &mut names));
+    assert!(names.contains(&"externalverified".to_owned()) && names.contains(&"lattice".to_owned()), "it looks inside");
+    names.retain(|name| ["trust", "confid", "rank", "weight"].iter().any(|word| name.contains(word)));
+    names.sort();
+    names.dedup();
+    assert_eq!(names, ["confident"]);
 }

@@ -41,7 +41,7 @@ pub fn impl_context(
     }
 }
 
-/// What the mutation adversary is told (HY-110): paths from the task, the contract from the types agent (CON-85).
+/// What a mutation adversary is told; the graph has none. Paths from the task, the contract from the types agent (CON-85).
 pub fn mutation_context(spec: &StackSpec, functions: &[FunctionSpec]) -> MutationTemplateCtx {
     MutationTemplateCtx {
         impl_path: spec.impl_path.clone(),
@@ -131,7 +131,7 @@ mod tests {
         HardeningHint { context: "c".to_owned(), guidance: "g".to_owned(), source: "typeAdversary".to_owned() }
     }
 
-    /// HY-81, HY-107, HY-108, HY-106: both sides get the same contract, each its own path, neither the other's.
+    /// HY-106: both sides get the same contract, each its own path, neither the other's.
     #[test]
     fn both_sides_get_the_same_contract() {
         let feedback = TrivialTestsFeedback {
@@ -139,13 +139,29 @@ mod tests {
             properties_wrote: vec!["p".to_owned()],
             suggestion: "s".to_owned(),
         };
-        let tests = tests_context(&gated(), Some(feedback.clone()), None, vec![hint()]);
-        let implementation = impl_context(&gated(), None, vec![hint()]);
+        let names = |name: &str| vec![Identifier::new(name).unwrap()];
+        let echoes = EchoChannel { from_impl: names("push"), from_tests: names("prop_push") };
+        let tests = tests_context(&gated(), Some(feedback.clone()), Some(echoes.clone()), vec![hint()]);
+        let implementation = impl_context(&gated(), Some(echoes.clone()), vec![hint()]);
+        // HY-81
         assert_eq!(tests.functions, implementation.functions);
-        assert_eq!(tests.functions, gated().skeleton.types_result.output.functions);
-        assert_eq!((&tests.type_name, &tests.constructors), (&implementation.type_name, &implementation.constructors));
+        // HY-107, HY-108: the types' name, constructors and functions, and what else was given.
+        for (type_name, constructors, functions, given, hints) in [
+            (&tests.type_name, &tests.constructors, &tests.functions, &tests.echoes, &tests.hardening_hints),
+            (
+                &implementation.type_name,
+                &implementation.constructors,
+                &implementation.functions,
+                &implementation.echoes,
+                &implementation.hardening_hints,
+            ),
+        ] {
+            assert_eq!((type_name.as_str(), &constructors[..]), ("Stack", &["Stack::new".to_owned()][..]));
+            assert_eq!(functions, &[function("push"), function("pop")]);
+            assert_eq!((given.as_ref(), &hints[..]), (Some(&echoes), &[hint()][..]));
+        }
         assert_eq!(tests.prior_feedback, Some(feedback));
-        assert_eq!((&tests.hardening_hints, &implementation.hardening_hints), (&vec![hint()], &vec![hint()]));
+        assert_eq!((tests.test_path.as_str(), implementation.impl_path.as_str()), ("tests/p.rs", "src/lib.rs"));
         let (tests, implementation) =
             (serde_json::to_string(&tests).unwrap(), serde_json::to_string(&implementation).unwrap());
         assert!(tests.contains("tests/p.rs") && !tests.contains("src/lib.rs"));
@@ -155,7 +171,6 @@ mod tests {
         }
     }
 
-    /// HY-110, CON-85.
     #[test]
     fn the_mutation_adversary_gets_paths_and_contract() {
         let spec = StackSpec {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::source::PropertyTest;
+use crate::source::{Exercise, TestFile};
 use crate::types::{FailurePattern, FailureType, FunctionSpec, StructuredFailure};
 
 /// What makes two failures the same (HY-181): the property, the kind of failure, and the message without what
@@ -58,14 +58,10 @@ fn push_value(text: &mut String) {
 }
 
 /// The functions of the contract a failing property calls; what the fix agent has to look at.
-pub fn affected_functions(
-    failure: &StructuredFailure,
-    on_disk: &[PropertyTest],
-    functions: &[FunctionSpec],
-) -> Vec<String> {
+pub fn affected_functions(failure: &StructuredFailure, on_disk: &TestFile, functions: &[FunctionSpec]) -> Vec<String> {
     let bare = failure.property_name.rsplit("::").next().unwrap_or_default();
-    let test = on_disk.iter().find(|test| test.name == bare);
-    let called = |function: &&FunctionSpec| test.is_some_and(|test| test.exercises(&function.name));
+    let Some(test) = on_disk.named(bare) else { return Vec::new() };
+    let called = |function: &&FunctionSpec| on_disk.calls(test, &function.name) == Exercise::Seen;
     functions.iter().filter(called).map(|function| function.name.clone()).collect()
 }
 
@@ -124,6 +120,7 @@ fn add_functions(pattern: &mut FailurePattern, functions: Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Sources;
     use proptest::prelude::*;
 
     fn failure(name: &str, message: &str, counterexample: &str) -> StructuredFailure {
@@ -190,8 +187,14 @@ mod tests {
             .unwrap()
         };
         let contract = [function("Stack::push"), function("Stack::pop"), function("Stack::peek")];
-        let calls = ["pop", "Stack::push", "vec"].map(str::to_owned).to_vec();
-        let on_disk = [PropertyTest { name: "prop_undo".to_owned(), line: 1, calls }];
+        let methods = ["push", "pop", "peek"].map(|name| format!("pub fn {name}(&mut self) {{ todo!() }}")).concat();
+        let on_disk = TestFile::read(Sources {
+            library: "stack",
+            implementation: ("src/lib.rs", &format!("pub struct Stack; impl Stack {{ {methods} }}")),
+            tests: ("tests/p.rs", "#[test] fn prop_undo(s: stack::Stack) { s.push(); s.pop(); vec![1].peek(); }"),
+            prefix: "prop_",
+        })
+        .unwrap();
         let affected = |name: &str| affected_functions(&failure(name, "m", "c"), &on_disk, &contract);
         assert_eq!(affected("suite::prop_undo"), ["Stack::push", "Stack::pop"]);
         assert_eq!(affected("prop_other"), [""; 0]);

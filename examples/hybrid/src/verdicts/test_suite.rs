@@ -1,11 +1,11 @@
-//! Are the tests good enough, going by the mutants they let live?
+//! Are the tests good enough, going by the mutants they let live? No run asks this: the graph has no mutation adversary.
 
 use crate::types::{
     HardeningHint, MutationAdversaryOutput, MutationAdversaryResult, MutationFixTarget, SurvivingMutant,
     TestSuiteVerdict,
 };
 
-/// The adversary's numbers cannot be true (HY-190).
+/// The adversary's numbers cannot be true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{survived} of {tried} mutants are said to have survived; count every mutant that was considered, at least one"
@@ -17,7 +17,7 @@ pub struct ImplausibleCount {
     pub survived: usize,
 }
 
-/// What the survivors say about the tests (HY-189): none is robust, more than half is weak, exactly half is not.
+/// What the survivors say about the tests: none is robust, more than half is weak, exactly half is not.
 pub fn test_suite_verdict(tried: u32, survived: usize) -> Result<TestSuiteVerdict, ImplausibleCount> {
     let implausible = ImplausibleCount { tried, survived };
     let count = u32::try_from(survived).map_err(|_| implausible)?;
@@ -30,18 +30,18 @@ pub fn test_suite_verdict(tried: u32, survived: usize) -> Result<TestSuiteVerdic
     }
 }
 
-/// The adversary's report with its verdict (HY-130); the number of survivors is the list's length (HY-97).
+/// The adversary's report with its verdict; the number of survivors is the list's length.
 pub fn mutation_adversary_result(output: MutationAdversaryOutput) -> Result<MutationAdversaryResult, ImplausibleCount> {
     let verdict = test_suite_verdict(output.mutants_tried, output.survivors.len())?;
     Ok(MutationAdversaryResult { output, verdict })
 }
 
-/// The survivors that fail a run even when survivors are otherwise only reported (HY-187, HY-188).
+/// The survivors that fail a run even when survivors are otherwise only reported.
 pub fn critical_survivors(survivors: &[SurvivingMutant]) -> Vec<SurvivingMutant> {
     survivors.iter().filter(|survivor| survivor.mutation_type.is_critical()).cloned().collect()
 }
 
-/// What to add to the tests because of the survivors (HY-145).
+/// What to add to the tests because of the survivors.
 pub fn mutation_fix_targets(survivors: &[SurvivingMutant]) -> Vec<MutationFixTarget> {
     let target = |survivor: &SurvivingMutant| MutationFixTarget {
         function: survivor.function.clone(),
@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    /// HY-189, HY-131: the boundaries, exactly half included.
+    /// The boundaries, exactly half included.
     #[test]
     fn more_than_half_is_weak() {
         let cases = [
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// HY-190: numbers that cannot be are refused, not judged.
+    /// Numbers that cannot be are refused, not judged.
     #[test]
     fn impossible_numbers_are_refused() {
         for (tried, survived) in [(0, 0), (0, 1), (1, 2), (4, usize::MAX)] {
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// HY-97, HY-130: the count is the list's length.
+    /// The count is the list's length.
     #[test]
     fn the_verdict_counts_the_list() {
         let survivors = vec![survivor(MutationType::OffByOne), survivor(MutationType::RemovedCheck)];
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(mutation_adversary_result(output).unwrap().verdict, TestSuiteWeak);
     }
 
-    /// HY-145, HY-188, HY-244: critical ones are told apart, and each survivor becomes something to write.
+    /// Critical ones are told apart, and each survivor becomes something to write.
     #[test]
     fn survivors_become_work() {
         let survivors = [survivor(MutationType::OffByOne), survivor(MutationType::ConditionFlip)];

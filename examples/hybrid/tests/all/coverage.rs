@@ -33,7 +33,10 @@ async fn reports_that_do_not_hold_are_sent_back() {
     let unseen = tests(|report| report["selfVerified"] = false.into());
     let play = play()
         .then(unseen)
-        .then(with_a_false_claim().asked("their agent says that it did not see them fail"))
+        .then(
+            with_a_false_claim()
+                .asked("they were not seen to fail before they were handed in: the agent does not say so"),
+        )
         .then(without_a_sketch().asked(
             "`prop_new_stack_is_empty` is said to exercise BoundedStack::pop, but it does not; it calls \
              BoundedStack::with_capacity, BoundedStack::peek, BoundedStack::height",
@@ -44,7 +47,7 @@ async fn reports_that_do_not_hold_are_sent_back() {
     let result = stage.assert_landed(&ended);
     let trace = stage.trace();
     assert_eq!((trace.visits("tests"), trace.visits("tests_reject"), trace.visits("implementation")), (4, 3, 1));
-    assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so"));
+    assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so, and so it is"));
     assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds"));
     // All of one conversation.
     let calls = stage.calls_of("tests");
@@ -88,4 +91,71 @@ async fn missing_properties_matter_if_the_task_says_so() {
     let result = lenient.assert_landed(&accepted);
     assert_eq!(result.tests_coverage.unwrap().sketches_uncovered, ["prop_peek_changes_nothing"]);
     assert_eq!(result.witness.suggestions, ["Write the sketched property `prop_peek_changes_nothing`."]);
+}
+
+/// The happy report with a file of seven properties of these bodies, named as it says.
+fn properties(begins: &str, body: &str) -> Turn {
+    let mut turn = tests(|_| ());
+    let names: Vec<String> = turn.answer["properties"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap().to_owned())
+        .collect();
+    let each = names.iter().map(|name| format!("#[test]\nfn {name}() {{ {body} }}\n"));
+    *turn.file() = format!("{begins}\n{}", each.collect::<String>());
+    turn.any_times = true;
+    turn
+}
+
+/// HY-153, HY-157: seven properties that make a stack and then use a vector are red on the stubs, and exercise nothing of what
+/// they are said to.
+#[tokio::test(flavor = "multi_thread")]
+async fn properties_of_something_else_cover_nothing() {
+    let body = "let _stack = BoundedStack::with_capacity(1); let mut v = Vec::new(); v.push(4); \
+                assert_eq!(v.pop(), Some(4)); assert_eq!(v.len(), 0);";
+    let stage = Stage::new(play().then(properties("use bounded_stack::BoundedStack;", body))).await.at_most(1);
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::CoverageClaimMismatch { property, actual_targets } = failure else { panic!("{failure:?}") };
+    assert_eq!(
+        (property.as_str(), &actual_targets[..]),
+        ("prop_new_stack_is_empty", &["BoundedStack::with_capacity".to_owned()][..])
+    );
+    assert!(check(&result, Check::TestsFailOnSkeleton).0 && !check(&result, Check::CoverageConfirmed).0);
+    let coverage = result.tests_coverage.unwrap();
+    assert_eq!(
+        (coverage.functions_covered, coverage.examples_covered),
+        (vec!["BoundedStack::with_capacity".to_owned()], 0)
+    );
+    assert_eq!(coverage.sketches_covered, [""; 0]);
+}
+
+/// HY-156: where the file does not show what a property calls, it is not taken to call it. The agent is told what could not be
+/// seen and how it can be, and in the end that is the reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_that_cannot_be_seen_are_not_verified() {
+    let begins = "use bounded_stack::BoundedStack;\n\
+        macro_rules! use_it { ($stack:expr) => { assert_eq!($stack.push(4), Ok(())); assert_eq!($stack.pop(), Some(4)); \
+        assert_eq!($stack.peek(), None); assert_eq!($stack.height(), 0) } }";
+    let body = "let mut stack = BoundedStack::with_capacity(1); use_it!(stack);";
+    let stage = Stage::new(play().then(properties(begins, body))).await.at_most(1);
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::CoverageNotVerified { property, claims } = failure else { panic!("{failure:?}") };
+    assert_eq!(property, "prop_new_stack_is_empty");
+    let first = "calling `BoundedStack::height`: line 4: it is named inside `use_it!`, which cannot be looked into";
+    assert_eq!(claims[0], first);
+    let (verified, detail) = check(&result, Check::CoverageConfirmed);
+    assert!(!verified && detail.contains(first), "{detail}");
+    let told = &stage.calls_of("tests")[1].prompt;
+    assert!(told.contains(first) && told.contains("Claim only what can be read in the file"), "{told}");
+    let coverage = result.tests_coverage.unwrap();
+    assert_eq!(coverage.functions_covered, ["BoundedStack::with_capacity"]);
+    assert!(
+        coverage
+            .not_verified
+            .iter()
+            .any(|what| what.starts_with("`prop_new_stack_is_empty`: calling `BoundedStack::height`"))
+    );
 }

@@ -66,7 +66,7 @@ async fn the_contract_is_what_is_on_disk() {
     assert!(stage.archive().is_empty());
 }
 
-/// HY-24, HY-33: an adversary that writes is found out, and what it wrote is gone. One that also commits leaves a clean
+/// An adversary that writes is found out, and what it wrote is gone. One that also commits leaves a clean
 /// worktree, and is found out too.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_adversary_only_reads() {

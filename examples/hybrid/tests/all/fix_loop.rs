@@ -34,17 +34,17 @@ fn mender() -> Turn {
     fix("", "", "It now refuses at the capacity.")
 }
 
-/// HY-151: merged tests that fail block. HY-27, HY-50, HY-51, HY-184: after a fix they are run again; here they pass.
-/// HY-23: the fix is a commit of its own. HY-176, HY-177: what failed and what was done is in the result.
-/// HY-182, HY-134: attempts are fix rounds, and the tests that passed in the end are counted.
+/// HY-151: merged tests that fail block, until they are mended.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_round_mends_it() {
     let stage = Stage::new(Play::of(Scenario::FixRound)).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
+    // HY-134, HY-182: attempts are fix rounds, and the tests that passed in the end are counted.
     assert_eq!(result.attempts, 1);
     assert_eq!(check(&result, Check::MergedTestsPass), (true, "7 tests pass"));
 
+    // HY-27, HY-50, HY-51, HY-184: after the fix they are run again.
     let routes = stage.trace().routes();
     let end =
         ["merge → validate", "validate → fix", "fix → validate", "validate → post_validate", "post_validate → exit"];
@@ -57,6 +57,7 @@ async fn one_round_mends_it() {
     }
     assert!(!call.prompt.contains("## Fixes so far"));
 
+    // HY-23: the fix is a commit of its own.
     assert_eq!(stage.git(&["show", "--format=", "--name-only", "main"]), "src/lib.rs");
     let message: CommitMessage = stage.git(&["log", "-1", "--format=%B", "main"]).parse().unwrap();
     assert_eq!((message.phase(), message.brief()), (Phase::Fix, "refuse values at the capacity, not one above it"));
@@ -65,11 +66,13 @@ async fn one_round_mends_it() {
     let phases: Vec<&str> = phases.lines().filter_map(|subject| Some(subject.split_once(':')?.0)).collect();
     assert_eq!(phases, ["fix", "merge", "impl", "tests", "skeleton", "types"]);
 
+    // HY-176, HY-177: what failed and what was done is in the result.
     let understanding = &result.understanding;
     assert_eq!((understanding.failures_seen.len(), understanding.fixes_applied.len()), (3, 1));
     assert!(understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 1));
     assert!(understanding.failures_seen.iter().all(|pattern| pattern.category == FailureType::PropertyFailed));
     assert_eq!(understanding.learnings.len(), 1);
+    // HY-245
     assert_eq!(result.witness.concerns, ["rounds of fixing that the implementation needed: 1"]);
 }
 
@@ -90,7 +93,7 @@ async fn fixes_that_lead_nowhere_end_the_run() {
 }
 
 /// HY-184, HY-137, HY-176: each round fails otherwise, but one failure comes back a third time.
-/// HY-13, HY-253, PRG-23: the second round is the same conversation, and is told what the first one did and taught.
+/// HY-13, PRG-23: the second round is the same conversation, and is told what the first one did and taught.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_that_keeps_coming_back_ends_the_run() {
     let wrong_value = fix("Err(Full(value))", "Err(Full(0))", "It now hands something back.");

@@ -10,11 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// implementation. Its worktrees are kept. The implementation's agent makes commits of its own.
 ///
 /// HY-41, HY-46: a join fires once both sides are there, here the later ones being skeleton and implementation.
-/// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its place or in its prompt, nor can it read the
-/// other's commits with git (CON-78).
-/// HY-31: both have the skeleton. HY-18, HY-32: the merge begins there too, in a worktree of its own.
-/// HY-15, HY-26: the worktrees and branches of a run. HY-16, HY-17: where they begin.
-/// HY-20: the merge changes neither side. HY-33: the adversary only reads.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_side_sees_the_skeleton_and_not_the_other() {
     let play = Play::of(Scenario::Happy).with("impl", |turn| {
@@ -29,7 +24,7 @@ async fn each_side_sees_the_skeleton_and_not_the_other() {
     stage.agent.hold("impl", 1, Until::Finished("tests", 1));
     let ended = stage.run_and_keep().await;
     let result = ended.result.clone().unwrap();
-    assert!(result.success, "{:#?}", result.failure);
+    assert!(result.succeeded(), "{:#?}", result.failure());
 
     let trace = stage.trace();
     assert!(trace.finish("adversary", 1) < trace.finish("skeleton", 1));
@@ -47,6 +42,7 @@ async fn each_side_sees_the_skeleton_and_not_the_other() {
     branches_begin_where_they_should(&stage, &types, &adversary, &tests, &implementation);
 }
 
+/// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its place or in its prompt. HY-31: both have the skeleton.
 fn the_sides_are_blind(tests: &Call, implementation: &Call) {
     let mut written = (Play::of(Scenario::Happy).turn("tests"), Play::of(Scenario::Happy).turn("impl"));
     let skeleton = Play::of(Scenario::Happy).turn("types").file().clone();
@@ -77,7 +73,7 @@ fn the_sides_are_blind(tests: &Call, implementation: &Call) {
     assert!(tests.workspace.ends_with("tests-r1") && implementation.workspace.ends_with("impl-r1"));
 }
 
-/// The places are as the agents left them, and everything is committed by now.
+/// CON-78: nor can it read the other's commits with git. The places are as the agents left them, and everything is committed by now.
 fn git_shows_neither_side_the_other(stage: &Stage) {
     let skeleton = stage.git(&["rev-parse", "skeleton-r1"]);
     for (own, other) in [("tests", "impl"), ("impl", "tests")] {
@@ -106,6 +102,7 @@ fn git_shows_neither_side_the_other(stage: &Stage) {
     }
 }
 
+/// HY-15: the worktrees and branches of a run.
 fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, implementation]: [&Call; 4]) {
     let expected = |places: &[&str]| -> BTreeMap<String, Option<String>> {
         let named = places.iter().map(|place| {
@@ -132,11 +129,13 @@ fn branches_begin_where_they_should(
     implementation: &Call,
 ) {
     let commit = |revision: &str| stage.git(&["rev-parse", revision]);
+    // HY-16
     assert_eq!(types.head, stage.base);
     // The adversary looks at the types commit, which the skeleton is built on (CON-49).
     assert_eq!(adversary.head, commit("skeleton-r1~1"));
     assert_eq!(commit("skeleton-r1~2"), stage.base);
     assert_eq!(git(&adversary.workspace, &["rev-parse", "HEAD"]), adversary.head);
+    // HY-17: both sides begin at the skeleton. HY-18, HY-32: and so does the merge, in a worktree of its own.
     let skeleton = commit("skeleton-r1");
     assert_eq!((&tests.head, &implementation.head), (&skeleton, &skeleton));
     assert_eq!(stage.git(&["merge-base", "tests-r1", "impl-r1"]), skeleton);
@@ -149,7 +148,7 @@ fn branches_begin_where_they_should(
         "impl: implement the bounded stack|Interlocking\n\nsrc/lib.rs\nsrc/notes.rs"
     );
     assert!(!stage.git(&["log", "--format=%s", "main"]).contains("half"));
-    // Picked, so both branches are as their nodes left them, and clean.
+    // HY-20: picked, so both branches are as their nodes left them, and clean.
     assert_eq!(commit("merge-r1"), commit("main"));
     let range = format!("{skeleton}..main");
     assert_eq!(stage.git(&["rev-list", "--count", &range]), "3");

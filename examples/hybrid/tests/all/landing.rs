@@ -40,8 +40,8 @@ async fn uncommitted_work_is_left_alone() {
     stage.agent.when_called("impl", move || std::fs::write(written, text).unwrap());
     let ended = stage.run().await;
     let result = ended.result.unwrap();
-    let Some(HybridFailure::NodeFailed { failure }) = &result.failure else { panic!("{:?}", result.failure) };
-    assert!(!result.success && failure.node == "exit" && failure.message.contains("src/lib.rs"), "{failure}");
+    let Some(HybridFailure::NodeFailed { failure }) = result.failure() else { panic!("{:?}", result.failure()) };
+    assert!(!result.succeeded() && failure.node == "exit" && failure.message.contains("src/lib.rs"), "{failure}");
     assert_eq!(std::fs::read_to_string(file).unwrap(), text);
     assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
     assert_eq!(stage.git(&["status", "--porcelain"]), " M src/lib.rs".trim_end());

@@ -23,6 +23,7 @@ mod barrier;
 mod fix_loop;
 mod blocked;
 mod landing;
+mod strict;
 mod taken_up;
 mod forgery;
 mod planted;

@@ -44,8 +44,6 @@ fn second_turn(stage: &Stage, refused_file: &str) -> (Call, Call) {
 }
 
 /// HY-03, HY-149, HY-173: one property of seven passes on the stubs, its agent says that all fail, and is found out.
-/// HY-48, HY-174, HY-113, HY-114: it is told why, which properties it wrote, and what to do; the refused tests never land.
-/// HY-46, HY-47, HY-253: the join waits for the new tests alone.
 #[tokio::test(flavor = "multi_thread")]
 async fn trivial_tests_are_written_again() {
     let play = Play::of(Scenario::TrivialTests);
@@ -54,6 +52,7 @@ async fn trivial_tests_are_written_again() {
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
 
+    // HY-174, HY-113, HY-114: it is told why, which properties it wrote, and what to do.
     let (_, second) = second_turn(&stage, &trivial);
     let why = "these properties pass although every function is still a stub, so they check nothing: \
                prop_peek_changes_nothing";
@@ -66,6 +65,7 @@ async fn trivial_tests_are_written_again() {
     assert!(second.prompt.contains("## What the other side works on\n\n- `BoundedStack::with_capacity`\n"));
     assert!(!second.prompt.contains("self.items"));
 
+    // HY-46, HY-47, HY-48: the join waits for the new tests alone.
     let trace = stage.trace();
     let routes = [
         "blind → verify",
@@ -120,6 +120,9 @@ async fn tests_are_refused_only_so_often() {
     assert!(last_feedback.why_rejected.ends_with(&NAMES.join(", ")), "{}", last_feedback.why_rejected);
     assert_eq!((stage.calls_of("tests").len(), stage.calls_of("impl").len()), (2, 1));
     assert!(!check(&result, Check::TestsFailOnSkeleton).0);
+    // What their agent says of them is not what was seen.
+    let seen = (false, "the agent says so, but not every one fails");
+    assert_eq!(check(&result, Check::TestsFailForTheirAgent), seen);
     assert!(check(&result, Check::ImplementationBuilds).0);
     // Everything that was written can be looked at: the skeleton, both tries, the implementation.
     let mut subjects: Vec<String> = stage.archive().into_iter().map(|(_, subject)| subject).collect();

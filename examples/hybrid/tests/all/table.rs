@@ -32,28 +32,34 @@ fn summary(row: &NodeRow) -> String {
     text
 }
 
-/// HY-37, HY-55: a StackSpec goes in, a HybridResult comes out. HY-38, HY-39, HY-40, HY-41, HY-42, HY-43, HY-44, HY-45,
-/// HY-46, HY-47, HY-48, HY-49, HY-50, HY-51, HY-52: each node's kind, what it takes, and where it leads.
+/// Each node's kind, what it takes, and where it leads.
 #[test]
 fn nodes_take_and_lead_as_they_should() {
     let table = Hybrid::net().table();
+    // HY-55, HY-37: a HybridResult comes out, a StackSpec goes in.
     assert_eq!(table.output, "HybridResult");
     assert!(table.nodes[0].entry && table.nodes[0].name == "types");
     let rows = [
+        // HY-38, HY-39, HY-40
         ("types", "Llm(StackSpec) ⇒ skeleton, adversary → exit"),
         ("skeleton", "Logic(TypesResult) → gate, exit"),
         ("adversary", "Llm(TypesAgentOutput) → gate"),
+        // HY-41, HY-42, HY-43
         ("gate", "Join(skeleton: SkeletonState, adversary: TypeAdversaryResult) → blind_fork, types_fix, exit"),
         ("types_fix", "Llm(TypeHolesFound) ⇒ skeleton, adversary → exit"),
         ("blind_fork", "Fork(GatedState) ⇒ tests, implementation"),
+        // HY-44, HY-45, HY-46
         ("tests", "Llm(TestsTemplateCtx) → blind, exit"),
         ("implementation", "Llm(ImplTemplateCtx) → blind, exit"),
         ("blind", "Join(tests: TestsResult, implementation: ImplResult latched) → verify"),
+        // HY-47, HY-48, HY-49
         ("verify", "Logic(BlindResults) → merge, tests_reject, exit"),
         ("tests_reject", "Logic(TrivialTestsError) → tests, exit"),
         ("merge", "Logic(VerifiedResults) → validate, exit"),
+        // HY-50, HY-51
         ("validate", "Logic(MergedState) → post_validate, fix, exit"),
         ("fix", "Llm(ValidationFailure) → validate, exit"),
+        // What it leads to is not all that the protocol has: there is no mutation adversary.
         ("post_validate", "Logic(ValidatedState) → exit"),
     ];
     for (name, expected) in rows {

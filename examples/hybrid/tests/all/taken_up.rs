@@ -27,7 +27,7 @@ async fn a_run_that_ended_and_was_not_closed_is_landed() {
     let journal = Arc::new(MemoryJournal::new());
     let (run, under_way) = set_up(stage.settings()).unwrap();
     let first = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();
-    assert!(matches!(&first.outcome, Outcome::Finished(result) if result.success));
+    assert!(matches!(&first.outcome, Outcome::Finished(result) if result.succeeded()));
     drop(under_way);
     assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
 

@@ -1,7 +1,7 @@
 //! A run's events, as the order of its nodes.
 
 use interlocking::runtime::Event;
-use interlocking::runtime::event::{EventKind, Onward};
+use interlocking::runtime::event::{EventKind, Name, Onward};
 
 /// The starts and ends of nodes, in order.
 #[derive(Debug)]
@@ -9,7 +9,7 @@ pub(crate) struct Trace(Vec<Step>);
 
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
-    node: &'static str,
+    node: Name,
     visit: u32,
     what: What,
 }
@@ -17,8 +17,8 @@ struct Step {
 #[derive(Debug, Clone, PartialEq)]
 enum What {
     Started,
-    /// Where it went, and how long it took.
-    Finished(String, f64),
+    /// Where it went.
+    Finished(String),
     Failed,
     Cancelled,
 }
@@ -28,18 +28,18 @@ impl Trace {
         let steps = events.iter().filter_map(|event| {
             let (node, what) = match &event.kind {
                 EventKind::NodeStarted(node) => (node, What::Started),
-                EventKind::NodeFinished { node, to, took } => {
+                EventKind::NodeFinished { node, to, .. } => {
                     let to = match to {
-                        Onward::One(place) => (*place).to_owned(),
+                        Onward::One(place) => place.to_string(),
                         Onward::All(places) => places.join(" and "),
                     };
-                    (node, What::Finished(to, took.as_secs_f64()))
+                    (node, What::Finished(to))
                 }
                 EventKind::NodeFailed { node, .. } => (node, What::Failed),
                 EventKind::NodeCancelled(node) => (node, What::Cancelled),
                 _ => return None,
             };
-            Some(Step { node: node.node, visit: node.visit, what })
+            Some(Step { node: node.node.clone(), visit: node.visit, what })
         });
         Self(steps.collect())
     }
@@ -79,7 +79,7 @@ impl Trace {
     /// Every finished visit, in order: `node → where it went`.
     pub(crate) fn routes(&self) -> Vec<String> {
         let routes = self.0.iter().filter_map(|step| match &step.what {
-            What::Finished(to, _) => Some(format!("{} → {to}", step.node)),
+            What::Finished(to) => Some(format!("{} → {to}", step.node)),
             _ => None,
         });
         routes.collect()
@@ -94,14 +94,8 @@ impl Trace {
 
     /// The visits that started as the very next thing after `position` besides other starts: nothing else happened before
     /// them.
-    pub(crate) fn started_at_once_after(&self, position: usize) -> Vec<&'static str> {
+    pub(crate) fn started_at_once_after(&self, position: usize) -> Vec<&str> {
         let after = self.0[position + 1..].iter().take_while(|step| step.what == What::Started);
-        after.map(|step| step.node).collect()
-    }
-
-    /// What all nodes took together, in seconds.
-    pub(crate) fn sum_of_times(&self) -> f64 {
-        let times = self.0.iter().map(|step| if let What::Finished(_, took) = step.what { took } else { 0.0 });
-        times.sum()
+        after.map(|step| &*step.node).collect()
     }
 }

@@ -4,6 +4,7 @@
 
 mod program;
 mod journal;
+mod left_behind;
 mod model;
 mod real_agent;
 mod taking_up;
@@ -37,8 +38,8 @@ fn the_demonstration_succeeds_and_can_be_kept() {
     let account = ran.json();
     assert_eq!((&account["run"], &account["success"]), (&"r1".into(), &true.into()));
     let result: HybridResult = serde_json::from_value(account["result"].clone()).unwrap();
-    assert!(result.success && result.failure.is_none());
-    assert_eq!(result.lattice.checks().len(), 9);
+    assert!(result.succeeded());
+    assert_eq!(result.lattice().checks().len(), 9);
     assert_eq!(account["usage"]["cost"], 125_000);
     for copy in [&json, &work.path().join("r1/result.json")] {
         assert_eq!(fs::read_to_string(copy).unwrap(), ran.stdout);
@@ -108,6 +109,23 @@ fn a_run_without_success_says_why() {
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(ran.stderr.contains("error[E0599]: no method named `size`"), "{}", ran.stderr);
     assert_eq!(fs::read_dir(work.path()).unwrap().count(), 0, "nothing is left without --keep");
+}
+
+/// Nobody looks for mutants, so a task that asks for it could only be paid for: it is refused before anything is done.
+#[test]
+fn a_task_that_cannot_be_met_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let spec = hybrid::demo::SPEC.replace("mutationBlocking = false", "mutationBlocking = true");
+    fs::write(directory.path().join("spec.toml"), spec).unwrap();
+    let mut command = hybrid(&["--spec", "spec.toml", "--scenario", "happy", "--work-dir", "work"]);
+    let ran = Ran::of(command.current_dir(&directory).output().unwrap());
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    expect![[r#"
+        error: `strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for mutants: the run could not succeed
+          to do: set it to false, or take the preset "default"
+    "#]]
+    .assert_eq(&ran.stderr);
+    assert!(!directory.path().join("work").exists());
 }
 
 /// A file that cannot be used is refused before anything is done, with file, line, column and field.
@@ -263,16 +281,22 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
     "#]].assert_eq(&told);
 }
 
+/// The help of the program and of the commands that take options of its own; the others are those of every program.
 #[test]
-fn help_names_every_scenario_and_exit_code() {
-    let help = Ran::of(hybrid(&["--help"]).output().unwrap());
-    assert_eq!(help.exit, Some(0));
+fn help_says_what_the_program_does() {
+    let mut page = String::new();
+    for words in [&["--help"][..], &["run", "--help"], &["resume", "--help"]] {
+        let help = Ran::of(hybrid(words).output().unwrap());
+        assert_eq!((help.exit, help.stderr.as_str()), (Some(0), ""));
+        page += &format!("$ hybrid {}\n{}\n", words.join(" "), help.stdout);
+    }
+    expect_test::expect_file!["../help.txt"].assert_eq(&page);
     for name in Scenario::ALL.map(Scenario::name) {
-        assert!(help.stdout.contains(name), "{name}");
+        assert!(page.contains(name), "{name}");
     }
     let readme = include_str!("../../README.md");
     for code in ["0", "1", "2", "4", "5", "6", "7", "8", "130"] {
-        assert!(help.stdout.contains(&format!("\n  {code:<5}")), "{code}");
+        assert!(page.contains(&format!("\n  {code:<5}")), "{code}");
         assert!(readme.contains(&format!("\n| {code} |")), "{code}");
     }
 }

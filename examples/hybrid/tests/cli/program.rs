@@ -72,6 +72,9 @@ impl Repository {
     pub(crate) async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         lay_out(&directory.path().join("user/crate"), &target(), false).await.unwrap();
+        for name in ["work", "temporary"] {
+            fs::create_dir(directory.path().join(name)).unwrap();
+        }
         Self { directory }
     }
 
@@ -96,6 +99,57 @@ impl Repository {
         let branches = git(&self.path(), &["branch", "--format=%(refname:short)"]);
         worktrees.matches("worktree ").count() == 1 && branches == "main"
     }
+
+    /// All that a run may not leave behind, whatever becomes of `main` and of the archive.
+    pub(crate) fn traces(&self) -> Traces {
+        let (path, root) = (self.path(), self.directory.path());
+        let names = |directory: &Path| -> Vec<PathBuf> {
+            let mut names: Vec<_> =
+                fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+            names.sort();
+            names
+        };
+        let directories =
+            [root, &root.join("work"), &root.join("temporary"), &path.join(".git"), &path.join(".git/refs")];
+        let references = git(&path, &["for-each-ref", "--format=%(refname)"]);
+        let references = references.lines().filter(|name| !name.starts_with("refs/interlocking/archive/"));
+        Traces {
+            // What is below that lies in there by content or by name of a reference.
+            files: directories
+                .into_iter()
+                .flat_map(names)
+                .filter(|file| !file.ends_with("refs/interlocking"))
+                .collect(),
+            references: references.map(str::to_owned).collect(),
+            worktrees: git(&path, &["worktree", "list", "--porcelain"]).matches("worktree ").count(),
+            changes: git(&path, &["status", "--porcelain", "--ignored"]),
+            processes: processes_of(root),
+        }
+    }
+}
+
+/// What there is of a run beside its journal.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Traces {
+    files: Vec<PathBuf>,
+    references: Vec<String>,
+    worktrees: usize,
+    changes: String,
+    processes: Vec<String>,
+}
+
+/// The processes that work below a directory, or were told of it, by their command lines.
+fn processes_of(directory: &Path) -> Vec<String> {
+    let place = directory.to_str().unwrap();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let told = processes.filter_map(|process| {
+        let text =
+            |file: &str| String::from_utf8_lossy(&fs::read(process.join(file)).unwrap_or_default()).replace('\0', " ");
+        let at = fs::read_link(process.join("cwd")).unwrap_or_default();
+        let is_there = at.starts_with(directory) || text("cmdline").contains(place) || text("environ").contains(place);
+        is_there.then(|| text("cmdline"))
+    });
+    told.collect()
 }
 
 /// Several calls of the program with one journal.
@@ -127,6 +181,14 @@ impl Session {
 
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Process {
         Process::spawn(self.command(arguments))
+    }
+
+    /// What is in the journal's directory.
+    pub(crate) fn journal(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path().join("journal")).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     /// What `show` tells of a run.

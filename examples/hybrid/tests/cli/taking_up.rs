@@ -152,27 +152,3 @@ async fn an_interrupt_suspends_a_run_which_then_goes_on() {
     assert!(done.starts_with(&known), "{known:?} is kept in {done:?}");
     assert!(repository.is_tidy());
 }
-
-/// A run that another process executes is not touched; one that is cancelled while it is stopped is cleared by `resume`.
-#[tokio::test]
-async fn a_cancelled_run_leaves_nothing_behind() {
-    let repository = Repository::new().await;
-    let script = repository.directory.path().join("slow.toml");
-    fs::write(&script, "[[turn]]\nagent = \"types\"\ndelay = \"10m\"\noutput = {}\n").unwrap();
-    let session = Session::new();
-    let arguments = repository.arguments(&["--script", script.to_str().unwrap(), "--run-id", "r1"]);
-    let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    session.wait_until(&mut process, "the agent starts", |shown| shown["executions"][0]["sessions"].is_array());
-    assert!(!repository.is_tidy(), "the run is under way");
-    let second = session.call(&["resume", "r1"]);
-    assert_eq!((second.exit, second.stdout.as_str()), (Some(7), ""), "{}", second.stderr);
-    process.interrupt();
-    assert_eq!(process.wait().exit, Some(6));
-    assert_eq!(session.call(&["cancel", "r1"]).exit, Some(0));
-    assert!(!repository.is_tidy(), "nobody has executed it since");
-    let cleared = session.call(&["resume", "r1"]);
-    assert_eq!(cleared.exit, Some(6), "{}", cleared.stderr);
-    assert!(cleared.stderr.contains("\nCancelled; `main` is where it was.\n"), "{}", cleared.stderr);
-    assert!(repository.is_tidy());
-    assert_eq!(fs::read_dir(repository.directory.path().join("work")).unwrap().count(), 0);
-}

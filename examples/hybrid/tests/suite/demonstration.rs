@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hybrid::demo::{self, Scenario};
 use hybrid::harness::KnownTests;
-use hybrid::source::{StubMarkers, check_claimed_functions, check_stubs, property_tests, public_functions};
+use hybrid::source::{Sources, StubMarkers, TestFile, check_claimed_functions, check_stubs, public_functions};
 use hybrid::spec::{SpecFormat, Task};
 use hybrid::toolchain::{BuildOutcome, Checkout, TestRun, TestVerdict, Workshop};
 use hybrid::types::{
@@ -20,6 +20,13 @@ fn work() -> PathBuf {
 
 fn text(path: &str) -> String {
     std::fs::read_to_string(work().join(path)).expect("a file of the demonstration")
+}
+
+/// The properties in a file of the demonstration, held against the stubs.
+fn properties(path: &str) -> TestFile {
+    let (stubs, tests) = (text("types/lib.rs"), text(path));
+    let (implementation, tests) = (("src/lib.rs", stubs.as_str()), ("tests/properties.rs", tests.as_str()));
+    TestFile::read(Sources { library: "bounded_stack", implementation, tests, prefix: "prop_" }).unwrap()
 }
 
 /// The turns of a script as they are written.
@@ -76,15 +83,15 @@ fn claims_hold_where_they_should() {
     let claimed: Vec<&str> = types.functions.iter().map(|function| function.name.as_str()).collect();
     assert_eq!(check_claimed_functions(&claimed, &skeleton), []);
 
-    let on_disk = property_tests("p.rs", &text("tests/properties.rs"), "prop_").unwrap();
-    let verified = verify_claims(&types.functions, &tests.properties, &on_disk);
+    let verified = verify_claims(&types.functions, &tests.properties, &properties("tests/properties.rs"));
     assert_eq!(verified.mismatches, []);
     assert_eq!(verified.coverage, tests.coverage);
     assert_eq!((verified.coverage.examples_total, verified.coverage.sketches_covered.len()), (10, 6));
 
-    let trivial = property_tests("p.rs", &text("tests_trivial/properties.rs"), "prop_").unwrap();
-    let verified = verify_claims(&types.functions, &tests.properties, &trivial);
-    assert_eq!(verified.mismatches.len(), 1, "{:?}", verified.mismatches);
+    let verified = verify_claims(&types.functions, &tests.properties, &properties("tests_trivial/properties.rs"));
+    let said: Vec<String> = verified.mismatches.iter().map(ToString::to_string).collect();
+    let about_peek = said.iter().filter(|said| said.starts_with("`prop_peek_changes_nothing` is said to exercise "));
+    assert_eq!((about_peek.count(), said.len()), (2, 2), "the function and the sketched property: {said:?}");
     assert_eq!(verified.coverage.sketches_uncovered, ["prop_peek_changes_nothing"]);
 
     let hole = type_adversary_result(answer(&turns(Scenario::TypesHole)[1]));
@@ -128,8 +135,7 @@ async fn the_demonstration_does_what_it_says() {
 
     put("types/lib.rs", "src/lib.rs");
     put("tests/properties.rs", "tests/properties.rs");
-    let tests = property_tests("properties.rs", &text("tests/properties.rs"), "prop_").unwrap();
-    let names: Vec<String> = tests.into_iter().map(|test| test.name).collect();
+    let names: Vec<String> = properties("tests/properties.rs").tests.into_iter().map(|test| test.name).collect();
     assert_eq!(names.len(), 7);
     let known = KnownTests::of(&task.spec, &names);
     let ran = async || match workshop.test(&checkout, known).await.unwrap() {

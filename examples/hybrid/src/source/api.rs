@@ -1,0 +1,160 @@
+//! What a crate offers to its tests: the types, traits and functions of its implementation file.
+
+use super::contract::meant_among;
+use super::functions::{SourceError, parse, type_name};
+use super::ty::Ty;
+use std::collections::{BTreeMap, BTreeSet};
+use syn::{ImplItem, Item, ReturnType, Signature, TraitItem, Visibility};
+
+/// The functions of an implementation file, and what tests must know of its types to see which of them they call.
+#[derive(Debug, Default)]
+pub(super) struct Api {
+    /// The name that integration tests know the crate by.
+    pub(super) package: String,
+    /// By name, with the type or trait: `BoundedStack::push`. What a call gives; none where two functions bear the name.
+    functions: BTreeMap<String, Option<Ty>>,
+    types: BTreeSet<String>,
+    traits: BTreeSet<String>,
+    /// Which type implements which trait.
+    implemented: BTreeSet<(String, String)>,
+}
+
+impl Api {
+    pub(super) fn of(package: &str, path: &str, text: &str) -> Result<Self, SourceError> {
+        let file = parse(path, text)?;
+        let mut api = Self { package: package.to_owned(), ..Self::default() };
+        api.types(&file.items);
+        api.functions(&file.items);
+        Ok(api)
+    }
+
+    fn types(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Struct(item) => _ = self.types.insert(item.ident.to_string()),
+                Item::Enum(item) => _ = self.types.insert(item.ident.to_string()),
+                Item::Union(item) => _ = self.types.insert(item.ident.to_string()),
+                Item::Trait(item) => _ = self.traits.insert(item.ident.to_string()),
+                Item::Mod(item) => self.types(item.content.as_ref().map_or(&[], |(_, items)| items)),
+                _ => {}
+            }
+        }
+    }
+
+    fn functions(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Fn(item) if is_public(&item.vis) => self.function("", &item.sig),
+                Item::Impl(item) => {
+                    let Some(owner) = type_name(&item.self_ty) else { continue };
+                    if let Some((path, _)) = &item.trait_ {
+                        let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+                        self.implemented.insert((owner, name));
+                        continue;
+                    }
+                    for member in &item.items {
+                        if let ImplItem::Fn(method) = member
+                            && is_public(&method.vis)
+                        {
+                            self.function(&owner, &method.sig);
+                        }
+                    }
+                }
+                Item::Trait(item) => {
+                    for member in &item.items {
+                        if let TraitItem::Fn(method) = member {
+                            self.function(&item.ident.to_string(), &method.sig);
+                        }
+                    }
+                }
+                Item::Mod(item) => self.functions(item.content.as_ref().map_or(&[], |(_, items)| items)),
+                _ => {}
+            }
+        }
+    }
+
+    fn function(&mut self, owner: &str, signature: &Signature) {
+        let name = signature.ident.to_string();
+        let named = |path: &syn::Path| match path.segments.last().map(|last| last.ident.to_string()) {
+            Some(name) if name == "Self" && self.types.contains(owner) => Ty::Own(owner.to_owned()),
+            // An alias of one's own for results keeps what comes first.
+            Some(name) if self.types.contains(&name) && name != "Result" => Ty::Own(name),
+            Some(name) => Ty::named(&name),
+            None => Ty::Unknown,
+        };
+        let gives = match &signature.output {
+            ReturnType::Default => Ty::Tuple(Vec::new()),
+            ReturnType::Type(_, ty) => Ty::read(ty, &named),
+        };
+        let key = if owner.is_empty() { name } else { format!("{owner}::{name}") };
+        self.functions.entry(key).and_modify(|known| *known = None).or_insert(Some(gives));
+    }
+
+    pub(super) fn is_type(&self, name: &str) -> bool {
+        self.types.contains(name)
+    }
+
+    /// Whether it has something of this name that tests can import.
+    pub(super) fn offers(&self, name: &str) -> bool {
+        self.types.contains(name) || self.traits.contains(name) || self.functions.contains_key(name)
+    }
+
+    /// The function that a path within the crate means.
+    pub(super) fn function_at(&self, path: &[String]) -> Option<String> {
+        let (name, before) = path.split_last()?;
+        match before.last() {
+            Some(owner) if self.types.contains(owner) => self.method(owner, name),
+            Some(owner) if self.traits.contains(owner) => Some(format!("{owner}::{name}")).filter(|key| self.has(key)),
+            _ => Some(name.clone()).filter(|key| self.has(key)),
+        }
+    }
+
+    /// The function that a method call on a value of one of its types means.
+    pub(super) fn method(&self, owner: &str, name: &str) -> Option<String> {
+        let own = format!("{owner}::{name}");
+        if self.has(&own) {
+            return Some(own);
+        }
+        let of = self.implemented.iter().filter(|(implementer, _)| implementer == owner);
+        of.map(|(_, implemented)| format!("{implemented}::{name}")).find(|key| self.has(key))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.functions.contains_key(key)
+    }
+
+    /// What a call of a function gives.
+    pub(super) fn gives(&self, key: &str) -> Ty {
+        self.functions.get(key).cloned().flatten().unwrap_or(Ty::Unknown)
+    }
+
+    /// Every function whose own name is this.
+    pub(super) fn ending_in(&self, name: &str) -> Vec<String> {
+        self.functions
+            .keys()
+            .filter(|key| key.rsplit_once("::").map_or(key.as_str(), |(_, own)| own) == name)
+            .cloned()
+            .collect()
+    }
+
+    /// Every method of this name.
+    pub(super) fn methods_named(&self, name: &str) -> Vec<String> {
+        self.ending_in(name).into_iter().filter(|key| key.contains("::")).collect()
+    }
+
+    /// Every method of this name that a trait declares.
+    pub(super) fn of_traits(&self, name: &str) -> Vec<String> {
+        let of_a_trait = |key: &String| key.rsplit_once("::").is_some_and(|(owner, _)| self.traits.contains(owner));
+        self.ending_in(name).into_iter().filter(of_a_trait).collect()
+    }
+
+    /// The one function that a name in the contract means.
+    pub(super) fn meant_by(&self, name: &str) -> Option<&str> {
+        let meant = meant_among(self.functions.keys().map(String::as_str), name)?;
+        self.functions.get(meant)?.as_ref().map(|_| meant)
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}

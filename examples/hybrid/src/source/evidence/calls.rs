@@ -1,0 +1,126 @@
+//! Calls by path: whose function it is, and what it gives.
+
+use super::Walk;
+use crate::source::names::{Kind, Meaning};
+use crate::source::ty::{Ty, arguments};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprCall, ExprPath};
+
+impl Walk<'_, '_> {
+    /// The function of the implementation that a path means.
+    pub(super) fn function_of(&self, path: &ExprPath) -> Option<String> {
+        if let Some(qualified) = &path.qself {
+            let Ty::Own(owner) = self.read(&qualified.ty) else { return None };
+            let name = path.path.segments.last()?.ident.to_string();
+            return self.names.api.method(&owner, &name);
+        }
+        match self.meaning(&path.path, Kind::Value) {
+            Meaning::Own(path) => self.names.api.function_at(&path),
+            _ => None,
+        }
+    }
+
+    pub(super) fn call(&mut self, call: &ExprCall) -> Ty {
+        let given = self.values(&call.args);
+        let Expr::Path(path) = unwrapped(&call.func) else {
+            return match unwrapped(&call.func) {
+                Expr::Closure(closure) => {
+                    self.applied(closure, &given.into_iter().map(|(ty, _)| ty).collect::<Vec<_>>())
+                }
+                callee => match self.expression(callee) {
+                    Ty::Function(function) => self.call_of(&function, call.span()),
+                    _ => Ty::Unknown,
+                },
+            };
+        };
+        let types: Vec<Ty> = given.iter().map(|(ty, _)| ty.clone()).collect();
+        if let (None, Some(name)) = (&path.qself, path.path.get_ident())
+            && let Some(binding) = self.variable(&name.to_string()).cloned()
+        {
+            self.came_from(&binding.from);
+            return match (&binding.closure, binding.ty) {
+                (Some(closure), _) => self.closure(closure, &types),
+                (None, Ty::Function(function)) => self.call_of(&function, call.span()),
+                _ => Ty::Unknown,
+            };
+        }
+        if let Some(function) = self.function_of(path) {
+            return self.call_of(&function, call.span());
+        }
+        let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        match self.meaning(&path.path, Kind::Value) {
+            Meaning::Function(routine) => {
+                let receiver = types.first().cloned();
+                self.routine(&routine, receiver)
+            }
+            Meaning::Outside(_) if path.qself.is_none() => self.call_outside(path, &types),
+            Meaning::Own(_) => self.own_value(path, &last),
+            meaning @ Meaning::Type(_) => self.constant(&meaning),
+            _ => {
+                self.perhaps(&self.names.api.ending_in(&last), "what is called there cannot be seen", call.span());
+                Ty::Unknown
+            }
+        }
+    }
+
+    pub(super) fn call_of(&mut self, function: &str, at: proc_macro2::Span) -> Ty {
+        self.called(function, at);
+        self.names.api.gives(function)
+    }
+
+    /// What a path within the crate gives that is none of its public functions: a constructor, or a trait's function.
+    fn own_value(&self, path: &ExprPath, last: &str) -> Ty {
+        let meaning = self.meaning(&path.path, Kind::Value);
+        match (&meaning, last) {
+            (Meaning::Own(names), "default" | "from" | "clone") => match &names[..] {
+                [.., owner, _] if self.names.api.is_type(owner) => Ty::Own(owner.clone()),
+                _ => Ty::Unknown,
+            },
+            _ => self.constant(&meaning),
+        }
+    }
+
+    /// Functions of other crates whose results may hold what they are given.
+    fn call_outside(&self, path: &ExprPath, given: &[Ty]) -> Ty {
+        let Meaning::Outside(names) = self.meaning(&path.path, Kind::Value) else { return Ty::Unknown };
+        let first = || given.first().cloned().unwrap_or(Ty::Unknown);
+        let (last, owner) = (names.last().map_or("", String::as_str), names.iter().rev().nth(1).map(String::as_str));
+        match (owner, last) {
+            (_, "Some") => Ty::of("Option", first()),
+            (_, "Ok") => Ty::of("Result", first()),
+            (_, "Err") => Ty::Foreign("Result".to_owned(), vec![Ty::Unknown, first()]),
+            (Some("Box" | "Rc" | "Arc" | "RefCell" | "Cell" | "Mutex"), "new") => {
+                Ty::of(owner.unwrap_or_default(), first())
+            }
+            (_, "Just") => Ty::of("Strategy", first()),
+            (_, "any") => {
+                let drawn = arguments(&path.path, &|path| self.names.ty(self.module, path)).into_iter().next();
+                Ty::of("Strategy", drawn.unwrap_or(Ty::Unknown))
+            }
+            (Some("collection"), "vec") => Ty::of("Strategy", Ty::of("Vec", first().drawn())),
+            (Some("option"), "of") => Ty::of("Strategy", Ty::of("Option", first().drawn())),
+            (Some("mem"), "take" | "replace") | (Some("hint"), "black_box") | (None, "black_box") => first(),
+            (Some(owner), _) => match Ty::named(owner) {
+                // `Vec::new()`, `u8::try_from(x)`: of the type, or made of it.
+                Ty::Foreign(name, _) => Ty::Foreign(name, path_arguments(self, path)),
+                _ => Ty::Unknown,
+            },
+            _ => Ty::Unknown,
+        }
+    }
+}
+
+fn unwrapped(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Paren(inner) => unwrapped(&inner.expr),
+        Expr::Group(inner) => unwrapped(&inner.expr),
+        other => other,
+    }
+}
+
+/// `Vec::<T>::new()`: the arguments of the type.
+fn path_arguments(walk: &Walk<'_, '_>, path: &ExprPath) -> Vec<Ty> {
+    let mut owner = path.path.clone();
+    owner.segments.pop();
+    arguments(&owner, &|path| walk.names.ty(walk.module, path))
+}

@@ -1,0 +1,238 @@
+//! Expressions: what is called in them, and of what type they are.
+
+use super::{PASSED_ON, Walk};
+use crate::source::names::{Kind, Meaning};
+use crate::source::outcomes::plain;
+use crate::source::ty::Ty;
+use std::collections::BTreeSet;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Expr, Lit, Member, UnOp};
+
+impl Visit<'_> for Walk<'_, '_> {
+    // Whatever has no rule of its own below is gone through in its order.
+    fn visit_expr(&mut self, expression: &Expr) {
+        self.expression(expression);
+    }
+
+    fn visit_block(&mut self, block: &syn::Block) {
+        self.block(block);
+    }
+
+    fn visit_macro(&mut self, invocation: &syn::Macro) {
+        self.invocation(invocation);
+    }
+
+    fn visit_lit(&mut self, literal: &Lit) {
+        self.literal(literal);
+    }
+
+    fn visit_item(&mut self, _: &syn::Item) {}
+
+    fn visit_pat(&mut self, _: &syn::Pat) {}
+}
+
+impl Walk<'_, '_> {
+    /// Goes through an expression; gives its type.
+    pub(super) fn expression(&mut self, expression: &Expr) -> Ty {
+        match expression {
+            Expr::Paren(inner) => self.expression(&inner.expr),
+            Expr::Group(inner) => self.expression(&inner.expr),
+            Expr::Reference(inner) => self.expression(&inner.expr),
+            Expr::Unary(unary) => {
+                let ty = self.expression(&unary.expr);
+                if matches!(unary.op, UnOp::Deref(_)) || ty.is_plain() { ty } else { Ty::Unknown }
+            }
+            Expr::Path(path) => self.path(path),
+            Expr::Call(call) => self.call(call),
+            Expr::MethodCall(call) => self.method_call(call),
+            Expr::Macro(invocation) => self.invocation(&invocation.mac),
+            Expr::Closure(closure) => {
+                let value = self.passed_on(|walk| walk.applied(closure, &[]));
+                Ty::of("closure", value)
+            }
+            Expr::Struct(structure) => {
+                visit::visit_expr_struct(self, structure);
+                self.names.ty(self.module, &structure.path)
+            }
+            Expr::Block(inner) => self.block(&inner.block),
+            Expr::If(branch) => self.branch(branch),
+            Expr::While(repeat) if is_false(&repeat.cond) => Ty::Tuple(Vec::new()),
+            Expr::While(repeat) => self.scoped(|walk| {
+                walk.expression(&repeat.cond);
+                walk.block(&repeat.body);
+                Ty::Tuple(Vec::new())
+            }),
+            Expr::ForLoop(repeat) => {
+                let (over, from) = self.calls_within(|walk| walk.expression(&repeat.expr));
+                self.scoped(|walk| {
+                    walk.bind(&repeat.pat, over.held(), &from);
+                    walk.block(&repeat.body);
+                });
+                Ty::Tuple(Vec::new())
+            }
+            Expr::Let(condition) => {
+                let (ty, from) = self.calls_within(|walk| walk.expression(&condition.expr));
+                self.bind(&condition.pat, ty, &from);
+                Ty::foreign("bool")
+            }
+            Expr::Match(choice) => self.choice(choice),
+            Expr::Try(tried) => self.expression(&tried.expr).held(),
+            Expr::Lit(literal) => {
+                self.literal(&literal.lit);
+                Ty::foreign("literal")
+            }
+            Expr::Tuple(tuple) => Ty::Tuple(tuple.elems.iter().map(|element| self.value(element)).collect()),
+            Expr::Array(array) => {
+                let parts: Vec<Ty> = array.elems.iter().map(|element| self.value(element)).collect();
+                Ty::of("Vec", parts.into_iter().next().unwrap_or(Ty::Unknown))
+            }
+            Expr::Repeat(repeat) => {
+                let held = self.value(&repeat.expr);
+                self.expression(&repeat.len);
+                Ty::of("Vec", held)
+            }
+            Expr::Range(range) => {
+                visit::visit_expr_range(self, range);
+                Ty::foreign("Range")
+            }
+            Expr::Binary(binary) => {
+                let (left, right) = (self.expression(&binary.left), self.expression(&binary.right));
+                let is_plain = left.is_plain() && right.is_plain() || is_comparison(&binary.op);
+                if is_plain { Ty::foreign("number") } else { Ty::Unknown }
+            }
+            Expr::Cast(cast) => {
+                self.expression(&cast.expr);
+                self.read(&cast.ty)
+            }
+            Expr::Index(index) => {
+                let (ty, by) = (self.expression(&index.expr), self.expression(&index.index));
+                if by == Ty::foreign("Range") { ty } else { ty.held() }
+            }
+            Expr::Field(field) => {
+                let ty = self.expression(&field.base);
+                self.field(&ty, &field.member)
+            }
+            other => {
+                visit::visit_expr(self, other);
+                Ty::Unknown
+            }
+        }
+    }
+
+    /// The same where the value goes on to somebody else: a function that is not called here may be called there.
+    pub(super) fn value(&mut self, expression: &Expr) -> Ty {
+        let ty = self.expression(expression);
+        if let Ty::Function(function) = &ty {
+            self.doubted(function, PASSED_ON, expression.span());
+        }
+        ty
+    }
+
+    fn path(&mut self, path: &syn::ExprPath) -> Ty {
+        if let (None, Some(name)) = (&path.qself, path.path.get_ident())
+            && let Some(binding) = self.variable(&name.to_string()).cloned()
+        {
+            self.came_from(&binding.from);
+            if let Some(closure) = &binding.closure {
+                self.passed_on(|walk| walk.closure(closure, &[]));
+            }
+            return binding.ty;
+        }
+        match self.function_of(path) {
+            Some(function) => Ty::Function(function),
+            None => match self.meaning(&path.path, Kind::Value) {
+                Meaning::Function(routine) => {
+                    self.passed_on(|walk| walk.routine(&routine, None));
+                    Ty::Unknown
+                }
+                meaning => self.constant(&meaning),
+            },
+        }
+    }
+
+    /// What a path to a value gives that is no function.
+    pub(super) fn constant(&self, meaning: &Meaning) -> Ty {
+        match meaning {
+            // The type itself, or one of its variants; not a constant of it, which may be of any type.
+            Meaning::Own(path) => match &path[..] {
+                [.., name] if self.names.api.is_type(name) => Ty::Own(name.clone()),
+                [.., owner, variant] if self.names.api.is_type(owner) && variant.contains(char::is_lowercase) => {
+                    Ty::Own(owner.clone())
+                }
+                _ => Ty::Unknown,
+            },
+            Meaning::Outside(path) => match path.last().map(String::as_str) {
+                Some("None") => Ty::foreign("Option"),
+                Some(name) if path.len() > 1 && name.chars().all(|c| c.is_uppercase() || c == '_') => {
+                    Ty::foreign("number")
+                }
+                _ => Ty::Unknown,
+            },
+            Meaning::Type(name) => Ty::Local(name.clone()),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// A block that is never entered is not gone through.
+    fn branch(&mut self, branch: &syn::ExprIf) -> Ty {
+        let taken = self.scoped(|walk| {
+            walk.expression(&branch.cond);
+            if is_false(&branch.cond) { Ty::Unknown } else { walk.block(&branch.then_branch) }
+        });
+        let other = branch.else_branch.as_ref().map(|(_, otherwise)| self.expression(otherwise));
+        if taken == Ty::Unknown { other.unwrap_or(taken) } else { taken }
+    }
+
+    fn choice(&mut self, choice: &syn::ExprMatch) -> Ty {
+        let (ty, from) = self.calls_within(|walk| walk.expression(&choice.expr));
+        let mut value = Ty::Unknown;
+        for arm in &choice.arms {
+            let of_arm = self.scoped(|walk| {
+                walk.bind(&arm.pat, ty.clone(), &from);
+                walk.expression(&arm.body)
+            });
+            if value == Ty::Unknown {
+                value = of_arm;
+            }
+        }
+        value
+    }
+
+    fn field(&self, ty: &Ty, member: &Member) -> Ty {
+        match (ty, member) {
+            (Ty::Tuple(parts), Member::Unnamed(index)) => {
+                let part = usize::try_from(index.index).ok().and_then(|at| parts.get(at));
+                part.cloned().unwrap_or(Ty::Unknown)
+            }
+            (Ty::Local(name), member) => self.names.field(name, member),
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn literal(&mut self, literal: &Lit) {
+        let tokens = quote::ToTokens::to_token_stream(literal);
+        for token in tokens {
+            if let proc_macro2::TokenTree::Literal(literal) = token {
+                self.found.literals.insert(plain(&literal));
+            }
+        }
+    }
+
+    /// Types of several arguments; each value goes on to whoever is called.
+    pub(super) fn values<'e>(
+        &mut self,
+        expressions: impl IntoIterator<Item = &'e Expr>,
+    ) -> Vec<(Ty, BTreeSet<String>)> {
+        expressions.into_iter().map(|expression| self.calls_within(|walk| walk.value(expression))).collect()
+    }
+}
+
+fn is_false(condition: &Expr) -> bool {
+    matches!(condition, Expr::Lit(literal) if matches!(&literal.lit, Lit::Bool(value) if !value.value))
+}
+
+fn is_comparison(operator: &syn::BinOp) -> bool {
+    use syn::BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    matches!(operator, And(_) | Eq(_) | Ge(_) | Gt(_) | Le(_) | Lt(_) | Ne(_) | Or(_))
+}

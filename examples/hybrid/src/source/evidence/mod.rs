@@ -1,0 +1,332 @@
+//! What a property does, as far as its text says: which functions of the implementation it calls, and what it compares.
+//!
+//! It goes through the property and the functions of its file that it calls, with the types of values where the text tells them: by
+//! constructors, signatures, annotations and strategies. A call counts if it is sure to be one of the implementation's functions.
+//! Where that cannot be said, the reason is kept.
+
+mod calls;
+mod expressions;
+mod macros;
+mod methods;
+mod patterns;
+
+use super::names::{Kind, Meaning, Names, Routine, asks_conditions};
+use super::outcomes::Assertion;
+use super::proptest::{Drawn, ProptestFunction};
+use super::ty::Ty;
+use proc_macro2::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use syn::{Block, Expr, ExprClosure, FnArg, Item, ItemFn, ReturnType, Stmt};
+
+/// What was found in a property.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Evidence {
+    /// The implementation's functions that it calls.
+    pub(super) calls: BTreeSet<String>,
+    /// Those that it may call, each with why that cannot be said.
+    pub(super) doubts: BTreeMap<String, String>,
+    /// What it compares.
+    pub(super) assertions: BTreeSet<Assertion>,
+    /// The literals in its code.
+    pub(super) literals: BTreeSet<String>,
+}
+
+/// What a variable holds.
+#[derive(Clone)]
+struct Binding {
+    ty: Ty,
+    /// The functions of the implementation that its value comes from.
+    from: BTreeSet<String>,
+    /// A closure, gone through once it is called or passed on.
+    closure: Option<Rc<(ExprClosure, Vec<Scope>)>>,
+}
+
+type Scope = BTreeMap<String, Binding>;
+
+/// The way through one property.
+pub(super) struct Walk<'w, 'a> {
+    names: &'w mut Names<'a>,
+    module: usize,
+    scopes: Vec<Scope>,
+    found: Evidence,
+    /// The calls within the expressions that are looked at, from the outside in.
+    within: Vec<BTreeSet<String>>,
+    /// Why calls cannot be counted here.
+    doubt: Option<&'static str>,
+    /// What functions and closures of the file have called, by their address and whether there was doubt.
+    gone_through: BTreeMap<(usize, bool), BTreeSet<String>>,
+}
+
+const CONDITIONAL: &str = "what is compiled there depends on a condition";
+const PASSED_ON: &str = "it is passed on there, and who calls it cannot be seen";
+
+impl<'w, 'a> Walk<'w, 'a> {
+    fn new(names: &'w mut Names<'a>, module: usize, is_conditional: bool) -> Self {
+        Self {
+            names,
+            module,
+            scopes: vec![Scope::new()],
+            found: Evidence::default(),
+            within: Vec::new(),
+            doubt: is_conditional.then_some(CONDITIONAL),
+            gone_through: BTreeMap::new(),
+        }
+    }
+
+    /// What a test function does.
+    pub(super) fn test(names: &'w mut Names<'a>, module: usize, test: &ItemFn) -> Evidence {
+        let mut walk = Self::new(names, module, asks_conditions(&quote::ToTokens::to_token_stream(test)));
+        walk.arguments(&test.sig, None);
+        walk.block(&test.block);
+        walk.end()
+    }
+
+    /// What a function inside `proptest!` does.
+    pub(super) fn proptest(names: &'w mut Names<'a>, module: usize, test: &ProptestFunction) -> Evidence {
+        let mut walk = Self::new(names, module, asks_conditions(&test.tokens()));
+        let mut drawn = Vec::new();
+        for (pattern, source) in &test.arguments {
+            let ty = match source {
+                Drawn::From(strategy) => walk.value(strategy).drawn(),
+                Drawn::Any(ty) => walk.read(ty),
+            };
+            drawn.push((pattern, ty));
+        }
+        for (pattern, ty) in drawn {
+            walk.bind(pattern, ty, &BTreeSet::new());
+        }
+        walk.block(&test.body);
+        walk.end()
+    }
+
+    fn end(mut self) -> Evidence {
+        self.found.doubts.retain(|function, _| !self.found.calls.contains(function));
+        self.found
+    }
+
+    /// A call of this function stands here.
+    fn called(&mut self, function: &str, at: Span) {
+        if let Some(why) = self.doubt {
+            return self.doubted(function, why, at);
+        }
+        self.found.calls.insert(function.to_owned());
+        for within in &mut self.within {
+            within.insert(function.to_owned());
+        }
+    }
+
+    fn doubted(&mut self, function: &str, why: &str, at: Span) {
+        let why = format!("line {}: {why}", at.start().line);
+        self.found.doubts.entry(function.to_owned()).or_insert(why);
+    }
+
+    /// A call stands here that may be one of any of these.
+    fn perhaps(&mut self, functions: &[String], why: &str, at: Span) {
+        for function in functions {
+            self.doubted(function, why, at);
+        }
+    }
+
+    /// Goes through something, and tells which functions it calls.
+    fn calls_within<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> (T, BTreeSet<String>) {
+        self.within.push(BTreeSet::new());
+        let seen = look(self);
+        (seen, self.within.pop().unwrap_or_default())
+    }
+
+    fn came_from(&mut self, functions: &BTreeSet<String>) {
+        for within in &mut self.within {
+            within.extend(functions.iter().cloned());
+        }
+    }
+
+    /// Goes through something that somebody else may call, or nobody.
+    fn passed_on<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let doubt = self.doubt;
+        self.doubt = doubt.or(Some(PASSED_ON));
+        let seen = look(self);
+        self.doubt = doubt;
+        seen
+    }
+
+    /// Does something in a scope of its own.
+    fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(Scope::new());
+        let done = inside(self);
+        self.scopes.pop();
+        done
+    }
+
+    fn variable(&self, name: &str) -> Option<&Binding> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    fn read(&self, ty: &syn::Type) -> Ty {
+        Ty::read(ty, &|path| self.names.ty(self.module, path))
+    }
+
+    /// Goes through a block; gives the type of its value.
+    fn block(&mut self, block: &Block) -> Ty {
+        let items: Vec<Item> = block.stmts.iter().filter_map(item_of).cloned().collect();
+        let outer = self.module;
+        if !items.is_empty() {
+            self.module = self.names.module(&items, Some(outer), true);
+        }
+        let value = self.scoped(|walk| walk.statements(&block.stmts));
+        self.module = outer;
+        value
+    }
+
+    fn statements(&mut self, statements: &[Stmt]) -> Ty {
+        let mut value = Ty::Tuple(Vec::new());
+        for statement in statements {
+            value = Ty::Tuple(Vec::new());
+            match statement {
+                Stmt::Local(local) => self.local(local),
+                Stmt::Expr(expression, semicolon) => {
+                    let ty = self.expression(expression);
+                    if semicolon.is_none() {
+                        value = ty;
+                    }
+                    if leaves(expression) {
+                        break;
+                    }
+                }
+                Stmt::Macro(statement) => {
+                    value = self.invocation(&statement.mac);
+                    if panics(&statement.mac) {
+                        break;
+                    }
+                }
+                Stmt::Item(_) => {}
+            }
+        }
+        value
+    }
+
+    fn local(&mut self, local: &syn::Local) {
+        let annotated = match &local.pat {
+            syn::Pat::Type(pattern) => Some(self.read(&pattern.ty)),
+            _ => None,
+        };
+        let Some(init) = &local.init else {
+            return self.bind(&local.pat, annotated.unwrap_or(Ty::Unknown), &BTreeSet::new());
+        };
+        if let Expr::Closure(closure) = &*init.expr {
+            let closure = Rc::new((closure.clone(), self.scopes.clone()));
+            let binding = Binding { ty: Ty::Unknown, from: BTreeSet::new(), closure: Some(closure) };
+            if let (syn::Pat::Ident(name), Some(scope)) = (&local.pat, self.scopes.last_mut()) {
+                scope.insert(name.ident.to_string(), binding);
+            }
+            return;
+        }
+        let (ty, from) = self.calls_within(|walk| walk.expression(&init.expr));
+        if let Some((_, otherwise)) = &init.diverge {
+            self.expression(otherwise);
+        }
+        // What an annotation leaves open, the value tells.
+        let ty = annotated.filter(|ty| *ty != Ty::Unknown && !holds_unknown(ty)).unwrap_or(ty);
+        self.bind(&local.pat, ty, &from);
+    }
+
+    /// Goes through a function of the file that is called here; gives what it returns.
+    fn routine(&mut self, routine: &Rc<Routine>, receiver: Option<Ty>) -> Ty {
+        let outer = std::mem::replace(&mut self.module, routine.module);
+        let gives = match &routine.signature.output {
+            ReturnType::Default => Ty::Tuple(Vec::new()),
+            ReturnType::Type(_, ty) => self.read(ty),
+        };
+        let doubt = self.doubt.or(routine.is_conditional.then_some(CONDITIONAL));
+        let doubt = std::mem::replace(&mut self.doubt, doubt);
+        self.once(Rc::as_ptr(routine).addr(), |walk| {
+            let scopes = std::mem::replace(&mut walk.scopes, vec![Scope::new()]);
+            walk.arguments(&routine.signature, receiver);
+            walk.block(&routine.block);
+            walk.scopes = scopes;
+        });
+        self.doubt = doubt;
+        self.module = outer;
+        gives
+    }
+
+    fn arguments(&mut self, signature: &syn::Signature, receiver: Option<Ty>) {
+        for argument in &signature.inputs {
+            match argument {
+                FnArg::Typed(argument) => {
+                    let ty = self.read(&argument.ty);
+                    self.bind(&argument.pat, ty, &BTreeSet::new());
+                }
+                FnArg::Receiver(_) => self.remember("self", receiver.clone().unwrap_or(Ty::Unknown), &BTreeSet::new()),
+            }
+        }
+    }
+
+    /// Goes through a closure that was bound to a name.
+    fn closure(&mut self, closure: &Rc<(ExprClosure, Vec<Scope>)>, arguments: &[Ty]) -> Ty {
+        let mut gives = Ty::Unknown;
+        let (arguments, bound) = (arguments.to_vec(), closure.clone());
+        self.once(Rc::as_ptr(closure).addr(), |walk| {
+            let scopes = std::mem::replace(&mut walk.scopes, bound.1.clone());
+            gives = walk.applied(&bound.0, &arguments);
+            walk.scopes = scopes;
+        });
+        gives
+    }
+
+    /// Goes through a closure where it stands; gives what it returns.
+    fn applied(&mut self, closure: &ExprClosure, arguments: &[Ty]) -> Ty {
+        self.scoped(|walk| {
+            for (at, pattern) in closure.inputs.iter().enumerate() {
+                walk.bind(pattern, arguments.get(at).cloned().unwrap_or(Ty::Unknown), &BTreeSet::new());
+            }
+            let value = walk.expression(&closure.body);
+            match &closure.output {
+                ReturnType::Type(_, ty) => walk.read(ty),
+                ReturnType::Default => value,
+            }
+        })
+    }
+
+    /// Goes through what stands at an address once; later calls only tell what was called there.
+    fn once(&mut self, address: usize, look: impl FnOnce(&mut Self)) {
+        let key = (address, self.doubt.is_some());
+        if let Some(called) = self.gone_through.get(&key).cloned() {
+            return self.came_from(&called);
+        }
+        self.gone_through.insert(key, BTreeSet::new());
+        let ((), called) = self.calls_within(look);
+        self.gone_through.insert(key, called);
+    }
+
+    fn meaning(&self, path: &syn::Path, kind: Kind) -> Meaning {
+        self.names.meaning(self.module, path, kind)
+    }
+}
+
+fn item_of(statement: &Stmt) -> Option<&Item> {
+    match statement {
+        Stmt::Item(item) => Some(item),
+        _ => None,
+    }
+}
+
+/// Whether nothing after it is reached.
+fn leaves(expression: &Expr) -> bool {
+    match expression {
+        Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => true,
+        Expr::Macro(invocation) => panics(&invocation.mac),
+        _ => false,
+    }
+}
+
+fn panics(invocation: &syn::Macro) -> bool {
+    ["panic", "todo", "unimplemented", "unreachable"].iter().any(|name| invocation.path.is_ident(name))
+}
+
+fn holds_unknown(ty: &Ty) -> bool {
+    match ty {
+        Ty::Foreign(_, inside) | Ty::Tuple(inside) => inside.iter().any(|ty| *ty == Ty::Unknown || holds_unknown(ty)),
+        _ => false,
+    }
+}

@@ -1,0 +1,98 @@
+//! `proptest! { … }` as syntax.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Attribute, Block, Expr, Ident, Macro, Pat, ReturnType, Token, Type, Visibility};
+
+/// Whether a macro is `proptest!`.
+pub(super) fn is_proptest(invocation: &Macro) -> bool {
+    invocation.path.segments.last().is_some_and(|name| name.ident == "proptest")
+}
+
+/// Any attribute that ends in `test`: `#[test]`, `#[tokio::test]`.
+pub(super) fn is_test(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|name| name.ident == "test")
+}
+
+/// The functions inside `proptest! { … }`.
+pub(super) struct ProptestBody(pub(super) Vec<ProptestFunction>);
+
+/// One of them: `#[test] fn prop_x(pattern in strategy, name: Type) { … }`.
+pub(super) struct ProptestFunction {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) name: Ident,
+    pub(super) arguments: Vec<(Pat, Drawn)>,
+    pub(super) body: Block,
+}
+
+/// Where an argument's values come from.
+pub(super) enum Drawn {
+    /// `in` a strategy.
+    From(Expr),
+    /// Any value of a type.
+    Any(Type),
+}
+
+impl ProptestFunction {
+    pub(super) fn is_test(&self) -> bool {
+        self.attributes.iter().any(is_test)
+    }
+
+    /// All of its tokens that a condition may stand in.
+    pub(super) fn tokens(&self) -> TokenStream {
+        let mut tokens = self.body.to_token_stream();
+        for attribute in &self.attributes {
+            attribute.to_tokens(&mut tokens);
+        }
+        for (_, drawn) in &self.arguments {
+            if let Drawn::From(strategy) = drawn {
+                strategy.to_tokens(&mut tokens);
+            }
+        }
+        tokens
+    }
+}
+
+impl Parse for ProptestBody {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.call(Attribute::parse_inner)?;
+        let mut functions = Vec::new();
+        while !input.is_empty() {
+            functions.push(input.call(function)?);
+        }
+        Ok(Self(functions))
+    }
+}
+
+fn function(input: ParseStream<'_>) -> syn::Result<ProptestFunction> {
+    let attributes = input.call(Attribute::parse_outer)?;
+    input.parse::<Visibility>()?;
+    input.parse::<Token![fn]>()?;
+    let name: Ident = input.parse()?;
+    let inside;
+    syn::parenthesized!(inside in input);
+    let inside: TokenStream = inside.parse()?;
+    input.parse::<ReturnType>()?;
+    let body: Block = input.parse()?;
+    Ok(ProptestFunction { attributes, name, arguments: arguments.parse2(inside)?, body })
+}
+
+fn arguments(input: ParseStream<'_>) -> syn::Result<Vec<(Pat, Drawn)>> {
+    let mut arguments = Vec::new();
+    while !input.is_empty() {
+        let pattern = input.call(Pat::parse_single)?;
+        let drawn = if input.peek(Token![in]) {
+            input.parse::<Token![in]>()?;
+            Drawn::From(input.parse()?)
+        } else {
+            input.parse::<Token![:]>()?;
+            Drawn::Any(input.parse()?)
+        };
+        arguments.push((pattern, drawn));
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(arguments)
+}
