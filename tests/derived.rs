@@ -22,6 +22,8 @@ mod llm;
 mod mended;
 #[path = "derived/names.rs"]
 mod names;
+#[path = "derived/readme.rs"]
+mod readme;
 #[path = "derived/sound.rs"]
 mod sound;
 #[path = "derived/table.rs"]

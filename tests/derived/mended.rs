@@ -278,7 +278,7 @@ fn cases() -> Vec<Case<'static>> {
 }
 
 /// What rustc says, without the place.
-fn without_place(stderr: &str) -> String {
+pub(super) fn without_place(stderr: &str) -> String {
     let lines =
         stderr.lines().filter(|line| !line.trim_start().starts_with("--> ")).map(|line| match line.split_once(" |") {
             Some((number, _)) if number.trim().parse::<u32>().is_ok() => {
