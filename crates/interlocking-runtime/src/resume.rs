@@ -103,8 +103,9 @@ async fn put_back(
     settings: &Settings,
     replayed: &Replayed<'static>,
 ) -> Result<(), StartError> {
-    let cut_off = replayed.in_flight.values().map(|(execution, _)| net.row(execution.node));
-    let changed: Vec<_> = cut_off.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
+    let cut_off = replayed.cut_off(net);
+    let rows = cut_off.iter().map(|execution| net.row(execution.node));
+    let changed: Vec<_> = rows.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
     for (workspace, commit) in &replayed.commits {
         let restored = if changed.contains(&workspace) {
             settings.options().workspaces.restore(workspace, commit).await

@@ -39,6 +39,7 @@ mod nudges;
 mod message;
 mod moments;
 mod on_their_way;
+mod places;
 mod region;
 mod resume;
 mod aftermath;
