@@ -115,7 +115,7 @@ pub(super) fn stop_and_kill(
 
 /// Stops whatever is found until nobody new is. `find` is told which look it is, from 0, and who was found before; it gives who is
 /// there, and whether that were all whose parents have ended. Gives who was stopped, and why a look failed, which ends the search.
-pub(super) fn stop(
+fn stop(
     mut find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
 ) -> (BTreeSet<Identity>, Option<io::Error>) {
     let (mut found, mut ended) = (BTreeSet::new(), BTreeSet::new());

@@ -186,15 +186,20 @@ impl Look {
         strays.map(|(process, _)| process.identity)
     }
 
-    /// A program and what it has started, of these those that have no lowered limit yet.
-    pub(super) fn unmarked(&self, root: Identity) -> io::Result<Descent> {
+    /// A program that gets this limit and what it has started, of these those that have no lowered limit yet. All that came of other
+    /// programs have theirs, and are passed over.
+    pub(super) fn unmarked(&self, root: Identity, limit: Limit) -> io::Result<Descent> {
         let own = own()?;
         let mut descent = Descent::default();
         // Twice, as the kernel can leave one out while another ends.
         let children: BTreeSet<_> = self.kin.children(&own)?.into_iter().chain(self.kin.children(&own)?).collect();
         for number in children.into_iter().filter(|number| !is_started(*number)) {
             match Process::look(number) {
-                Some(child) if gives_way(&child, &own) && child.identity.start >= root.start => {
+                Some(child)
+                    if gives_way(&child, &own)
+                        && child.identity.start >= root.start
+                        && Limit::of_process(number).is_none_or(|its| its == limit || !its.is_lowered()) =>
+                {
                     self.descent(child.identity, &mut descent);
                 }
                 Some(_) => {}

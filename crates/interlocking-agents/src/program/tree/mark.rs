@@ -4,11 +4,12 @@
 //! nobody has is known for sure from the [numbers] that the kernel gave out meanwhile. Otherwise the program's
 //! processes are looked for.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::end::{signal, stop};
+use super::end::signal;
 use super::limit::Limit;
 use super::look::{Look, own};
 use super::numbers;
@@ -35,7 +36,7 @@ pub(super) fn mark(root: Identity, limit: Limit, before: Instant) {
 }
 
 /// Waits until it is so; not for ever, as somebody else may let a process go on.
-fn until(is_so: impl Fn() -> bool) -> bool {
+fn until(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     for look in 0_u32.. {
         if is_so() {
@@ -86,16 +87,34 @@ fn is_suspect(number: i32, root: Identity, last: i32) -> bool {
     }
 }
 
-/// Looks for all who came of the program and have no limit, stops them, and puts it on them. Whoever goes on before it stood still
-/// may go on starting somebody without the limit.
+/// Looks for all who came of the program, puts the limit on whoever has none, and stops it until it stands still: only then are all
+/// those there whom it began to start before it had the limit. Ends with a look that began after all stood still, and found nobody new.
+/// Each goes on as soon as it stood still, as others may wait for it within the kernel.
 fn mark_all(root: Identity, limit: Limit) {
-    let (unmarked, _) = stop(|_, _| Ok((Look::at_descent()?.unmarked(root)?, true)));
-    let runs =
-        |process: &Identity| Process::look(process.number).is_some_and(|now| now.identity == *process && now.runs());
-    until(|| !unmarked.iter().any(runs));
-    for process in &unmarked {
-        limit.put_on(process.number);
-        signal(*process, Signal::CONT);
+    let (mut found, mut ended, mut moving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let is_done = until(|| {
+        moving.retain(|process: &Identity| {
+            let now = Process::look(process.number).filter(|now| now.identity == *process);
+            let runs = now.is_some_and(|now| now.runs());
+            if !runs {
+                signal(*process, Signal::CONT);
+            }
+            runs
+        });
+        let stood_still = moving.is_empty();
+        let Ok(mut unmarked) = Look::at_descent().and_then(|look| look.unmarked(root, limit)) else { return false };
+        for process in unmarked.members.into_keys().filter(|process| found.insert(*process)) {
+            limit.put_on(process.number);
+            signal(process, Signal::STOP);
+            moving.insert(process);
+        }
+        // Who has ended since the last look may have left somebody who was not where this one looked.
+        let is_complete = !unmarked.is_torn && unmarked.ended.is_subset(&ended);
+        ended.append(&mut unmarked.ended);
+        stood_still && moving.is_empty() && is_complete
+    });
+    if !is_done {
+        moving.iter().for_each(|process| signal(*process, Signal::CONT));
     }
 }
 
@@ -173,6 +192,71 @@ mod tests {
             kill_process(Pid::from_raw(number).unwrap(), Signal::KILL).unwrap();
         }
         assert_eq!((found, ended, lives), (Some(limit), 1, false));
+    }
+
+    /// Starts a program whose daemons write their numbers, and gives it the limit when there are some. Gives what the limit was put on
+    /// in, and who lives of them without it.
+    async fn mark_late(directory: std::path::PathBuf, daemon: &str) -> Option<(Child, Tree, Duration, Vec<i32>)> {
+        let (marker, adopting) = (Marker::new(), Adopting::begin());
+        let limit = Some(Limit::of(&marker)).filter(|limit| limit.is_lowered())?;
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("daemon"), format!("echo $$ >> numbers; {daemon}")).unwrap();
+        let file = directory.join("numbers");
+        let numbers = move || std::fs::read_to_string(&file).unwrap_or_default();
+        let (child, tree, took, numbers) = on_starter(move || {
+            let before = Instant::now();
+            let script = "(env -i setsid sh ./daemon >/dev/null 2>&1 </dev/null &)";
+            let child = Command::new("sh").args(["-c", script]).current_dir(&directory).spawn().unwrap();
+            while numbers().lines().count() < 3 {
+                std::thread::yield_now();
+            }
+            let begun = Instant::now();
+            let tree = Tree::of(Some(child.id()), before, Marks { marker, namespace: None }, adopting);
+            (child, tree, begun.elapsed(), numbers())
+        })
+        .await
+        .unwrap();
+        // Whoever has the limit by now passes it on.
+        let lives = |number: &i32| Process::look(*number).is_some_and(|process| process.lives());
+        let is_unmarked = |number: &i32| Limit::of_process(*number) != Some(limit) && lives(number);
+        let unmarked = numbers.lines().filter_map(|line| line.parse().ok()).filter(is_unmarked).collect();
+        Some((child, tree, took, unmarked))
+    }
+
+    /// As fast as they can, beside those of another program.
+    #[tokio::test]
+    async fn daemons_that_start_one_another_and_end_are_marked() {
+        let place = tempfile::tempdir().unwrap();
+        let daemon = "case $1 in $(printf %300s)) exit;; esac; (env -i setsid sh ./daemon \" $1\" &)";
+        let mut another: Option<Tree> = None;
+        for round in 0..8 {
+            let Some((mut child, tree, _, unmarked)) = mark_late(place.path().join(round.to_string()), daemon).await
+            else {
+                return;
+            };
+            child.wait().unwrap();
+            assert!(unmarked.is_empty(), "in round {round}: {unmarked:?}");
+            if let Some(another) = another.replace(tree) {
+                another.end(true);
+            }
+        }
+        another.unwrap().end(true);
+    }
+
+    /// A shell waits within the kernel until what it starts is another program, and does not stop before.
+    #[tokio::test]
+    async fn who_waits_for_one_that_is_stopped_is_not_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        for round in 0..8 {
+            let daemon = "echo >> numbers; echo >> numbers; while :; do /bin/true; done";
+            let Some((mut child, tree, took, unmarked)) = mark_late(place.path().join(round.to_string()), daemon).await
+            else {
+                return;
+            };
+            tree.end(true);
+            child.wait().unwrap();
+            assert!(unmarked.is_empty() && took < PATIENCE, "in round {round}: {unmarked:?}, {took:?}");
+        }
     }
 
     #[tokio::test]
