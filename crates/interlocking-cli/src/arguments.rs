@@ -70,6 +70,10 @@ pub(crate) struct ResumeArguments {
     #[arg(value_name = "RUN")]
     pub(crate) resumed: RunId,
 
+    /// Take up a run that has failed, at the node that did, once what made it fail is put right
+    #[arg(long)]
+    pub(crate) retry: bool,
+
     #[command(flatten)]
     pub(crate) execute: ExecuteArguments,
 }

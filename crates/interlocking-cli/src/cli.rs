@@ -13,7 +13,8 @@ use crate::trouble::Trouble;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use interlocking_agents::program::forbid_inspection;
 use interlocking_core::graph::Graph;
-use interlocking_runtime::{Cancel, Report, Run};
+use interlocking_runtime::journal::ending;
+use interlocking_runtime::{Cancel, Report, Run, StartError};
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
@@ -230,7 +231,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
             None => crate::arguments::default_run_id()?,
         };
         let asked = Asked { name: self.name, casts: casts::<S>(), arguments: arguments.execute };
-        let start = asked.start(run, false, console, cancel)?;
+        let start = asked.start(run, None, console, cancel)?;
         let entry = (self.enter)(entry, &start)?;
         let run = (self.set_up)(options, start.clone()).await?;
         execute(&asked, start, run, Some(entry), &self.conclude).await
@@ -241,11 +242,16 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         let options: S = read(matches)?;
         let asked = Asked { name: self.name, casts: casts::<S>(), arguments: arguments.execute };
         asked.arguments.common.journal.refuse_none()?;
-        let start = asked.start(arguments.resumed, true, console, cancel)?;
-        if start.journal.load(&start.run).await.map_err(Trouble::of_journal)?.is_empty() {
+        let start = asked.start(arguments.resumed, Some(arguments.retry), console, cancel)?;
+        let records = start.journal.load(&start.run).await.map_err(Trouble::of_journal)?;
+        if records.is_empty() {
             let trouble = Trouble::new(format!("there is no run `{}` to resume", start.run));
             let trouble = trouble.at(start.directory.display().to_string());
             return Err(trouble.remedy(format!("`{} list` shows the runs there are", self.name)));
+        }
+        if arguments.retry && ending(&records) != Some("failed") {
+            // Before the program prepares anything.
+            return Err(Trouble::of_start(StartError::NotFailed { run: start.run, ended: ending(&records) }));
         }
         let run = (self.set_up)(options, start.clone()).await?;
         execute(&asked, start, run, None, &self.conclude).await

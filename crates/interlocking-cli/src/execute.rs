@@ -27,11 +27,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Opens the journal.
+    /// Opens the journal: for a new run, or for one that is taken up and perhaps retried.
     pub(crate) fn start(
         &self,
         run: RunId,
-        is_resumed: bool,
+        retries: Option<bool>,
         console: &Console,
         cancel: &Cancel,
     ) -> Result<Start, Trouble> {
@@ -39,7 +39,8 @@ impl Asked {
         let (journal, directory) = common.journal.open_or_make(*durability)?;
         let (cancel, console, journal) = (cancel.clone(), console.clone(), Arc::new(journal));
         let accepts_weaker_isolation = self.arguments.accept_weaker_isolation;
-        Ok(Start { run, is_resumed, cancel, journal, directory, accepts_weaker_isolation, console })
+        let (is_resumed, is_retried) = (retries.is_some(), retries == Some(true));
+        Ok(Start { run, is_resumed, is_retried, cancel, journal, directory, accepts_weaker_isolation, console })
     }
 
     /// The command that takes the run up again.
@@ -48,7 +49,7 @@ impl Asked {
     }
 }
 
-/// Executes a run: with an entry value from its start, without one from where its journal ends.
+/// Executes a run: with an entry value from its start, without one from where its journal ends, or where it failed.
 pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>>>(
     asked: &Asked,
     start: Start,
@@ -84,9 +85,11 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
         let what = if entry.is_some() { "runs" } else { "goes on" };
         console.line(Style::Bold, &format!("{} {what} in {}", start.run, start.directory.display()));
     }
+    let is_retried = start.is_retried;
     let running = async {
         match entry {
             Some(entry) => run.start(entry).await,
+            None if is_retried => run.retry().await,
             None => run.resume().await,
         }
     };
@@ -131,7 +134,11 @@ impl Told {
             Outcome::Failed(failure) => {
                 let failure = harmless(&failure_lines(failure));
                 let journal = asked.arguments.common.journal.words();
-                let again = format!("`{} fork {run}{journal}` makes a run that tries again from there", asked.name);
+                let name = asked.name;
+                let again = format!(
+                    "`{name} resume {run} --retry{journal}` tries again what failed, with the options it had; \
+                     `{name} fork {run}{journal}` makes a run that does"
+                );
                 (Style::Bad, format!("{run} failed, {used}: {failure}\n{again}"))
             }
             Outcome::Cancelled => (Style::Bold, format!("{run} was cancelled, {used}")),

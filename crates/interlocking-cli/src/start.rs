@@ -15,6 +15,8 @@ pub struct Start {
     pub run: RunId,
     /// Whether it was started before.
     pub is_resumed: bool,
+    /// Whether it is taken up although it has failed (`resume --retry`).
+    pub is_retried: bool,
     /// Requested when the user interrupts the program: what takes its time beforehand should listen.
     pub cancel: Cancel,
     /// The journal that records the run.
@@ -35,7 +37,8 @@ pub struct NoArguments {}
 impl fmt::Debug for Start {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut start = f.debug_struct("Start");
-        start.field("run", &self.run).field("is_resumed", &self.is_resumed).field("directory", &self.directory);
+        start.field("run", &self.run).field("is_resumed", &self.is_resumed).field("is_retried", &self.is_retried);
+        start.field("directory", &self.directory);
         start.finish_non_exhaustive()
     }
 }

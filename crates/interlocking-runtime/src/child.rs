@@ -1,7 +1,7 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
 use crate::conduct::execute;
-use crate::journal::{Entry, Journal, JournalError, Origin, Record};
+use crate::journal::{Entry, Journal, JournalError, Origin, Record, ending};
 use crate::outcome::Outcome;
 use crate::prepare::Begin;
 use crate::settings::Settings;
@@ -128,7 +128,7 @@ async fn current(settings: &Settings, kin: &Kin) -> Result<RunId, JournalError> 
             started,
             Some(Entry::Started { origin: Some(Origin::Child { visit, .. }), .. }) if *visit < kin.visit
         );
-        let ending = records.iter().rev().find_map(|record| record.entry.ending());
+        let ending = ending(&records);
         if !earlier || !matches!(ending, Some("failed" | "cancelled")) {
             return Ok(run);
         }
@@ -157,7 +157,7 @@ pub(crate) fn end_children<'a>(
             };
             let records = journal.load(&child.run).await?;
             // Addenda may have come after its end.
-            if records.iter().any(|record| record.entry.ending().is_some()) {
+            if ending(&records).is_some() {
                 continue;
             }
             end_children(journal, tree, &child.run).await?;

@@ -4,7 +4,7 @@ use crate::beside::Beside;
 use crate::cancel::Cancel;
 use crate::chain::{Chained, Whereabouts};
 use crate::flight::{Airfield, Flight, Landed};
-use crate::journal::{By, Claim, Encoded, JournalError, MessageRecord, NodeOutcome, Posted};
+use crate::journal::{By, Claim, Encoded, JournalError, LetterBody, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
 use crate::perform::{Interruption, Stop, failure, is_watched};
 use crate::replay::keeps_waiting;
@@ -83,6 +83,8 @@ pub(crate) struct Standing<G: Graph> {
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     /// What ends it at once: it had failed, and no record says so.
     pub(crate) doomed: Option<Failure>,
+    /// The number of the last letter that had come when the run was retried; 0 if it never was.
+    pub(crate) retried_after: u64,
     /// Whether it has run before.
     pub(crate) is_taken_up: bool,
 }
@@ -242,7 +244,11 @@ impl<G: Graph> Driver<G> {
             let (scribe, letters) = (scribe.clone(), *letters);
             let letters = scribe.journal.letters(self.shared.services.backstage.run(), letters).await;
             for posted in letters.map_err(|error| self.journal_failed(error))? {
-                self.take_letter(posted).await?;
+                let is_void = posted.number <= begun.retried_after && posted.letter.body == LetterBody::Cancel;
+                match &mut self.recorded {
+                    Some(recorded) if is_void => recorded.letters = posted.number,
+                    _ => self.take_letter(posted).await?,
+                }
             }
         }
         Ok(())
@@ -401,6 +407,7 @@ pub(crate) struct Begun<G: Graph> {
     pub(crate) observed: Vec<NodeOutcome>,
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     pub(crate) doomed: Option<Failure>,
+    pub(crate) retried_after: u64,
 }
 
 impl End {

@@ -3,7 +3,7 @@
 use crate::casting;
 use crate::driver::{Begun, Driver, Recorded, Shared, Standing};
 use crate::isolation::unkept;
-use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin};
+use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
 use crate::outcome::Report;
 use crate::past::past;
 use crate::resume;
@@ -28,6 +28,8 @@ pub(crate) enum Begin<G: Graph> {
     Fresh { entry: G::Entry },
     /// Where its records end.
     Again,
+    /// The same of a run that has failed, where it did.
+    Retry,
     /// Either, as a child.
     Child { entry: G::Entry, origin: Origin },
 }
@@ -68,43 +70,48 @@ pub(crate) async fn prepare<G: Graph>(
         Begin::Child { origin, .. } => Some(origin.clone()),
         _ => None,
     };
-    let is_fresh = matches!(begin, Begin::Fresh { .. });
+    let may_have_ended = matches!(begin, Begin::Again | Begin::Child { .. });
     // Before the claim, so that whoever sees that the run has left finds it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
     let claim = match &journal {
         Some(journal) => match journal.claim(&run).await {
             Ok(claim) => Some(claim),
             // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
-            Err(JournalError::Held { .. }) if !is_fresh && has_ended(&**journal, &run).await? => None,
+            Err(JournalError::Held { .. }) if may_have_ended && has_ended(&**journal, &run).await? => None,
             Err(error) => return Err(error.into()),
         },
         None => None,
     };
     let records = match (&begin, &journal) {
         (Begin::Fresh { .. }, _) => Vec::new(),
-        (Begin::Again, None) => return Err(StartError::NoJournal { run }),
+        (Begin::Again | Begin::Retry, None) => return Err(StartError::NoJournal { run }),
         (Begin::Child { .. }, None) => Vec::new(),
         (_, Some(journal)) => journal.load(&run).await?,
     };
+    let retries = matches!(begin, Begin::Retry);
+    let ended = ending(&records);
+    if retries && ended != Some("failed") && !records.is_empty() {
+        return Err(StartError::NotFailed { run, ended });
+    }
     // Of a run that has ended, nothing is asked of anybody.
-    if !records.iter().any(|record| record.entry.ending().is_some()) {
+    if retries || ended.is_none() {
         end_abandoned(&begin, journal.as_deref(), &run).await?;
         ask_agents::<G>(&settings).await?;
     }
-    if let (Begin::Again, Some(journal)) = (&begin, &journal)
+    if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal)
         && settings.allowance().budgets().counts_calls()
     {
         settings.allowance().book(&past(&**journal, &run).await?);
     }
     let (entry, origin) = match begin {
-        Begin::Again if records.is_empty() => return Err(StartError::NoRun { run }),
-        Begin::Again => (None, None),
+        Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
+        Begin::Again | Begin::Retry => (None, None),
         Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
         Begin::Fresh { entry } => (Some(entry), None),
     };
     let (standing, services, scribe) = match entry {
         Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(&graph, settings, journal, records).await? {
+        None => match resume::taken_up(&graph, settings, journal, records, retries).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(executed) => *executed,
         },
@@ -120,7 +127,7 @@ async fn end_abandoned<G: Graph>(
     journal: Option<&dyn Journal>,
     run: &RunId,
 ) -> Result<(), StartError> {
-    if !matches!(begin, Begin::Again) || !journal.is_some_and(Journal::outlives_its_process) {
+    if !matches!(begin, Begin::Again | Begin::Retry) || !journal.is_some_and(Journal::outlives_its_process) {
         return Ok(());
     }
     let ended = program::end_abandoned().await;
@@ -128,7 +135,7 @@ async fn end_abandoned<G: Graph>(
 }
 
 async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartError> {
-    Ok(journal.load(run).await?.iter().any(|record| record.entry.ending().is_some()))
+    Ok(ending(&journal.load(run).await?).is_some())
 }
 
 /// What a run must have, and what it makes of its settings.
@@ -171,12 +178,13 @@ fn ready<G: Graph>(
 ) -> Ready<G> {
     services.backstage.emit_begun(child_of);
     let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
-    let Standing { beside: advisory, reports, observed, posted, doomed, is_taken_up, .. } = standing;
+    let Standing { beside: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
     let recorded = recorder.map(|(scribe, claim)| {
         let (claim, held) = (Arc::new(claim), VecDeque::new());
         Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
     });
-    let begun = is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed }));
+    let begun =
+        is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed, retried_after }));
     Ready { driver: Driver::new(Shared::new(services), frontier, recorded), begun, membership }
 }
 
@@ -231,6 +239,7 @@ fn standing<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> Standin
         observed: Vec::new(),
         posted: None,
         doomed: None,
+        retried_after: 0,
         is_taken_up: false,
     }
 }

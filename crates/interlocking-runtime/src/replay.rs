@@ -84,6 +84,10 @@ pub(crate) struct Replayed<'net> {
     /// The output, where it is another than what came to the exit.
     pub(crate) output: Option<Payload>,
     pub(crate) records: u64,
+    /// The number of the last letter that had come when the run was retried; 0 if it never was.
+    pub(crate) retried_after: u64,
+    /// The event node that the run has failed at, if it has.
+    failed_event: Option<NodeIndex>,
     observed_nodes: HashSet<String>,
     running: HashMap<NodeIndex, u64>,
     begun: u64,
@@ -156,6 +160,8 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         ended: None,
         output: None,
         records: 1,
+        retried_after: 0,
+        failed_event: None,
         observed_nodes: net.table().nodes.iter().flat_map(|row| row.observes.iter().cloned()).collect(),
         running: HashMap::new(),
         begun: 0,
@@ -167,6 +173,9 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         replayed.records += 1;
     }
     replayed.start_due(net);
+    if let Some(node) = replayed.failed_event {
+        replayed.frontier.enter_beside(node);
+    }
     replayed.forget_the_past(net);
     Ok(replayed)
 }
@@ -255,6 +264,10 @@ impl<'net> Replayed<'net> {
                     *self.restarts.entry(by).or_default() += 1;
                 }
             }
+            Entry::Retried { letters } => {
+                (self.ended, self.failed_event, self.output) = (None, None, None);
+                self.retried_after = letters;
+            }
             Entry::Session { by, agent, session } => self.sessions.push((by, agent, session)),
             Entry::Once { by, name, value } => self.once.push((by, name, value)),
             Entry::Asked { by, question, schema } => self.questions.push((by, question, schema)),
@@ -289,7 +302,7 @@ impl<'net> Replayed<'net> {
                     && net.row(node).kind == NodeKind::Event
                     && self.frontier.visits(node) < *visit
                 {
-                    self.frontier.enter_beside(node);
+                    self.failed_event = Some(node);
                 }
                 (self.ended, self.output) = (Some((failure, cancelled)), output);
             }

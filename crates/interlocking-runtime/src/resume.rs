@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::conduct::visits;
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
-use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record};
+use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record, retry};
 use crate::outcome::{Outcome, Report};
 use crate::prepare::Executed;
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
@@ -29,16 +29,19 @@ pub(crate) enum TakenUp<G: Graph> {
     GoesOn(Box<Executed<G>>),
 }
 
-/// Takes up a run that has these records, of which there is at least one.
+/// Takes up a run that has these records, of which there is at least one; one that has failed if it is to be retried.
 pub(crate) async fn taken_up<G: Graph>(
     graph: &Arc<G>,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
-    records: Vec<Record>,
+    mut records: Vec<Record>,
+    retries: bool,
 ) -> Result<TakenUp<G>, StartError> {
     let run = settings.run.clone();
     let Some(journal) = journal else { return Err(StartError::NoJournal { run }) };
     let count = records.len() as u64;
+    let retried = if retries { Some(retry::retried(&*journal, &run).await?) } else { None };
+    records.extend(retried.clone().map(|entry| Record { run: run.clone(), sequence: count, entry }));
     let (records, migrated) = under_the_present_table::<G>(&run, &settings, records)?;
     let net = G::net();
     let replayed = replay(net, records).map_err(|error| StartError::Replay { run: run.clone(), error })?;
@@ -52,9 +55,16 @@ pub(crate) async fn taken_up<G: Graph>(
         return Ok(TakenUp::Ended(Box::new(report)));
     }
     put_back(net, &run, &settings, &replayed).await?;
+    if retries {
+        let maps = replayed.cut_off(net).into_iter().map(|it| (net.name(it.node).to_owned(), it.visit)).collect();
+        retry::retry_children(&*journal, &run, maps).await?;
+    }
     let scribe = Arc::new(Scribe::new(journal, run.clone(), count));
     let table = migrated.then(|| Box::new(net.table().clone()));
     let (standing, services) = reader.standing(graph, *settings, &scribe, replayed)?;
+    if let Some(retried) = retried {
+        scribe.write(retried).await?;
+    }
     scribe.write(Entry::Resumed { table }).await?;
     Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
 }
@@ -258,7 +268,7 @@ impl Reader<'_> {
         self.remember(net, &mut replayed, backstage.history());
         replayed.calls.drain(..).for_each(|(by, call)| backstage.had_spent(by, call));
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
-        let (letters, is_taken_up) = (replayed.letters, true);
+        let (letters, retried_after, is_taken_up) = (replayed.letters, replayed.retried_after, true);
         let standing = Standing {
             frontier,
             arrived,
@@ -270,6 +280,7 @@ impl Reader<'_> {
             observed,
             posted,
             doomed,
+            retried_after,
             is_taken_up,
         };
         Ok((standing, RunServices { graph: graph.clone(), backstage, kept, memories }))

@@ -92,6 +92,17 @@ pub enum StartError {
         /// The run.
         run: RunId,
     },
+    /// The run has not failed, so there is nothing to retry.
+    #[error(
+        "run `{run}` has not failed, so there is nothing to retry: {}",
+        match ended { Some(ended) => format!("it is {ended}"), None => "it has not ended, resume it".to_owned() }
+    )]
+    NotFailed {
+        /// The run.
+        run: RunId,
+        /// How it has ended: `finished` or `cancelled`; `None` if it has not.
+        ended: Option<&'static str>,
+    },
     /// There is no journal to take anything up from.
     #[error("run `{run}` keeps no journal, so there is nothing to resume: give it the journal it was started with")]
     NoJournal {
@@ -361,6 +372,25 @@ impl<G: Graph> Run<G> {
     /// it was started with, or what is recorded cannot be read: nothing was done then.
     pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         Box::pin(conduct::execute(self.graph, Box::new(self.settings), Begin::Again))
+    }
+
+    /// Takes a run that has failed up again, where it did: once what made it fail is put right.
+    ///
+    /// It goes on as a run that was cut off there [is resumed](Self::resume): the node that failed begins again, as the same visit
+    /// and attempt, and so does what was under way beside it. An agent's session of such a node goes on, and
+    /// [effects](crate::RunContext::once) that it has done are not done again. What it had used up counts. A wish that the run
+    /// ends, sent before, is void.
+    ///
+    /// If what failed is a map node, its children that had failed go on where they did, and those that ended with the run where
+    /// they stood; children that somebody had cancelled stay so.
+    ///
+    /// A retry may fail like any run, and be retried.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume`](Self::resume), and [`StartError::NotFailed`] where the run has not failed.
+    pub fn retry(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+        Box::pin(conduct::execute(self.graph, Box::new(self.settings), Begin::Retry))
     }
 }
 

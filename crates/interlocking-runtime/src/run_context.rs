@@ -34,7 +34,8 @@ pub trait RunContext<N: Node> {
     /// take one.
     fn once_key(&self, name: &str) -> String;
 
-    /// How often this execution was begun before, and cut off: by a crash, or by a suspension of the run.
+    /// How often this execution was begun before, and came to no outcome: by a crash, by a suspension of the run, or by a failure
+    /// after which the run was retried.
     fn restarts(&self) -> u32;
 
     /// The graph that this run is of, for map nodes whose children are runs of the same graph.

@@ -85,7 +85,7 @@ pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope,
             row.node = Some(node.clone());
             row.digest = name(message);
         }
-        Entry::Resumed { .. } | Entry::Ended { .. } => {}
+        Entry::Resumed { .. } | Entry::Retried { .. } | Entry::Ended { .. } => {}
     }
     row.more = Some(serde_json::to_string(entry)?);
     Ok(row)
@@ -159,6 +159,7 @@ fn word(entry: &Entry) -> Option<&'static str> {
         Entry::Outcome(_) => return None,
         Entry::Started { .. } => STARTED,
         Entry::Resumed { .. } => "resumed",
+        Entry::Retried { .. } => "retried",
         Entry::Session { .. } => "session",
         Entry::Once { .. } => "once",
         Entry::Asked { .. } => "asked",
@@ -205,7 +206,11 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
             report.into_iter().chain(memory).collect()
         }
         Entry::Ended { output: Some(output), .. } => vec![("output".to_owned(), output)],
-        Entry::Resumed { .. } | Entry::Session { .. } | Entry::Spent { .. } | Entry::Ended { .. } => Vec::new(),
+        Entry::Resumed { .. }
+        | Entry::Retried { .. }
+        | Entry::Session { .. }
+        | Entry::Spent { .. }
+        | Entry::Ended { .. } => Vec::new(),
     }
 }
 

@@ -56,8 +56,16 @@ pub(crate) async fn cancel(
         let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
         let (directory, _) = common.journal.directory();
         let (cancel, console) = (cancel.clone(), console.clone());
-        let start =
-            Start { run, is_resumed: true, cancel, journal, directory, accepts_weaker_isolation: false, console };
+        let start = Start {
+            run,
+            is_resumed: true,
+            is_retried: false,
+            cancel,
+            journal,
+            directory,
+            accepts_weaker_isolation: false,
+            console,
+        };
         clear_up(start).await.map_err(|trouble| trouble.with_exit(Exit::Failed).remedy(again))?;
     }
     Ok(Exit::Done)

@@ -52,14 +52,14 @@ fn tree(account: &RunAccount, name: &str, journal: &str) -> String {
             }
         }
     }
-    let next = match account.state {
-        RunState::Stopped => Some(("resume", "takes it up")),
-        RunState::Failed => Some(("fork", "makes a run that tries again from there")),
-        _ => None,
+    let _ = match account.state {
+        RunState::Stopped => writeln!(text, "\n`{name} resume {run}{journal}` takes it up."),
+        RunState::Failed => writeln!(
+            text,
+            "\n`{name} resume {run} --retry{journal}` tries again what failed; `{name} fork {run}{journal}` makes a run that does."
+        ),
+        _ => Ok(()),
     };
-    if let Some((command, does)) = next {
-        let _ = writeln!(text, "\n`{name} {command} {run}{journal}` {does}.");
-    }
     text
 }
 
@@ -73,8 +73,10 @@ fn run_lines(account: &RunAccount, margin: &str, text: &mut String) {
     let _ = write!(text, "\n{margin}  {} from {}", count(summary.records, "record"), moment(summary.started_at_ms));
     let _ = write!(text, " to {}", moment(summary.updated_at_ms));
     if *resumed > 0 {
-        let _ =
-            write!(text, ", resumed {}", if *resumed == 1 { "once".to_owned() } else { format!("{resumed} times") });
+        let _ = write!(text, ", resumed {}", times(*resumed));
+    }
+    if account.retried > 0 {
+        let _ = write!(text, ", retried {}", times(account.retried));
     }
     if let Some(origin) = &summary.origin {
         let _ = write!(text, ", {}", origin_words(origin));
@@ -104,6 +106,10 @@ fn run_lines(account: &RunAccount, margin: &str, text: &mut String) {
         let _ = write!(text, "{margin}{branch}");
         run_lines(child, &format!("{margin}{below}"), text);
     }
+}
+
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 fn execution_lines(execution: &ExecutionAccount, margin: &str, widest: usize, text: &mut String) {

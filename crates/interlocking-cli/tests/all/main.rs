@@ -24,4 +24,5 @@ mod isolation;
 mod killed;
 mod processes;
 mod refusals;
+mod retries;
 mod views;

@@ -15,7 +15,7 @@ async fn runs_are_listed_and_shown() {
     expect![[r#"
         exit 1
         ! r2 failed, $0.0125 in 0.0 s: node `draft` failed: the agent ended without an answer (exit code 1): out of ink
-        ! `review fork r2 --journal PLACE` makes a run that tries again from there
+        ! `review resume r2 --retry --journal PLACE` tries again what failed, with the options it had; `review fork r2 --journal PLACE` makes a run that does
     "#]]
     .assert_eq(&failed.page());
     assert_eq!(review.call(&["fork", "r1", "--run-id", "r3"]).await.exit, 0);
@@ -50,7 +50,7 @@ async fn runs_are_listed_and_shown() {
         └ draft.1  failed     $0.0125 in 1 call
             session draft-1 of scripted
 
-        `review fork r2 --journal PLACE` makes a run that tries again from there.
+        `review resume r2 --retry --journal PLACE` tries again what failed; `review fork r2 --journal PLACE` makes a run that does.
     "#]]
     .assert_eq(&review.call(&["show", "r2"]).await.page());
     let states = |listed: Value| -> Vec<Value> {
@@ -144,6 +144,7 @@ async fn runs_are_listed_and_shown() {
           "letters": [],
           "records": 4,
           "resumed": 0,
+          "retried": 0,
           "run": "r1",
           "started_at_ms": null,
           "state": "waiting",

@@ -2,7 +2,7 @@
 
 use crate::human::OpenQuestion;
 use crate::journal::standing::standing;
-use crate::journal::{By, Entry, Journal, JournalError, Letter, LetterBody, Payload, Posted, Record};
+use crate::journal::{By, Entry, Journal, JournalError, Letter, LetterBody, Payload, Posted, Record, ending};
 use crate::post::fits;
 use interlocking_agents::{Schema, SchemaError, Violation};
 use interlocking_core::run_id::RunId;
@@ -121,7 +121,7 @@ pub async fn answer(journal: &dyn Journal, run: &RunId, to: &By, answer: &Value)
         return Err(AnswerError::Answered { run: run.clone(), by: to.clone() });
     }
     if !standing.open.contains(to) {
-        let reason = match records.iter().find_map(|record| record.entry.ending()) {
+        let reason = match ending(&records) {
             Some(ending) => format!("the run is {ending}"),
             None => "the run has gone on without it".to_owned(),
         };

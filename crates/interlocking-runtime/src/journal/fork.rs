@@ -1,6 +1,6 @@
 //! A new run from a recorded point of another.
 
-use crate::journal::{By, Entry, Journal, JournalError, Origin, Record};
+use crate::journal::{By, Entry, Journal, JournalError, Origin, Record, ending};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -113,7 +113,8 @@ pub async fn fork(journal: &dyn Journal, of: &RunId, point: &ForkPoint, new: &Ru
 
 /// How many records lie before the point.
 fn position(run: &RunId, records: &[Record], point: &ForkPoint) -> Result<u64, ForkError> {
-    let end = records.iter().position(|record| record.entry.ending().is_some()).unwrap_or(records.len());
+    let last = records.iter().rposition(|record| record.entry.ending().is_some());
+    let end = last.filter(|_| ending(records).is_some()).unwrap_or(records.len());
     let most = end as u64;
     match point {
         ForkPoint::End => Ok(most),
@@ -144,7 +145,12 @@ fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
         .collect();
     let of = of.clone();
     let kept = records.into_iter().map(|record| record.entry);
-    let kept = kept.filter(move |entry| !matches!(entry, Entry::Session { by, .. } if !ended.contains(by)));
+    let kept = kept.filter(move |entry| match entry {
+        Entry::Session { by, .. } => ended.contains(by),
+        // That it failed and was retried is the other's affair.
+        Entry::Ended { .. } | Entry::Retried { .. } => false,
+        _ => true,
+    });
     kept.map(move |mut entry| {
         match &mut entry {
             Entry::Started { origin, .. } => *origin = Some(Origin::Fork { of: of.clone(), records: count }),

@@ -2,7 +2,7 @@
 
 use crate::journal::letter::{Letter, Posted};
 use crate::journal::payload::{Digest, Encoded};
-use crate::journal::record::{Entry, Origin, Record, RunSummary};
+use crate::journal::record::{Entry, Origin, Record, RunSummary, ending};
 use crate::journal::{Claim, Journal, JournalError};
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
@@ -156,7 +156,7 @@ impl Kept {
             records: self.records.len() as u64,
             started_at_ms: self.started_at_ms,
             updated_at_ms: self.updated_at_ms,
-            ended: self.records.iter().rev().find_map(|record| record.entry.ending()).map(str::to_owned),
+            ended: ending(&self.records).map(str::to_owned),
             holder: self.claimed.then(|| "this process".to_owned()),
         })
     }

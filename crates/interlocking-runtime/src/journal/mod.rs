@@ -21,6 +21,7 @@ pub mod letter;
 pub mod error;
 mod memory;
 mod standing;
+pub(crate) mod retry;
 pub mod account;
 pub mod answer;
 pub mod fork;
@@ -33,7 +34,9 @@ pub use error::JournalError;
 pub use letter::{Letter, LetterBody, Posted};
 pub use memory::MemoryJournal;
 pub use payload::{Digest, Encoded, Payload};
-pub use record::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, RunSummary, TokenRecord};
+pub use record::{
+    By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, RunSummary, TokenRecord, ending,
+};
 
 /// Where records go.
 ///

@@ -42,6 +42,12 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         table: Option<Box<Table>>,
     },
+    /// The run had failed, and goes on where it did: its end before this is none. The executor that does so says next that it
+    /// [took the run up](Self::Resumed).
+    Retried {
+        /// The number of the last letter that had come by then: a wish that the run ends is void if it is none that came later.
+        letters: u64,
+    },
     /// An agent began a session for an execution: if that is cut off, it is this session that goes on.
     Session {
         /// The execution.
@@ -124,6 +130,24 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Payload>,
     },
+}
+
+/// How a run with these records has ended: `finished`, `failed` or `cancelled`; `None` if it has not, or has been retried since.
+pub fn ending(records: &[Record]) -> Option<&'static str> {
+    let last = records.iter().rev().find_map(|record| match &record.entry {
+        Entry::Retried { .. } => Some(None),
+        entry => entry.ending().map(Some),
+    });
+    last.flatten()
+}
+
+/// The number of the last letter that had come when a run was retried last; 0 if it never was.
+pub(crate) fn retried_after(records: &[Record]) -> u64 {
+    let last = records.iter().rev().find_map(|record| match record.entry {
+        Entry::Retried { letters } => Some(letters),
+        _ => None,
+    });
+    last.unwrap_or(0)
 }
 
 /// One execution of one node.
@@ -288,6 +312,7 @@ impl Entry {
             | Self::Spent { by, .. } => Some(by),
             Self::Started { .. }
             | Self::Resumed { .. }
+            | Self::Retried { .. }
             | Self::Received { .. }
             | Self::Outcome(_)
             | Self::Ended { .. } => None,

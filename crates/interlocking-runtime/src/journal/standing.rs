@@ -1,6 +1,6 @@
 //! Where a run stands, told from its records alone: without its graph, and whether or not somebody executes it.
 
-use crate::journal::{By, Entry, Record};
+use crate::journal::{By, Entry, Record, ending};
 use crate::replay::replay;
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
@@ -32,7 +32,7 @@ pub(crate) fn standing(records: &[Record]) -> Standing {
             standing.problem = Some(problem);
         }
     }
-    if records.iter().any(|record| record.entry.ending().is_some()) {
+    if ending(records).is_some() {
         return standing;
     }
     for record in records {

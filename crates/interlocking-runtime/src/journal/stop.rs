@@ -1,7 +1,8 @@
 //! The end of a run by the wish of somebody outside, whether or not somebody executes it.
 
 use crate::journal::account::family;
-use crate::journal::{Entry, Journal, JournalError, Letter, LetterBody, Record};
+use crate::journal::record::retried_after;
+use crate::journal::{Entry, Journal, JournalError, Letter, LetterBody, Origin, Record, ending};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
 
@@ -26,8 +27,17 @@ pub enum Stop {
     },
 }
 
-/// The key of the wish: one is enough.
-const KEY: &str = "wish to end";
+/// Asks a run to end, once: one wish is enough, unless the run was retried since.
+async fn wish(journal: &dyn Journal, run: &RunId) -> Result<(), JournalError> {
+    let key = match retried_after(&journal.load(run).await?) {
+        0 => "wish to end".to_owned(),
+        letters => format!("wish to end after letter {letters}"),
+    };
+    match journal.post(run, Letter { key: Some(key), body: LetterBody::Cancel }).await {
+        Ok(_) | Err(JournalError::AlreadyPosted { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
 
 /// Cancels a run: ends it where nobody executes it, and else asks who does to end it.
 ///
@@ -42,15 +52,16 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
     if let Some(ended) = &summary.ended {
         return Ok(Stop::HadEnded { ended: ended.clone() });
     }
+    if matches!(summary.origin, Some(Origin::Child { .. })) {
+        // A retry of its parent takes up the children that ended with it, and not those that somebody has cancelled.
+        wish(journal, run).await?;
+    }
     match end(journal, run).await {
         Ok(Ended::Now) => {}
         Ok(Ended::Before(ended)) => return Ok(Stop::HadEnded { ended: ended.to_owned() }),
         Err(JournalError::Held { holder, .. }) => {
-            let letter = Letter { key: Some(KEY.to_owned()), body: LetterBody::Cancel };
-            return match journal.post(run, letter).await {
-                Ok(_) | Err(JournalError::AlreadyPosted { .. }) => Ok(Stop::Asked { holder }),
-                Err(error) => Err(error),
-            };
+            wish(journal, run).await?;
+            return Ok(Stop::Asked { holder });
         }
         Err(error) => return Err(error),
     }
@@ -76,7 +87,7 @@ async fn end(journal: &dyn Journal, run: &RunId) -> Result<Ended, JournalError> 
     let _claim = journal.claim(run).await?;
     // What came before the claim counts.
     let records = journal.load(run).await?;
-    if let Some(ended) = records.iter().find_map(|record| record.entry.ending()) {
+    if let Some(ended) = ending(&records) {
         return Ok(Ended::Before(ended));
     }
     let entry = Entry::Ended { failure: None, cancelled: true, output: None };

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 impl Oracle<'_> {
     pub(super) fn take(&mut self, record: &Record, entry: u64, facts: &Facts<'_>) -> Result<(), String> {
-        if self.ended.is_some() && !self.is_addendum(&record.entry) {
+        let may_follow_the_end = matches!(record.entry, Entry::Retried { .. }) || self.is_addendum(&record.entry);
+        if self.ended.is_some() && !may_follow_the_end {
             return Err("it comes after the run's end".to_owned());
         }
         match &record.entry {
@@ -29,6 +30,7 @@ impl Oracle<'_> {
                 self.begin_again(record.sequence);
                 Ok(())
             }
+            Entry::Retried { .. } => self.retry(),
             Entry::Session { by, agent, session } => self.session(by, agent, session, facts),
             Entry::Spent { by, calls } => self.spent(by, calls),
             Entry::Once { by, name, .. } => self.effect(by, name),
@@ -58,6 +60,19 @@ impl Oracle<'_> {
         let place = place.ok_or("there is no entry")?;
         same("the entry", number(input)?, entry)?;
         self.tokens.waiting[place] = Some(Token { number: entry, past: BTreeSet::new(), from: None });
+        Ok(())
+    }
+
+    /// The end is none, if it was a failure; an event node that failed handles its message as the same visit.
+    fn retry(&mut self) -> Result<(), String> {
+        let Some((Some(failure), _)) = self.ended.take() else {
+            return Err("it is retried, and had not failed".to_owned());
+        };
+        if let Some(node) = self.net.node_named(&failure.node)
+            && self.net.row(node).kind == NodeKind::Event
+        {
+            self.counts[usize::from(node)] = (failure.visit - 1, 1);
+        }
         Ok(())
     }
 

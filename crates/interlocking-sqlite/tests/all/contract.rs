@@ -68,6 +68,7 @@ fn entries() -> Vec<Entry> {
     vec![
         Entry::Started { table, input: json(r#"{"in":true}"#), origin: Some(origin), workspaces: Vec::new() },
         Entry::Resumed { table: None },
+        Entry::Retried { letters: 7 },
         Entry::Session { by: by(), agent: "writer".to_owned(), session },
         Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },
         Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}") },

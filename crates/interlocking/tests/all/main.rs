@@ -42,6 +42,7 @@ mod on_their_way;
 mod places;
 mod region;
 mod resume;
+mod retry;
 mod aftermath;
 mod route;
 mod slow;

@@ -29,6 +29,8 @@ pub struct RunAccount {
     pub total: Usage,
     /// How often it was taken up again.
     pub resumed: u32,
+    /// How often it was retried after it had failed.
+    pub retried: u32,
     /// What its nodes did, in the order in which the journal first tells of it; what is under way comes last.
     pub executions: Vec<ExecutionAccount>,
     /// Child runs whose execution the journal does not know any more.

@@ -20,7 +20,7 @@ pub(super) async fn run(
     let records = journal.load(&summary.run).await?;
     let standing = standing(&records);
     let letters = journal.letters(&summary.run, 0).await?;
-    let (mut executions, resumed, failure) = executions(journal, &summary.run, &records).await?;
+    let (mut executions, [resumed, retried], failure) = executions(journal, &summary.run, &records).await?;
     let is_held = summary.holder.is_some();
     for by in standing.in_flight.iter().chain(&standing.beside) {
         executions.of(by.clone());
@@ -37,7 +37,7 @@ pub(super) async fn run(
     let letters = letters.map(|posted| WaitingLetter { number: posted.number, body: posted.letter.body }).collect();
     let problem = standing.problem.filter(|_| summary.ended.is_none());
     let executions = executions.list;
-    Ok(RunAccount { summary, state, usage, total, resumed, executions, children, failure, letters, problem })
+    Ok(RunAccount { summary, state, usage, total, resumed, retried, executions, children, failure, letters, problem })
 }
 
 /// The executions of a run, in the order in which they were first named.
@@ -100,14 +100,14 @@ impl ExecutionAccount {
     }
 }
 
-/// What the records say of executions, how often the run was taken up again, and why it failed.
+/// What the records say of executions, how often the run was taken up again and retried, and why it failed.
 async fn executions(
     journal: &dyn Journal,
     run: &RunId,
     records: &[Record],
-) -> Result<(Executions, u32, Option<Failure>), JournalError> {
+) -> Result<(Executions, [u32; 2], Option<Failure>), JournalError> {
     let mut executions = Executions::default();
-    let (mut resumed, mut failed) = (0, None);
+    let (mut resumed, mut retried, mut failed) = (0, 0, None);
     for record in records {
         match &record.entry {
             Entry::Resumed { .. } => resumed += 1,
@@ -139,10 +139,11 @@ async fn executions(
             }
             Entry::Spent { by, calls } => executions.of(by.clone()).spend(calls),
             Entry::Ended { failure, .. } => failed.clone_from(failure),
+            Entry::Retried { .. } => (retried, failed) = (retried + 1, None),
             Entry::Started { .. } | Entry::Received { .. } => {}
         }
     }
-    Ok((executions, resumed, failed))
+    Ok((executions, [resumed, retried], failed))
 }
 
 async fn ask(

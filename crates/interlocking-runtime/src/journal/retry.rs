@@ -1,0 +1,68 @@
+//! A run that has failed is taken up again, and with it the child runs that its map nodes were at.
+
+use crate::journal::standing::standing;
+use crate::journal::{Entry, Journal, JournalError, LetterBody, Origin, Record, ending};
+use interlocking_core::run_id::RunId;
+use std::collections::BTreeSet;
+use std::pin::Pin;
+
+/// Executions of map nodes, by node and visit.
+pub(crate) type Maps = BTreeSet<(String, u32)>;
+
+/// The entry that says of a run that it is retried now.
+pub(crate) async fn retried(journal: &dyn Journal, run: &RunId) -> Result<Entry, JournalError> {
+    let letters = journal.letters(run, 0).await?;
+    Ok(Entry::Retried { letters: letters.last().map_or(0, |posted| posted.number) })
+}
+
+/// Retries the child runs that these executions of `parent` had started, and that failed, or ended with it; and theirs. Not those
+/// that somebody has cancelled.
+///
+/// Each is written before its parent, so that whoever is stopped amid this can begin once more.
+pub(crate) fn retry_children<'a>(
+    journal: &'a dyn Journal,
+    parent: &'a RunId,
+    maps: Maps,
+) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
+    Box::pin(async move {
+        for child in journal.children(parent).await? {
+            let Some(Origin::Child { node, visit, .. }) = child.origin else { continue };
+            if !matches!(child.ended.as_deref(), Some("failed" | "cancelled")) || !maps.contains(&(node, visit)) {
+                continue;
+            }
+            let run = child.run;
+            let _claim = journal.claim(&run).await?;
+            let records = journal.load(&run).await?;
+            let is_cancelled = journal.letters(&run, 0).await?.iter().any(|it| it.letter.body == LetterBody::Cancel);
+            if is_cancelled || !matches!(ending(&records), Some("failed" | "cancelled")) {
+                continue;
+            }
+            retry_children(journal, &run, maps_at_work(journal, &run, &records).await?).await?;
+            let (sequence, entry) = (records.len() as u64, retried(journal, &run).await?);
+            journal.append(Record { run: run.clone(), sequence, entry }).await?;
+        }
+        Ok(())
+    })
+}
+
+/// The executions of map nodes that were under way when the run with these records ended.
+async fn maps_at_work(journal: &dyn Journal, run: &RunId, records: &[Record]) -> Result<Maps, JournalError> {
+    let standing = standing(records);
+    if standing.problem.is_none() {
+        return Ok(standing.in_flight.into_iter().map(|by| (by.node, by.visit)).collect());
+    }
+    // Then every one whose outcome is not recorded.
+    let mut maps = Maps::new();
+    for child in journal.children(run).await? {
+        maps.extend(child.origin.and_then(|origin| match origin {
+            Origin::Child { node, visit, .. } => Some((node, visit)),
+            Origin::Fork { .. } => None,
+        }));
+    }
+    for record in records {
+        if let Entry::Outcome(outcome) = &record.entry {
+            maps.remove(&(outcome.node.clone(), outcome.visit));
+        }
+    }
+    Ok(maps)
+}
