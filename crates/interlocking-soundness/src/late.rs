@@ -4,7 +4,7 @@
 //! something wrong exactly where there is something, but perhaps not what: with the choices in order, an earlier step breaks a
 //! rule.
 
-use crate::model::{Model, Outcome, State};
+use crate::model::{Model, Outcome, Role, State};
 use crate::search::{Broken, Taken};
 
 /// The way with each choice behind its fork, up to where it breaks a rule; `broken` is what the end of `path` breaks.
@@ -43,6 +43,33 @@ pub(crate) fn in_order(model: &Model<'_>, broken: Broken, path: &[Taken]) -> (Br
         }
     }
     (broken, way)
+}
+
+/// Whether a run can take this way, and breaks `broken` at its end. Where branches choose late a way can be none that a run takes: its
+/// token let others pass where it would have been cleared, or have filled a join.
+pub(crate) fn is_taken(model: &Model<'_>, broken: &Broken, way: &[Taken]) -> bool {
+    let mut state = model.start();
+    for (at, &taken) in way.iter().enumerate() {
+        let (index, node) = (taken.node as usize, &model.nodes[taken.node as usize]);
+        let is_due = model.pending(&state, true).is_none_or(|choice| choice == index);
+        // That a message came too often is known to the search, which counts those that change nothing as well.
+        let firing = &node.firings[taken.firing as usize];
+        let may_fire = (node.role == Role::Event && firing.exhausted) || model.may_fire(index, firing, &state);
+        if !(is_due && may_fire && model.is_enabled(index, &state)) {
+            return false;
+        }
+        let is_last = at + 1 == way.len();
+        let from = model.table_node(index);
+        match after(model, &state, taken) {
+            Outcome::State(next) => state = next,
+            Outcome::DoubleToken { place } => {
+                return is_last && *broken == Broken::DoubleToken { from, place: model.table_place(place) };
+            }
+            Outcome::LiveAtExit { .. } => return is_last && *broken == Broken::LiveAtExit { from },
+            Outcome::End { .. } => return false,
+        }
+    }
+    matches!(broken, Broken::Stuck { .. }) && model.enabled(&state).iter().all(|&index| model.is_event(index))
 }
 
 /// A way up to where it breaks a rule of tokens, and which; all of it where its end does, or breaks `broken`.

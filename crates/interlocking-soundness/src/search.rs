@@ -56,6 +56,8 @@ pub(crate) struct Found {
     /// Where branches chose late: the executions in order, and what the search met.
     pub(crate) way: Option<Vec<Taken>>,
     pub(crate) met: Option<Broken>,
+    /// Whether a run can take that way.
+    pub(crate) is_taken: bool,
 }
 
 /// A firing, by node and position in its list.
@@ -130,35 +132,44 @@ impl<'m, 'n> Search<'m, 'n> {
             complete: false,
         };
         search.see(model.start(), 0, None, 0);
-        while let Some(turn) = search.turns.pop_front() {
+        search.complete = search.look(order, limit);
+        // Where one is told that a run can take, no other is.
+        if search.found.iter().any(|found| found.is_taken) {
+            search.found.retain(|found| found.is_taken);
+        }
+        search
+    }
+
+    /// Whether all was looked at that there is to look at.
+    fn look(&mut self, order: Order<'_>, limit: usize) -> bool {
+        while let Some(turn) = self.turns.pop_front() {
             let at = match turn {
                 Turn::Enter(at) => at,
                 Turn::Leave(at) => {
-                    search.seen[at as usize].open = false;
+                    self.seen[at as usize].open = false;
                     continue;
                 }
             };
             // Once a rule is broken, reductions bear less, and little more is worth knowing.
-            let patience = if search.depth_first { search.enough.unwrap_or(limit) } else { limit };
-            if search.seen.len() > limit.min(patience) || effort.is_spent() {
-                return search;
+            let patience = if self.depth_first { self.enough.unwrap_or(limit) } else { limit };
+            if self.seen.len() > limit.min(patience) || self.effort.is_spent() {
+                return false;
             }
-            if std::mem::replace(&mut search.seen[at as usize].expanded, true) {
+            if std::mem::replace(&mut self.seen[at as usize].expanded, true) {
                 continue;
             }
-            if search.depth_first {
-                search.seen[at as usize].open = true;
-                search.turns.push_front(Turn::Leave(at));
+            if self.depth_first {
+                self.seen[at as usize].open = true;
+                self.turns.push_front(Turn::Leave(at));
             }
-            search.expand(at, order);
+            self.expand(at, order);
             if let Order::Towards(goal) = order
-                && search.found.iter().any(|found| goal.is(&found.broken))
+                && self.found.iter().any(|found| goal.is(&found.broken))
             {
                 break;
             }
         }
-        search.complete = true;
-        search
+        true
     }
 
     /// How many states were seen.
@@ -319,13 +330,14 @@ impl<'m, 'n> Search<'m, 'n> {
         if self.depth_first && self.found.iter().any(|found| is_known(found, &broken)) {
             return;
         }
-        let mut found = Found { broken, state, last, live, way: None, met: None };
+        let mut found = Found { broken, state, last, live, way: None, met: None, is_taken: true };
         if self.choices_are_late {
             let mut path = self.path(state);
             path.extend(last);
             if path.iter().any(|taken| self.model.is_choice(taken.node as usize)) {
                 let (broken, way) = late::in_order(self.model, found.broken.clone(), &path);
                 found.met = Some(std::mem::replace(&mut found.broken, broken));
+                found.is_taken = late::is_taken(self.model, &found.broken, &way);
                 found.way = Some(way);
             }
         }

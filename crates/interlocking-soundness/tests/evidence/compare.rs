@@ -53,6 +53,7 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
         Ok(found) => found,
         Err(NotShortest(found)) if is_wide(table) => {
             both_find(&found, &explored)?;
+            paths_are_taken(table, &found)?;
             compared.wide += 1;
             return Ok(Some(explored));
         }
@@ -97,14 +98,18 @@ fn paths_hold(table: &Table) -> Result<bool, String> {
     let Verdict::Unsound { mut violations } = check(&net) else { return Ok(false) };
     violations.retain(|violation| violation.shortest);
     let found = by_rule(&net, violations).map_err(|why| why.to_string())?;
-    let mut shown = false;
-    for (rule, path) in found.iter().filter(|(rule, _)| rule.ends_the_run()) {
-        if !replay::by_brute_force(table, path, rule) {
-            return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
-        }
-        shown = true;
+    paths_are_taken(table, &found)?;
+    Ok(found.keys().any(Broken::ends_the_run))
+}
+
+/// The same of all paths that a check gives, the shortest or not.
+pub(crate) fn all_paths_hold(table: &Table) -> Result<(), String> {
+    let net = Net::new(table.clone()).unwrap();
+    let Verdict::Unsound { violations } = check(&net) else { return Err("nothing is wrong".to_owned()) };
+    match by_rule(&net, violations) {
+        Ok(found) | Err(NotShortest(found)) => paths_are_taken(table, &found),
+        Err(why) => Err(why.to_string()),
     }
-    Ok(shown)
 }
 
 /// Whether some fork has more combinations than the check lists.
@@ -119,6 +124,16 @@ fn both_find(found: &BTreeMap<Broken, Vec<Step>>, explored: &Explored) -> Result
         true => Ok(()),
         false => Err(format!("the check finds {found:?}, the brute force {:?}", explored.broken)),
     }
+}
+
+/// Whether runs take all paths to where a rule of tokens is broken.
+pub(crate) fn paths_are_taken(table: &Table, found: &BTreeMap<Broken, Vec<Step>>) -> Result<(), String> {
+    for (rule, path) in found.iter().filter(|(rule, _)| rule.ends_the_run()) {
+        if !replay::by_brute_force(table, path, rule) {
+            return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// What is left where nothing is searched without reductions: at least one broken rule, if there is one of tokens, and to

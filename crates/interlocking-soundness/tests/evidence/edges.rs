@@ -1,6 +1,7 @@
 //! Tables at the edges of the rules: messages that bound themselves, ends by a failure, budgets beside cycles without one,
 //! wide forks, what lies behind a limit.
 
+use crate::compare::all_paths_hold;
 use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
 use crate::protocols;
@@ -214,4 +215,33 @@ fn a_table_too_large_to_look_at_is_not_decided() {
     chain.nodes[0].entry = true;
     let chain = chain.with(logic("n12000").goto("exit", &[]));
     assert_eq!(verdict(&chain), Verdict::Undecided { limit: DEFAULT_LIMIT });
+}
+
+/// Branches that choose late let others pass, which they would be in the way of where they choose at once.
+#[test]
+fn runs_take_the_paths_through_wide_forks() {
+    let split = logic("split")
+        .fork(&["work|meet.c|work|other.c", "again|more|meet.a|other.c", "split|other.c|back|meet.a|meet.c"], &[]);
+    let meet = NodeRow::new("meet", NodeKind::Join)
+        .slot("a", "T", &["other", "split"], false)
+        .slot("b", "T", &["again"], false)
+        .slot("c", "T", &["more", "split"], false);
+    let other = NodeRow::new("other", NodeKind::Join)
+        .slot("a", "T", &["step"], false)
+        .slot("b", "T", &["never"], false)
+        .slot("c", "T", &["split"], false);
+    let mut wide = Table::new("Wide", "T");
+    wide.nodes = vec![
+        logic("back").goto("split", &[]),
+        split.entry(),
+        meet.goto("back", &[]).exhausted("exit", &[]).visits(2),
+        NodeRow::new("work", NodeKind::Fork).fork(&["step"], &[]),
+        other.goto("meet.a", &[]),
+        logic("step").goto("other.a", &[]),
+        logic("never").goto("never", &[]),
+        logic("again").goto("meet.b", &[]).exhausted("exit", &["work"]),
+        logic("more").goto("meet.c", &[]),
+        event("message").goto("back", &["*"]).exhausted("work", &["*"]).visits(1),
+    ];
+    all_paths_hold(&wide).unwrap();
 }
