@@ -7,7 +7,7 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, goto(exit), map = Newsroom, depth = 2, question = String, on(String), resume)]
     write: LogicNode<()>,
-    #[node(input = String, goto(exit), report = String, reports_to(exit), observes(write), concurrency = 2)]
+    #[node(input = String, goto(exit), report = String, reports_to(exit), observes(write), concurrency = 2, adopt)]
     review: HumanNode<()>,
     #[node(input = String, report = String, reports_to(exit), goto(exit), attempts = 2, spawn(hint))]
     hint: AdvisoryNode<()>,

@@ -180,6 +180,9 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     second.extend(row.map.as_ref().map(|child| format!("runs {child}")));
     second.extend(row.concurrency.map(|limit| format!("concurrency {limit}")));
     second.extend(row.depth.map(|limit| format!("depth {limit}")));
+    if row.adopt {
+        second.push("adopts".into());
+    }
     second.extend(row.question.as_ref().map(|ty| format!("asks {ty}")));
     second.extend(row.answer.as_ref().map(|ty| format!("answer {ty}")));
     match row.visits {

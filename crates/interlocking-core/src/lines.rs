@@ -61,6 +61,9 @@ pub fn write(row: &NodeRow) -> String {
     lines.add_text("map", row.map.as_deref());
     lines.add_text("concurrency", row.concurrency.map(|limit| limit.to_string()).as_deref());
     lines.add_text("depth", row.depth.map(|limit| limit.to_string()).as_deref());
+    if row.adopt {
+        lines.add("adopt", &[]);
+    }
     lines.add_text("question", row.question.as_deref());
     lines.add_text("answer", row.answer.as_deref());
     lines.add_text("report", row.report.as_deref());
@@ -113,6 +116,7 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "map" => row.map = Some(unescaped(rest)),
             "concurrency" => row.concurrency = Some(rest.parse().ok()?),
             "depth" => row.depth = Some(rest.parse().ok()?),
+            "adopt" => row.adopt = true,
             "question" => row.question = Some(unescaped(rest)),
             "answer" => row.answer = Some(unescaped(rest)),
             "report" => row.report = Some(unescaped(rest)),
@@ -236,6 +240,7 @@ mod tests {
             .map("Child graph")
             .concurrency(4)
             .depth(2)
+            .adopt()
             .asks("Question<A>", "Option<B, C>")
             .report("A report\nof two lines")
             .observes("a")
@@ -243,7 +248,7 @@ mod tests {
         for row in [bare, all.clone(), NodeRow::new("x", NodeKind::Event).unbounded()] {
             assert_eq!(read(&write(&row)), Some(row));
         }
-        assert_eq!(write(&all).lines().count(), 29, "one line a part, whatever is in the texts");
+        assert_eq!(write(&all).lines().count(), 30, "one line a part, whatever is in the texts");
     }
 
     #[test]

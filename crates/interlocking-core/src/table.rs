@@ -66,6 +66,10 @@ pub struct NodeRow {
     /// How many runs deep children may nest: 1 where they have none of their own (map nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
+    /// Whether a further entry adopts the children of earlier ones whose items have equal keys, instead of beginning its
+    /// items anew (map nodes).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub adopt: bool,
     /// The type of what a person is asked (human nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
@@ -266,6 +270,7 @@ impl NodeRow {
             map: None,
             concurrency: None,
             depth: None,
+            adopt: false,
             question: None,
             answer: None,
             report: None,
@@ -372,6 +377,13 @@ impl NodeRow {
     #[must_use]
     pub fn depth(mut self, limit: u32) -> Self {
         self.depth = Some(limit);
+        self
+    }
+
+    /// Lets a further entry adopt the children of earlier ones.
+    #[must_use]
+    pub fn adopt(mut self) -> Self {
+        self.adopt = true;
         self
     }
 

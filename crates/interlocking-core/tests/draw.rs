@@ -110,6 +110,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
                 .map("Vec<\"Desk\">")
                 .concurrency(2)
                 .depth(3)
+                .adopt()
                 .goto("approve", &[]),
         )
         .with(NodeRow::new("approve", NodeKind::Human).input("Plan").asks("Question", "bool").goto("exit", &["*"]))
@@ -131,7 +132,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
           run_entry(["entry"])
           run_messages(["messages"])
           n_split["split: Plan<br/>LogicNode"]
-          n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, depth 3"]]
+          n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, depth 3, adopts"]]
           n_approve[/"approve: Plan<br/>HumanNode, asks Question, answer bool"/]
           n_hint{{"hint: Plan<br/>AdvisoryNode"}}
           n_witness>"witness<br/>ObserverNode"]
@@ -157,7 +158,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
           run_entry [label="entry", shape=plaintext]
           run_messages [label="messages", shape=plaintext]
           n_split [label="split: Plan\nLogicNode", shape=box]
-          n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, depth 3", shape=box, peripheries=2]
+          n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, depth 3, adopts", shape=box, peripheries=2]
           n_approve [label="approve: Plan\nHumanNode, asks Question, answer bool", shape=parallelogram]
           n_hint [label="hint: Plan\nAdvisoryNode", shape=hexagon]
           n_witness [label="witness\nObserverNode", shape=note]

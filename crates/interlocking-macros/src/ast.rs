@@ -67,6 +67,8 @@ pub(crate) struct Attributes {
     pub(crate) map: Option<Given<Type>>,
     pub(crate) concurrency: Option<Given<u32>>,
     pub(crate) depth: Option<Given<u32>>,
+    /// Whether a map adopts children of earlier entries.
+    pub(crate) adopt: Option<Ident>,
     pub(crate) question: Option<Given<Type>>,
     pub(crate) answer: Option<Given<Type>>,
     pub(crate) report: Option<Given<Type>>,
@@ -338,6 +340,7 @@ impl Attributes {
             key(&self.map),
             key(&self.concurrency),
             key(&self.depth),
+            self.adopt.as_ref(),
             key(&self.question),
             key(&self.answer),
             key(&self.observes),

@@ -19,7 +19,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-const NODE_KEYS: [&str; 28] = [
+const NODE_KEYS: [&str; 29] = [
     "entry",
     "input",
     "join",
@@ -40,6 +40,7 @@ const NODE_KEYS: [&str; 28] = [
     "map",
     "concurrency",
     "depth",
+    "adopt",
     "question",
     "answer",
     "on",
@@ -91,6 +92,7 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "map" => set(&mut into.map, key, value(key, input, "map = ChildGraph")?, errors),
             "concurrency" => set(&mut into.concurrency, key, count(key, input, "concurrency = 4")?, errors),
             "depth" => set(&mut into.depth, key, count(key, input, "depth = 3")?, errors),
+            "adopt" => flag(&mut into.adopt, key, input, errors)?,
             "question" => set(&mut into.question, key, value(key, input, "question = Question")?, errors),
             "answer" => set(&mut into.answer, key, value(key, input, "answer = Answer")?, errors),
             "on" => set(&mut into.on, key, message(key, input)?, errors),

@@ -90,6 +90,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `map = Graph` | the graph that its children run; it may be this one | maps |
 /// | `concurrency = n` | how many children may run at once | maps |
 /// | `depth = n` | how many runs deep children may nest; a graph that maps itself must say so | maps |
+/// | `adopt` | an entry after the first takes over the children of earlier entries whose items have equal keys; without it every entry begins its items anew | maps |
 /// | `question = Type`, `answer = Type` | what a person is asked, and what comes back | human nodes |
 /// | `observes(a, b)` | the nodes that it sees | observers |
 /// | `report = Type`, `reports_to(exit)` | what it reports at the exit; an observer's starts as its `Default` | advisory nodes, observers |

@@ -57,6 +57,7 @@ fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
     row.map = spelled(&attributes.map);
     row.concurrency = attributes.concurrency.as_ref().map(|concurrency| concurrency.value);
     row.depth = attributes.depth.as_ref().map(|depth| depth.value);
+    row.adopt = attributes.adopt.is_some();
     row.question = spelled(&attributes.question);
     row.answer = spelled(&attributes.answer);
     row.report = spelled(&attributes.report);

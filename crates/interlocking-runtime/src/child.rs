@@ -1,7 +1,7 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
 use crate::conduct::execute;
-use crate::journal::{Entry, Journal, JournalError, Origin, Record, ending};
+use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary, ending};
 use crate::outcome::Outcome;
 use crate::prepare::Begin;
 use crate::settings::Settings;
@@ -40,17 +40,40 @@ pub enum ChildFailure {
     },
 }
 
-/// The name of a child: the same whenever the same node of the same run has an item of that key.
-pub(crate) fn child_id(root: &RunId, parent: &RunId, node: &str, key: &str) -> RunId {
+/// Which child of a run: its map node, the execution of that, its item's key, and which of the items with that key it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kin<'run> {
+    pub(crate) parent: &'run RunId,
+    pub(crate) node: &'static str,
+    pub(crate) visit: u32,
+    pub(crate) attempt: u32,
+    pub(crate) key: String,
+    pub(crate) number: u32,
+}
+
+impl Kin<'_> {
+    /// As the journal has it.
+    pub(crate) fn origin(self) -> Origin {
+        let Self { parent, node, visit, attempt, key, number } = self;
+        Origin::Child { parent: parent.clone(), node: node.to_owned(), visit, attempt, key, number }
+    }
+}
+
+/// The name of a new child. No part runs into the next: each is written with its length. `others` counts the names before
+/// it that were somebody else's.
+pub(crate) fn child_id(root: &RunId, kin: &Kin<'_>, others: u32) -> RunId {
     let mut hash = Fnv::default();
-    for part in [parent.as_str(), node, key] {
+    for part in [kin.parent.as_str(), kin.node, &kin.key] {
+        hash.write(&(part.len() as u64).to_le_bytes());
         hash.write(part.as_bytes());
-        hash.write(&[0]);
+    }
+    for number in [kin.visit, kin.attempt, kin.number, others] {
+        hash.write(&number.to_le_bytes());
     }
     let root: String = root.as_str().chars().take(RunId::MAX_LENGTH - 17).collect();
     // Without what a cut may have left at its end, a hyphen, it is a run id again.
     let name = format!("{}-{:016x}", root.trim_end_matches('-'), hash.0);
-    name.parse().unwrap_or_else(|_| parent.clone())
+    name.parse().unwrap_or_else(|_| kin.parent.clone())
 }
 
 /// FNV-1a: what makes the same name today and in the next version, which the standard library's hash need not.
@@ -70,39 +93,17 @@ impl Fnv {
     }
 }
 
-/// Which child of a run: its map node, that node's visit, and its item's key.
-pub(crate) struct Kin {
-    pub(crate) parent: RunId,
-    pub(crate) node: &'static str,
-    pub(crate) visit: u32,
-    pub(crate) key: String,
-}
-
-/// A child's run, and what it ended with.
-type ChildEnd<O> = (RunId, Result<O, ChildFailure>);
-
 /// Runs a child to its end, or takes up where it was. Boxed, which is what lets a graph be its own child.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
-    mut settings: Box<Settings>,
-    kin: Kin,
+    settings: Box<Settings>,
+    origin: Origin,
     entry: C::Entry,
-) -> Pin<Box<dyn Future<Output = ChildEnd<C::Output>> + Send>> {
+) -> Pin<Box<dyn Future<Output = Result<C::Output, ChildFailure>> + Send>> {
     Box::pin(async move {
-        let tree = settings.tree().clone();
-        let run = match current(&settings, &kin).await {
-            Ok(run) => run,
-            Err(error) => {
-                let run = child_id(&tree.root, &kin.parent, kin.node, &kin.key);
-                return (run, Err(ChildFailure::NotStarted { reason: error.to_string() }));
-            }
-        };
         // One that was stopped a moment ago may not have let go of its run.
-        tree.left(&run).await;
-        settings.run = run.clone();
-        let Kin { parent, node, visit, key } = kin;
-        let origin = Origin::Child { parent, node: node.to_owned(), visit, key };
-        let result = match execute(graph, settings, Begin::Child { entry, origin }).await {
+        settings.tree().clone().left(&settings.run).await;
+        match execute(graph, settings, Begin::Child { entry, origin }).await {
             Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
             Ok(report) => match report.outcome {
                 Outcome::Finished(output) => Ok(output),
@@ -111,61 +112,121 @@ pub(crate) fn run_child<C: Graph>(
                 // The whole tree stops where it stands, and this with it.
                 _ => std::future::pending().await,
             },
-        };
-        (run, result)
+        }
     })
 }
 
-/// The run of a child: the first that has not failed before the node's present visit.
-async fn current(settings: &Settings, kin: &Kin) -> Result<RunId, JournalError> {
-    let mut key = kin.key.clone();
-    for again in 2_u32.. {
-        let run = child_id(&settings.tree().root, &kin.parent, kin.node, &key);
-        let Some(journal) = &settings.journal else { return Ok(run) };
-        let records = journal.load(&run).await?;
-        let started = records.first().map(|record| &record.entry);
-        let earlier = matches!(
-            started,
-            Some(Entry::Started { origin: Some(Origin::Child { visit, .. }), .. }) if *visit < kin.visit
-        );
-        let ending = ending(&records);
-        if !earlier || !matches!(ending, Some("failed" | "cancelled")) {
-            return Ok(run);
+/// The children that a map node has started before.
+#[derive(Default)]
+pub(crate) struct Predecessors(Vec<Predecessor>);
+
+/// A child that a map node has started before.
+struct Predecessor {
+    summary: RunSummary,
+    /// The execution that started it: visit and attempt.
+    entry: (u32, u32),
+}
+
+impl Predecessors {
+    /// Reads them from the journal, once those of earlier executions have come to rest: until then nobody knows how they end.
+    pub(crate) async fn read(
+        journal: &dyn Journal,
+        tree: &Tree,
+        parent: &RunId,
+        node: &str,
+        entry: (u32, u32),
+    ) -> Result<Self, JournalError> {
+        let known = Self::listed(journal, parent, node).await?;
+        let mut waited = false;
+        for child in known.0.iter().filter(|child| child.entry < entry && child.summary.ended.is_none()) {
+            tree.left(&child.summary.run).await;
+            // What was being written as it was stopped is written before its run can be claimed.
+            match journal.claim(&child.summary.run).await {
+                Ok(_) | Err(JournalError::Held { .. }) => waited = true,
+                Err(error) => return Err(error),
+            }
         }
-        key = format!("{}~{again}", kin.key);
+        if waited { Self::listed(journal, parent, node).await } else { Ok(known) }
     }
-    unreachable!("a map node is not entered so often")
+
+    async fn listed(journal: &dyn Journal, parent: &RunId, name: &str) -> Result<Self, JournalError> {
+        let mut known = Vec::new();
+        for summary in journal.children(parent).await? {
+            if let Some(Origin::Child { node, visit, attempt, .. }) = &summary.origin
+                && node == name
+            {
+                known.push(Predecessor { entry: (*visit, *attempt), summary });
+            }
+        }
+        known.sort_by_key(|child| child.entry);
+        Ok(Self(known))
+    }
+
+    /// Whether one of them is called so.
+    pub(crate) fn has(&self, run: &RunId) -> bool {
+        self.0.iter().any(|child| child.summary.run == *run)
+    }
+
+    /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution takes up what it
+    /// had started, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
+    pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {
+        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);
+        let latest = self.0.iter().rev().find(is_equal)?;
+        let came_to_nothing = matches!(latest.summary.ended.as_deref(), Some("failed" | "cancelled"));
+        let goes_on = latest.entry == (kin.visit, kin.attempt) || adopts && !came_to_nothing;
+        goes_on.then(|| latest.summary.origin.clone().map(|origin| (latest.summary.run.clone(), origin)))?
+    }
+
+    /// Ends those of executions before `entry` with which nobody goes on any more.
+    pub(crate) async fn end(
+        &self,
+        journal: &dyn Journal,
+        tree: &Tree,
+        entry: (u32, u32),
+        goes_on: impl Fn(&RunId, &Origin) -> bool,
+    ) -> Result<(), JournalError> {
+        for Predecessor { summary, .. } in self.0.iter().filter(|child| child.entry < entry) {
+            if summary.ended.is_none() && !summary.origin.as_ref().is_some_and(|origin| goes_on(&summary.run, origin)) {
+                end_child(journal, tree, &summary.run).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Ends the children of a run that has ended itself: those that its map nodes left behind, and theirs (rule 15).
-pub(crate) fn end_children<'a>(
+pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) -> Result<(), JournalError> {
+    for child in journal.children(parent).await? {
+        if child.ended.is_none() {
+            end_child(journal, tree, &child.run).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends a child with which nobody goes on, and its own children.
+fn end_child<'a>(
     journal: &'a dyn Journal,
     tree: &'a Tree,
-    parent: &'a RunId,
+    run: &'a RunId,
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
-        for child in journal.children(parent).await? {
-            if child.ended.is_some() {
-                continue;
-            }
-            tree.left(&child.run).await;
-            let _claim = match journal.claim(&child.run).await {
-                Ok(claim) => claim,
-                // Somebody else works on it, and will see how it ends.
-                Err(JournalError::Held { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            let records = journal.load(&child.run).await?;
-            // Addenda may have come after its end.
-            if ending(&records).is_some() {
-                continue;
-            }
-            end_children(journal, tree, &child.run).await?;
-            let sequence = records.len() as u64;
-            let entry = Entry::Ended { output: None, failure: None, cancelled: true };
-            journal.append(Record { run: child.run, sequence, entry }).await?;
+        tree.left(run).await;
+        let _claim = match journal.claim(run).await {
+            Ok(claim) => claim,
+            // Somebody else works on it, and will see how it ends.
+            Err(JournalError::Held { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let records = journal.load(run).await?;
+        // Addenda may have come after its end.
+        if ending(&records).is_some() {
+            return Ok(());
         }
-        Ok(())
+        end_children(journal, tree, run).await?;
+        let sequence = records.len() as u64;
+        let entry = Entry::Ended { output: None, failure: None, cancelled: true };
+        journal.append(Record { run: run.clone(), sequence, entry }).await
     })
 }
 
@@ -174,15 +235,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_called_the_same_whenever_it_is_the_same() {
+    fn each_child_has_a_name_of_its_own() {
         let root: RunId = "r".parse().unwrap();
-        let one = child_id(&root, &root, "children", "a");
-        assert_eq!(one, child_id(&root, &root, "children", "a"));
-        assert_eq!(one.as_str(), "r-29f20020aff60e81", "it must stay so between versions: journals hold it");
-        for other in [child_id(&root, &one, "children", "a"), child_id(&root, &root, "child", "rena")] {
-            assert_ne!(one, other);
-        }
+        let named = |key: &str, number| Kin {
+            parent: &root,
+            node: "children",
+            visit: 1,
+            attempt: 1,
+            key: key.to_owned(),
+            number,
+        };
+        let one = child_id(&root, &named("a", 1), 0);
+        assert_eq!(one, child_id(&root, &named("a", 1), 0));
+        let others = [
+            child_id(&root, &named("a", 2), 0),
+            child_id(&root, &named("a#1", 1), 0),
+            child_id(&root, &named("", 1), 0),
+            child_id(&root, &named("a", 1), 1),
+            child_id(&root, &Kin { parent: &one, ..named("a", 1) }, 0),
+            child_id(&root, &Kin { visit: 2, ..named("a", 1) }, 0),
+            child_id(&root, &Kin { attempt: 2, ..named("a", 1) }, 0),
+            child_id(&root, &Kin { node: "childrena", ..named("", 1) }, 0),
+            child_id(&root, &Kin { node: "children\0", ..named("", 1) }, 0),
+            child_id(&root, &named("\0", 1), 0),
+        ];
+        let all: std::collections::BTreeSet<_> = others.iter().chain([&one]).collect();
+        assert_eq!(all.len(), 11, "{one} {others:?}");
         let long: RunId = format!("{}-{}", "x".repeat(46), "y".repeat(17)).parse().unwrap();
-        assert!(child_id(&long, &long, "n", "k").as_str().starts_with(&format!("{}-", "x".repeat(46))));
+        let child = child_id(&long, &Kin { parent: &long, ..named("k", 1) }, 0);
+        assert!(child.as_str().starts_with(&format!("{}-", "x".repeat(46))));
     }
 }

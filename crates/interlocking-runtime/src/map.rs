@@ -4,22 +4,25 @@
 //! with a journal of its own, and shares its parent's agents, budgets and observers. A child's failure is a value. The
 //! child may be the graph itself: recursion, capped by the node's `depth`.
 //!
-//! A child is known by its parent, the node and its item's key. So a repeated map node takes up the children that were
-//! there before, and does nothing again that was done; one that is entered again adopts those whose items have equal keys,
-//! except those that failed.
+//! A child is known by its parent, the node, that node's execution and its item's key. So a map node that is taken up after a
+//! crash goes on with the children that it had, and does nothing again that was done. One that is entered again begins its
+//! items anew, unless its table says `adopt`: then it adopts the children whose items have equal keys, except those that
+//! failed, and but for items that say they [run anew](Item::anew).
 
 use crate::allowance::Allowance;
-use crate::child::{ChildFailure, Kin, child_id, run_child};
+use crate::child::{ChildFailure, Kin, Predecessors, child_id, run_child};
+use crate::journal::Origin;
 use crate::parking::Siblings;
 use crate::services::Backstage;
 use crate::workspaces::Workspaces;
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Maps};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -50,7 +53,8 @@ pub trait MapHandler<N: Maps>: Send + Sync {
     ) -> impl Future<Output = Result<Vec<Item<N::Child>>, NodeError>> + Send;
 
     /// Takes the children's results, one at a time or all at once, and says where to go next. Children that are still
-    /// under way when this returns are suspended.
+    /// under way when this returns are stopped: a later entry of a node that says `adopt` goes on with them, and any other
+    /// ends them, as the end of the run does.
     fn gather(
         &self,
         input: N::Input,
@@ -63,6 +67,7 @@ pub trait MapHandler<N: Maps>: Send + Sync {
 pub struct Item<C: Graph> {
     entry: C::Entry,
     key: Option<String>,
+    anew: bool,
     workspaces: Option<Arc<dyn Workspaces>>,
 }
 
@@ -75,6 +80,8 @@ pub struct Child<O> {
     pub run: RunId,
     /// Its item's key.
     pub key: String,
+    /// Which of the items with this key it is, 1-based: equal ones are told apart by their order.
+    pub number: u32,
     /// Its output, or how it failed.
     pub result: Result<O, ChildFailure>,
 }
@@ -90,13 +97,20 @@ pub struct Children<C: Graph> {
 impl<C: Graph> Item<C> {
     /// An item whose key is its entry value.
     pub fn new(entry: C::Entry) -> Self {
-        Self { entry, key: None, workspaces: None }
+        Self { entry, key: None, anew: false, workspaces: None }
     }
 
-    /// The same with a key: what makes it the same item when the node is entered again.
+    /// The same with a key: what makes it the same item when a node that says `adopt` is entered again.
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
+        self
+    }
+
+    /// The same, to be run anew in each entry of the node, though that says `adopt`.
+    #[must_use]
+    pub fn anew(mut self) -> Self {
+        self.anew = true;
         self
     }
 
@@ -150,11 +164,12 @@ impl<C: Graph> Children<C> {
     ) -> Self {
         let (mut tasks, mut pending, mut landed) = (JoinSet::new(), BTreeMap::new(), Vec::new());
         let slots = Arc::new(Semaphore::new(plan.concurrency));
-        for (item, (run, key, Item { entry, workspaces, .. })) in plan.items.into_iter().enumerate() {
+        for (item, planned) in plan.items.into_iter().enumerate() {
+            let Planned { run, origin, key, number, item: Item { entry, workspaces, .. } } = planned;
             pending.insert(item, run.clone());
             if plan.depth.is_some_and(|limit| backstage.settings.depth() >= limit) {
                 let limit = plan.depth.unwrap_or_default();
-                landed.push(Child { item, run, key, result: Err(ChildFailure::TooDeep { limit }) });
+                landed.push(Child { item, run, key, number, result: Err(ChildFailure::TooDeep { limit }) });
                 continue;
             }
             let mut settings =
@@ -162,13 +177,13 @@ impl<C: Graph> Children<C> {
             if let Some(workspaces) = workspaces {
                 settings.options_mut().workspaces = workspaces;
             }
+            settings.run = run.clone();
             let (graph, slots) = (graph.clone(), slots.clone());
-            let kin = Kin { parent: backstage.run().clone(), node: plan.node, visit: plan.visit, key: key.clone() };
             tasks.spawn(async move {
                 // The semaphore is never closed, so this only waits.
                 let _slot = slots.acquire_owned().await;
-                let (run, result) = run_child(graph, settings, kin, entry).await;
-                Child { item, run, key, result }
+                let result = run_child(graph, settings, origin, entry).await;
+                Child { item, run, key, number, result }
             });
         }
         // Taken from the end.
@@ -179,11 +194,65 @@ impl<C: Graph> Children<C> {
 
 /// The items of one execution with what they are run as.
 struct Plan<C: Graph> {
-    items: Vec<(RunId, String, Item<C>)>,
+    items: Vec<Planned<C>>,
     concurrency: usize,
     depth: Option<u32>,
-    node: &'static str,
-    visit: u32,
+}
+
+/// An item with what it is run as.
+struct Planned<C: Graph> {
+    run: RunId,
+    origin: Origin,
+    key: String,
+    number: u32,
+    item: Item<C>,
+}
+
+/// Finds for each item the run that it goes on with, or names a new one.
+async fn plan<C: Graph>(
+    backstage: &Backstage,
+    execution: Execution,
+    items: Vec<Item<C>>,
+) -> Result<Vec<Planned<C>>, NodeError> {
+    let row = backstage.net.row(execution.node);
+    let (parent, tree, entry) = (backstage.run(), backstage.settings.tree(), (execution.visit, execution.attempt));
+    // Only an execution that is not the node's first, or was begun before, can have any.
+    let journal = backstage.settings.journal.as_deref();
+    let journal = journal.filter(|_| entry != (1, 1) || backstage.history().restarts(&backstage.by(execution)) > 0);
+    let known = match journal {
+        Some(journal) => Predecessors::read(journal, tree, parent, &row.name, entry).await?,
+        None => Predecessors::default(),
+    };
+    let mut equal: HashMap<String, u32> = HashMap::new();
+    let mut taken: HashSet<RunId> = HashSet::new();
+    let mut planned = Vec::with_capacity(items.len());
+    for item in items {
+        let key = match &item.key {
+            Some(key) => key.clone(),
+            None => serde_json::to_string(&item.entry)?,
+        };
+        let number = *equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
+        let kin = Kin { parent, node: &row.name, visit: entry.0, attempt: entry.1, key: key.clone(), number };
+        let (run, origin) = match known.of(&kin, row.adopt && !item.anew) {
+            Some(known) => known,
+            None => {
+                let names = (0..).map(|others| child_id(&tree.root, &kin, others));
+                let mut free = names.filter(|run| !known.has(run) && !taken.contains(run));
+                (free.next().unwrap_or_else(|| parent.clone()), kin.origin())
+            }
+        };
+        taken.insert(run.clone());
+        planned.push(Planned { run, origin, key, number, item });
+    }
+    if let Some(journal) = journal {
+        let is_left = |origin: &Origin| match origin {
+            Origin::Child { key, number, .. } => equal.get(key).is_none_or(|most| number > most),
+            Origin::Fork { .. } => false,
+        };
+        // What has no item this time may have one again.
+        known.end(journal, tree, entry, |run, origin| taken.contains(run) || row.adopt && is_left(origin)).await?;
+    }
+    Ok(planned)
 }
 
 impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
@@ -193,19 +262,7 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
         let backstage = Backstage::of(cx)?;
         let execution = cx.execution();
         let row = N::Graph::net().row(N::INDEX);
-        let mut equal: HashMap<String, u32> = HashMap::new();
-        let mut planned = Vec::with_capacity(items.len());
-        for item in items {
-            let key = match &item.key {
-                Some(key) => key.clone(),
-                None => serde_json::to_string(&item.entry)?,
-            };
-            // Equal items of one list are told apart by their order.
-            let nth = equal.entry(key.clone()).and_modify(|nth| *nth += 1).or_default();
-            let key = if *nth == 0 { key } else { format!("{key}#{nth}") };
-            let run = child_id(&backstage.settings.tree().root, backstage.run(), &row.name, &key);
-            planned.push((run, key, item));
-        }
+        let planned = plan(backstage, execution, items).await?;
         let allowance = backstage.settings.allowance();
         let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| backstage.settings.depth() >= limit) {
             allowance.clone()
@@ -214,7 +271,7 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
         };
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let siblings = Siblings::new(backstage.parking().clone(), execution, concurrency, backstage.settings.berth());
-        let plan = Plan { items: planned, concurrency, depth: row.depth, node: &row.name, visit: execution.visit };
+        let plan = Plan { items: planned, concurrency, depth: row.depth };
         let children = Children::start(backstage, &allowance, &siblings, &graph, plan);
         self.0.gather(input, children, cx).await
     }

@@ -103,6 +103,11 @@ pub(crate) async fn prepare<G: Graph>(
     {
         settings.allowance().book(&past(&**journal, &run).await?);
     }
+    if let (Begin::Child { origin, .. }, Some(first)) = (&begin, records.first())
+        && !matches!(&first.entry, Entry::Started { origin: Some(recorded), .. } if recorded == origin)
+    {
+        return Err(StartError::AnotherRun { run });
+    }
     let (entry, origin) = match begin {
         Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
         Begin::Again | Begin::Retry => (None, None),

@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::conduct::visits;
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
-use crate::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record, retry};
+use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Payload, Record, retry};
 use crate::outcome::{Outcome, Report};
 use crate::prepare::Executed;
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
@@ -14,6 +14,7 @@ use crate::services::{Backstage, Kept, MemoryStore, RunServices, memories, read}
 use crate::settings::Settings;
 use crate::table_change;
 use interlocking_agents::Ledger;
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Token};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;
@@ -56,7 +57,8 @@ pub(crate) async fn taken_up<G: Graph>(
     }
     put_back(net, &run, &settings, &replayed).await?;
     if retries {
-        let maps = replayed.cut_off(net).into_iter().map(|it| (net.name(it.node).to_owned(), it.visit)).collect();
+        let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
+        let maps = replayed.cut_off(net).into_iter().map(by).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
     let scribe = Arc::new(Scribe::new(journal, run.clone(), count));

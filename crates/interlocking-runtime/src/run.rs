@@ -86,6 +86,12 @@ pub enum StartError {
         /// Who is left.
         error: AbandonedError,
     },
+    /// A child would be called like a run that is there.
+    #[error("the journal has another run called `{run}`, so no child of a map node can be: remove that run")]
+    AnotherRun {
+        /// The name.
+        run: RunId,
+    },
     /// There is nothing to take up.
     #[error("there is no run `{run}` to resume: start it, or name another")]
     NoRun {

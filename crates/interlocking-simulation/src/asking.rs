@@ -3,6 +3,7 @@
 use crate::body::Body;
 use crate::choice::Choice;
 use crate::dialogue::sort_of;
+use crate::graph::Simulated;
 use crate::markers::At;
 use crate::numbers::{mix, mix_text};
 use crate::token::Token;
@@ -10,9 +11,11 @@ use crate::world::{What, World};
 use interlocking_agents::{AgentError, SessionOp, SessionOpKind, Slug, Usage};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
+use interlocking_core::graph::Graph;
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
 use interlocking_runtime::RunContext;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::llm::{Ask, LLM, LLMHandler, Prompt, Reply};
@@ -80,7 +83,10 @@ impl Body {
         let (run, by) = (cx.run_id().clone(), Self::by(cx));
         let slug = Slug::new(by.node.clone())?;
         let kind = choice.dialogue.as_ref().map_or(SessionOpKind::Fresh, |dialogue| dialogue.session);
-        let session = match (kind, self.0.minds().earlier(&run, &by)) {
+        // Visits of an advisory node run side by side, and a session does one turn at a time.
+        let alone = Simulated::<LEVEL>::net().row(INDEX).kind != NodeKind::Advisory;
+        let earlier = alone.then(|| self.0.minds().earlier(&run, &by)).flatten();
+        let session = match (kind, earlier) {
             (SessionOpKind::Continue, Some(session)) => SessionOp::ContinueFrom(session),
             (SessionOpKind::Fork, Some(parent)) => SessionOp::ForkFrom { parent, slug },
             _ => SessionOp::StartFresh(slug),

@@ -66,6 +66,8 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
                 *row = row.clone().map("Child").depth(2);
                 if dice.percent(50) {
                     *row = row.clone().concurrency(1 + dice.below(2) as u32);
+                } else {
+                    *row = row.clone().adopt();
                 }
             }
             NodeKind::Human => *row = row.clone().asks("u64", "u64"),

@@ -53,7 +53,7 @@ fn has_rows(heading: &str, mut names: Vec<String>) {
 fn full_row() -> NodeRow {
     let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").goto("a", &["*"]).resume();
     let row = row.slot("slot", "T", &["a"], true).fork(&["a", "b"], &["*"]).spawn("c").exhausted("a", &["*"]);
-    let row = row.map("C").concurrency(1).depth(1).asks("Q", "A").report("R").observes("d");
+    let row = row.map("C").concurrency(1).depth(1).adopt().asks("Q", "A").report("R").observes("d");
     row.visits(1)
         .attempts(1)
         .timeout_ms(1)

@@ -94,7 +94,11 @@ fn table(rows: &[Row]) -> String {
 
 pub(crate) fn origin_words(origin: &Origin) -> String {
     match origin {
-        Origin::Child { parent, node, visit, key } => format!("child {key} of {parent} at {node}.{visit}"),
+        Origin::Child { parent, node, visit, attempt, key, number } => {
+            let number = if *number > 1 { format!(" (number {number})") } else { String::new() };
+            let attempt = if *attempt > 1 { format!(".{attempt}") } else { String::new() };
+            format!("child {key}{number} of {parent} at {node}.{visit}{attempt}")
+        }
         Origin::Fork { of, records } => format!("fork of {of} after {}", crate::text::count(*records, "record")),
     }
 }

@@ -60,6 +60,9 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
         if row.kind != NodeKind::Observer && !row.observes.is_empty() {
             return wrong("only an observer sees what other nodes do".into());
         }
+        if row.kind != NodeKind::Map && row.adopt {
+            return wrong("only a map node, which runs child graphs, adopts children".into());
+        }
         if row.depth == Some(0) || row.concurrency == Some(0) {
             return wrong("with a bound of 0 none of its children would run: the least is 1".into());
         }

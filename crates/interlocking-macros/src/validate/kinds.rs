@@ -50,7 +50,7 @@ fn misfit(kind: NodeKind, key: &str) -> Option<String> {
                 "only the agent of an `LLMNode`, an `AdvisoryNode` or an `EventNode` is kept in its workspace, so {a} has no `{key}`"
             )
         }
-        ("map" | "concurrency" | "depth", kind) if kind != Map => {
+        ("map" | "concurrency" | "depth" | "adopt", kind) if kind != Map => {
             format!("only a `MapNode` runs child graphs, so {a} has no `{key}`")
         }
         ("question" | "answer", kind) if kind != Human => {

@@ -12,7 +12,14 @@ fn samples() -> Vec<Event> {
     let run: RunId = "night-7".parse().unwrap();
     let child: RunId = "night-7-29f20020aff60e81".parse().unwrap();
     let node = |node: &'static str, visit| NodeRef { node: node.into(), visit, attempt: 1 };
-    let origin = Origin::Child { parent: run.clone(), node: "pages".to_owned(), visit: 1, key: "\"front\"".to_owned() };
+    let origin = Origin::Child {
+        parent: run.clone(),
+        node: "pages".to_owned(),
+        visit: 1,
+        attempt: 1,
+        number: 1,
+        key: "\"front\"".to_owned(),
+    };
     let unkept = Unkept {
         node: "tests".to_owned(),
         workspace: "tests".to_owned(),

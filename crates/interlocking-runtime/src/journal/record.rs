@@ -173,8 +173,14 @@ pub enum Origin {
         node: String,
         /// The node's visit that started it, 1-based.
         visit: u32,
-        /// How the node tells its items apart.
+        /// The attempt of that visit, 1-based.
+        #[serde(default = "first", skip_serializing_if = "is_first")]
+        attempt: u32,
+        /// Its item's key.
         key: String,
+        /// Which of the items with this key it is, in the order of the list, 1-based.
+        #[serde(default = "first", skip_serializing_if = "is_first")]
+        number: u32,
     },
     /// It has another run's history up to one of its records.
     Fork {
@@ -183,6 +189,15 @@ pub enum Origin {
         /// How many of its records it has taken over.
         records: u64,
     },
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(number: &u32) -> bool {
+    *number == 1
 }
 
 /// Everything that one node execution did.

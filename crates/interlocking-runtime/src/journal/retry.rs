@@ -1,13 +1,13 @@
 //! A run that has failed is taken up again, and with it the child runs that its map nodes were at.
 
 use crate::journal::standing::standing;
-use crate::journal::{Entry, Journal, JournalError, LetterBody, Origin, Record, ending};
+use crate::journal::{By, Entry, Journal, JournalError, LetterBody, Origin, Record, ending};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeSet;
 use std::pin::Pin;
 
-/// Executions of map nodes, by node and visit.
-pub(crate) type Maps = BTreeSet<(String, u32)>;
+/// Executions of map nodes.
+pub(crate) type Maps = BTreeSet<By>;
 
 /// The entry that says of a run that it is retried now.
 pub(crate) async fn retried(journal: &dyn Journal, run: &RunId) -> Result<Entry, JournalError> {
@@ -26,8 +26,10 @@ pub(crate) fn retry_children<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
         for child in journal.children(parent).await? {
-            let Some(Origin::Child { node, visit, .. }) = child.origin else { continue };
-            if !matches!(child.ended.as_deref(), Some("failed" | "cancelled")) || !maps.contains(&(node, visit)) {
+            let Some(Origin::Child { node, visit, attempt, .. }) = child.origin else { continue };
+            if !matches!(child.ended.as_deref(), Some("failed" | "cancelled"))
+                || !maps.contains(&By { node, visit, attempt })
+            {
                 continue;
             }
             let run = child.run;
@@ -49,19 +51,19 @@ pub(crate) fn retry_children<'a>(
 async fn maps_at_work(journal: &dyn Journal, run: &RunId, records: &[Record]) -> Result<Maps, JournalError> {
     let standing = standing(records);
     if standing.problem.is_none() {
-        return Ok(standing.in_flight.into_iter().map(|by| (by.node, by.visit)).collect());
+        return Ok(standing.in_flight.into_iter().collect());
     }
     // Then every one whose outcome is not recorded.
     let mut maps = Maps::new();
     for child in journal.children(run).await? {
         maps.extend(child.origin.and_then(|origin| match origin {
-            Origin::Child { node, visit, .. } => Some((node, visit)),
+            Origin::Child { node, visit, attempt, .. } => Some(By { node, visit, attempt }),
             Origin::Fork { .. } => None,
         }));
     }
     for record in records {
         if let Entry::Outcome(outcome) = &record.entry {
-            maps.remove(&(outcome.node.clone(), outcome.visit));
+            maps.remove(&outcome.by());
         }
     }
     Ok(maps)

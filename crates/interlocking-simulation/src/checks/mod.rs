@@ -98,8 +98,7 @@ impl<'e> Account<'e> {
     fn entry(&self, records: &[Record]) -> Result<u64, String> {
         match records.first().map(|record| &record.entry) {
             Some(Entry::Started { origin: Some(Origin::Child { key, .. }), .. }) => {
-                let item = key.split('#').next().unwrap_or_default();
-                item.parse().map_err(|_| format!("a child's key is {key}"))
+                key.parse().map_err(|_| format!("a child's key is {key}"))
             }
             _ => Ok(self.ended.history.surroundings.entry),
         }

@@ -57,7 +57,14 @@ fn entries() -> Vec<Entry> {
         outcome.commits = vec![Commit { workspace: "main".to_owned(), id: "c0ffee".to_owned() }];
     }
     let session = serde_json::from_str(r#""session-7""#).unwrap();
-    let origin = Origin::Child { parent: id("parent"), node: "each".to_owned(), visit: 1, key: "7".to_owned() };
+    let origin = Origin::Child {
+        parent: id("parent"),
+        node: "each".to_owned(),
+        visit: 1,
+        attempt: 1,
+        key: "7".to_owned(),
+        number: 2,
+    };
     let table = Box::new(table());
     let mut without_tokens = outcome(&id("x"), 1, "1");
     if let Entry::Outcome(outcome) = &mut without_tokens.entry {

@@ -125,7 +125,7 @@ async fn child_runs_stay_and_go_with_their_parent() {
         let mut record = started(&id(name), "{}");
         if let Entry::Started { origin, .. } = &mut record.entry {
             let (node, key) = ("map".to_owned(), "0".to_owned());
-            *origin = Some(Origin::Child { parent: id(parent), node, visit: 1, key });
+            *origin = Some(Origin::Child { parent: id(parent), node, visit: 1, attempt: 1, key, number: 1 });
         }
         journal.append(record).await.unwrap();
         journal.append(ended(&id(name), 1)).await.unwrap();

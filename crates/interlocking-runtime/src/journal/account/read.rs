@@ -163,8 +163,9 @@ fn adopt(executions: &mut Executions, children: Vec<RunAccount>) -> Vec<RunAccou
     let mut orphans = Vec::new();
     for child in children {
         let parent = match &child.summary.origin {
-            Some(Origin::Child { node, visit, .. }) => {
-                executions.list.iter_mut().rev().find(|known| known.by.node == *node && known.by.visit == *visit)
+            Some(Origin::Child { node, visit, attempt, .. }) => {
+                let by = By { node: node.clone(), visit: *visit, attempt: *attempt };
+                executions.list.iter_mut().rev().find(|known| known.by == by)
             }
             _ => None,
         };
