@@ -21,7 +21,7 @@ use gix::{
 use crate::{
     git_error::{Doing as _, GitError},
     ours,
-    registration::private_directory,
+    registration::{private_directory, tidy_if_free},
     untrusted::file::{Kind, create_new, open_with},
     with_directory::with_directory,
 };
@@ -127,12 +127,6 @@ impl Note {
         (&self.file).write_all(&encode(intent)).doing(|| format!("adding to {}", self.path.display()))
     }
 
-    /// What all worktrees of the repository share.
-    pub(crate) fn common_directory(&self) -> &Path {
-        // It lies in `interlocking/notes` there.
-        self.path.ancestors().nth(3).unwrap_or(&self.path)
-    }
-
     /// The number and the path of the note's next file that a lock is to be a second name of.
     pub(crate) fn next_held(&mut self) -> (usize, PathBuf) {
         let number = self.held;
@@ -144,6 +138,7 @@ impl Note {
 impl Drop for Note {
     fn drop(&mut self) {
         let _ = ours::remove_file(&self.path);
+        tidy_if_free(common_directory_of(&self.path));
     }
 }
 
@@ -161,6 +156,7 @@ impl LeftNote {
             }
         }
         let _ = ours::remove_file(&self.path);
+        tidy_if_free(common_directory_of(&self.path));
     }
 }
 
@@ -220,6 +216,11 @@ pub(crate) fn canonical_common_directory(git: &gix::Repository) -> Result<PathBu
 
 fn directory_of(common_directory: &Path) -> PathBuf {
     private_directory(common_directory).join("notes")
+}
+
+/// Where a note's `interlocking/notes` is.
+fn common_directory_of(note: &Path) -> &Path {
+    note.ancestors().nth(3).unwrap_or(note)
 }
 
 fn held(note: &Path, number: usize) -> PathBuf {
@@ -365,7 +366,8 @@ mod tests {
         let path = note.path.clone();
         let text = std::fs::read(&path).unwrap();
         drop(note);
-        assert!(!path.exists());
+        assert!(!private_directory(directory.path()).exists());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         assert_eq!(left_behind(directory.path(), |intent| matches!(intent, Intent::Moving { .. })).unwrap().len(), 0);
         let mut left = left_behind(directory.path(), |_| true).unwrap();
@@ -374,6 +376,6 @@ mod tests {
         let left = left.remove(0);
         assert_eq!(left.intents, [intents()[0].clone(), intents()[3].clone()]);
         left.mended();
-        assert!(!path.exists());
+        assert!(!private_directory(directory.path()).exists());
     }
 }

@@ -85,6 +85,9 @@ impl Registration {
 
 /// Takes this crate's directory away, if nobody holds the lock: whoever does takes it away afterwards.
 pub(crate) fn tidy_if_free(common_directory: &Path) {
+    if has_list(common_directory) {
+        return;
+    }
     let lock_file = private_directory(common_directory).join("registration.lock");
     let Ok(file) = open_to_lock(&lock_file) else { return };
     if let Ok(held) = Held::take(file)
@@ -98,8 +101,7 @@ pub(crate) fn tidy_if_free(common_directory: &Path) {
 /// nothing else is kept there. The caller holds the registration lock.
 fn tidy(lock_file: &Path) {
     let directory = lock_file.parent().unwrap_or(lock_file);
-    let list = directory.with_file_name("worktrees");
-    if std::fs::symlink_metadata(list).is_ok() {
+    if directory.parent().is_some_and(has_list) {
         return;
     }
     let is_gone = |name| match ours::remove_dir(directory.join(name)) {
@@ -109,6 +111,11 @@ fn tidy(lock_file: &Path) {
     if is_gone("notes") && is_gone("pristine") {
         let _ = ours::remove_file(lock_file).and_then(|()| ours::remove_dir(directory));
     }
+}
+
+/// Whether git's list of worktrees is there: git takes it away with the last one.
+fn has_list(common_directory: &Path) -> bool {
+    std::fs::symlink_metadata(common_directory.join("worktrees")).is_ok()
 }
 
 /// Whether an open file is still the one at `path`.

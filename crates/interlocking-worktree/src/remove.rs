@@ -7,7 +7,6 @@ use crate::{
     git_error::{Doing as _, GitError, Listed},
     note::{Intent, Note, unique_name},
     ours, pristine,
-    registration::tidy_if_free,
     repository::Repository,
     step,
     survey::Survey,
@@ -128,11 +127,7 @@ impl Discarded {
 impl Drop for Discarded {
     fn drop(&mut self) {
         let _ = self.delete_all();
-        if let Some(note) = self.note.take() {
-            let common_directory = note.common_directory().to_owned();
-            drop(note);
-            tidy_if_free(&common_directory);
-        }
+        self.note = None;
     }
 }
 

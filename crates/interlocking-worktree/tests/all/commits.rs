@@ -2,7 +2,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use interlocking_worktree::{ChangeKind, CommitError, MessageError, WorktreeError};
 
-use crate::judge::{Place, author, commit_with_git, git_in, path, run, write};
+use crate::judge::{Place, author, branch, commit_with_git, git_in, path, run, write};
 
 fn kinds(worktree: &interlocking_worktree::Worktree) -> Vec<(String, ChangeKind)> {
     let changes = worktree.status().unwrap();
@@ -282,4 +282,28 @@ fn hooks_and_identities_of_the_user_play_no_part() {
     assert_eq!(shown, "Ada <ada@example.org> Ada 1700000000");
     let raw = place.git(&["cat-file", "commit", &commit.to_string()]);
     assert!(!raw.contains("gpgsig"), "{raw}");
+}
+
+/// A repository without worktrees has nothing of ours, whatever is done in it.
+#[test]
+fn nothing_of_ours_stays_where_there_is_no_worktree() {
+    let place = Place::new();
+    let user = place.user();
+    let ours = place.project().join(".git/interlocking");
+    assert!(!ours.exists(), "the first commit");
+    write(&place.project().join("more.txt"), "more\n");
+    let second = user.commit_all(&author(), "More").unwrap().unwrap();
+    assert!(!ours.exists(), "a commit");
+    let third = user.commit_empty(&author(), "Nothing more").unwrap();
+    assert!(!ours.exists(), "an empty commit");
+    place.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    place.repository.fast_forward(&branch("main"), third, second).unwrap();
+    assert!(!ours.exists(), "a branch that moves");
+    assert_eq!(user.commit_all(&author(), "Nothing").unwrap(), None);
+    assert!(!ours.exists(), "nothing to commit");
+    let worktree = place.worktree("one");
+    write(&worktree.path().join("one.txt"), "one\n");
+    worktree.commit_all(&author(), "One").unwrap();
+    assert!(ours.exists(), "as long as there is a worktree");
+    place.assert_git_agrees();
 }
