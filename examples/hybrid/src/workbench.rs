@@ -6,7 +6,7 @@ use crate::places::{FreshCheckout, Place, PlaceError, Places};
 use crate::prompts::GroundRules;
 use crate::source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
-    library_name, manifest_changes, public_functions, refused_constructs,
+    library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
 };
 use crate::toolchain::{Checkout, RunError, Toolchain, Workshop};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
@@ -207,6 +207,20 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
         self.functions_at(checkout.path(), spec).await
+    }
+
+    /// What of the implementation file in a checkout can make functions out of sight.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    pub async fn unseen_in(
+        &self,
+        checkout: &Checkout,
+        spec: &StackSpec,
+    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
+        let text = read(checkout.path(), &spec.impl_path).await?.unwrap_or_default();
+        Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().allow))
     }
 
     async fn functions_at(

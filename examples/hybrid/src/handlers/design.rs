@@ -154,9 +154,20 @@ impl Skeleton {
             Ok(functions) => check_stubs(&functions),
             Err(error) => return Ok(does_not_build(error.to_string())),
         };
-        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty(), listed(&stubs, "every public body is a stub"));
+        let unseen = match self.0.unseen_in(checked_out.checkout(), spec).await? {
+            Ok(unseen) => unseen,
+            Err(error) => return Ok(does_not_build(error.to_string())),
+        };
+        let seen = match unseen.is_empty() {
+            true => listed(&stubs, "every public body is a stub"),
+            false => listed(&unseen, ""),
+        };
+        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty() && unseen.is_empty(), seen);
         if let Some(mismatch) = stubs.into_iter().next() {
             return Ok(Some(mismatch.into()));
+        }
+        if !unseen.is_empty() {
+            return Ok(Some(HybridFailure::NotVerifiable { refused: unseen }));
         }
         match self.0.refused(checked_out, Side::Implementation, spec).await? {
             Ok(refused) if !refused.is_empty() => return Ok(Some(HybridFailure::NotVerifiable { refused })),

@@ -18,6 +18,7 @@ mod outcomes;
 mod refused;
 mod manifest;
 mod stubs;
+mod unseen;
 
 pub use canaries::{PairedTest, WithCanaries, with_canaries};
 pub use contract::{ContractMismatch, check_claimed_functions, check_stubs, meant_among};
@@ -26,6 +27,7 @@ pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
 pub use refused::{RefusedConstruct, Side, refused_constructs};
 pub use stubs::{StubMarkers, UnreadableMarker};
+pub use unseen::unseen_functions;
 
 #[cfg(test)]
 mod claims;

@@ -42,6 +42,12 @@ impl StubMarkers {
 }
 
 impl MarkerSyntax {
+    /// Whether a marker is a macro of this name.
+    pub(super) fn names_macro(&self, name: &str) -> bool {
+        let is_named = |marker: &Macro| marker.path.segments.last().is_some_and(|last| last.ident == name);
+        self.0.iter().any(|marker| matches!(marker, Expr::Macro(marker) if is_named(&marker.mac)))
+    }
+
     /// Whether a body is a stub: nothing but a marker, after statements that only silence warnings about
     /// unused arguments (`let _ = (a, b);`).
     pub(super) fn is_stub(&self, body: &Block) -> bool {

@@ -117,3 +117,45 @@ fn a_file_that_is_not_rust_is_refused_with_its_place() {
     assert_eq!((error.line, error.column), (2, 8));
     assert!(error.to_string().starts_with("src/lib.rs:2:8: not valid Rust"), "{error}");
 }
+
+/// HY-154: what a macro comes to, and methods that a body gives to a type, are in no list of functions.
+#[test]
+fn what_can_make_functions_out_of_sight_is_found() {
+    let stack = "pub struct Stack;\nimpl Stack {\n pub fn push(&mut self) { todo!() }\n}\n";
+    let unseen = |more: &str, allowed: &[String]| -> Vec<(usize, String)> {
+        let text = format!("{stack}{more}");
+        assert_eq!(functions(&text), [("Stack::push".to_owned(), Some(true))], "{more}");
+        let found = unseen_functions("src/lib.rs", &text, &markers(), allowed).unwrap();
+        found.into_iter().map(|found| (found.line, found.construct)).collect()
+    };
+    let pop = "impl Stack { pub fn pop(&mut self) -> u8 { 1 } }";
+    for (more, line, construct) in [
+        (format!("macro_rules! make {{ () => {{ {pop} }} }}\nmake!();"), 6, "make!"),
+        ("helper::make! { Stack }".to_owned(), 5, "make!"),
+        ("mod inner {\n make!();\n}".to_owned(), 6, "make!"),
+        ("impl Stack {\n methods!();\n}".to_owned(), 6, "methods!"),
+        ("trait Pops {\n methods!();\n}".to_owned(), 6, "methods!"),
+        (format!("macro_rules! thread_local {{ () => {{ {pop} }} }}\nthread_local!();"), 6, "thread_local!"),
+        ("const _: () = {\n make!{}\n};".to_owned(), 6, "make!"),
+        ("fn hidden() -> u8 {\n make!() + 1\n}".to_owned(), 6, "make!"),
+        ("fn hidden() {\n println!(\"{}\", make!())\n}".to_owned(), 6, "make!"),
+        (format!("const _: () = {{\n {pop}\n}};"), 6, "impl within a body"),
+        (format!("fn hidden() {{\n {pop}\n}}"), 6, "impl within a body"),
+        (format!("fn hidden() {{\n println!(\"{{}}\", {{ {pop} 1 }})\n}}"), 6, "impl within a body"),
+        // Not the standard library's: each stub is an implementation.
+        ("macro_rules! todo { () => { return }; }".to_owned(), 3, "todo!"),
+        ("use helper::make as todo;".to_owned(), 3, "todo!"),
+    ] {
+        assert_eq!(unseen(&more, &[]), [(line, construct.to_owned())], "{more}");
+        assert_eq!(unseen(&more, &[construct.to_owned()]), [], "{more}");
+    }
+    for more in [
+        "macro_rules! unused { () => {} }",
+        "thread_local! { static HEIGHT: u8 = 1; }",
+        "use std::{fmt::Write, todo}; fn private() -> Vec<u8> { vec![1] }",
+        "fn private() { println!(\"{}\", 1); struct Inner; impl Default for Inner { fn default() -> Self { Self } } }",
+        "#[cfg(test)] mod tests { make!(); }",
+    ] {
+        assert_eq!(unseen(more, &[]), [], "{more}");
+    }
+}

@@ -32,6 +32,22 @@ async fn an_implemented_body_is_no_skeleton() {
     assert!(archived[0].starts_with("types: ") && archived.len() == 1, "{archived:?}");
 }
 
+/// HY-154: where nobody can tell, because a macro makes the methods, it is not taken for a skeleton. The reason names the macro.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skeleton_whose_macros_hide_bodies_is_no_skeleton() {
+    let hides = |types: &mut Turn| {
+        let size = "macro_rules! sized {\n    () => {\n        impl BoundedStack {\n            pub fn size(&self) -> usize {\n                \
+                    self.capacity\n            }\n        }\n    };\n}\nsized!();\n";
+        types.file().push_str(size);
+    };
+    let (stage, result, failure) = ends("types", hides).await;
+    let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
+    assert_eq!(refused.iter().map(|one| one.construct.as_str()).collect::<Vec<_>>(), ["sized!"]);
+    let (holds, seen) = check(&result, Check::SkeletonIsStubs);
+    assert!(!holds && seen.contains("`sized!` is refused: what it comes to is not to be seen"), "{seen}");
+    assert_eq!(stage.trace().routes(), ["types → skeleton and adversary", "skeleton → exit"]);
+}
+
 /// HY-147: a skeleton that does not build stops the run.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_skeleton_that_does_not_build_ends_the_run() {
@@ -42,9 +58,8 @@ async fn a_skeleton_that_does_not_build_ends_the_run() {
     assert!(stage.trace().was_cancelled("adversary", 1));
 }
 
-/// HY-144, HY-143, HY-161: the contract and the file name the same functions.
-/// HY-162, HY-167: the report is held against the disk before anything else comes of it: nothing is committed, and the run
-/// goes nowhere but to its end. HY-09: the file decides, whatever the report says.
+/// HY-161: the contract and the file name the same functions. The report is held against the disk before anything else comes of
+/// it: nothing is committed, and the run goes nowhere but to its end.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_contract_is_what_is_on_disk() {
     let more = "    /// Takes everything away.\n    pub fn clear(&mut self) {\n        todo!()\n    }\n}\n";
@@ -54,13 +69,16 @@ async fn the_contract_is_what_is_on_disk() {
         file.push_str(more);
     };
     let (stage, result, failure) = ends("types", undeclared).await;
+    // HY-144, HY-09: the file decides, whatever the report says.
     assert_eq!(failure, HybridFailure::UndeclaredFunctionOnDisk { name: "BoundedStack::clear".to_owned() });
+    // HY-162
     assert_eq!(stage.trace().routes(), ["types → exit"]);
     assert!(stage.archive().is_empty(), "nothing was committed");
     assert!(result.spec.is_empty());
     assert_eq!(result.total_cost.to_string(), "$0.031", "it was paid for all the same");
 
     let (stage, _, failure) = ends("types", |types| types.edit("pub fn height", "fn height")).await;
+    // HY-143
     assert_eq!(failure, HybridFailure::ClaimedFunctionNotOnDisk { name: "BoundedStack::height".to_owned() });
     assert_eq!(stage.trace().routes(), ["types → exit"]);
     assert!(stage.archive().is_empty());
