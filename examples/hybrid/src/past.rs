@@ -41,6 +41,14 @@ pub enum PastError {
         /// The parser's words.
         reason: serde_json::Error,
     },
+    /// What its nodes remember is not what this program's do.
+    #[error("what `{run}` remembers cannot be read: {reason}; it is a run of another version of this program")]
+    Memory {
+        /// The run.
+        run: RunId,
+        /// The parser's words.
+        reason: serde_json::Error,
+    },
     /// Where `main` was is no commit.
     #[error(transparent)]
     Base(#[from] ObjectIdError),
@@ -65,16 +73,24 @@ impl Past {
     }
 }
 
-/// The memory as the last accepted outcome left it.
-pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> HybridMemory {
-    let records = journal.load(run).await.unwrap_or_default();
+/// The memory as the last accepted outcome left it; an empty one where no outcome has touched it yet.
+///
+/// # Errors
+///
+/// [`PastError`] where it cannot be read.
+pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> Result<HybridMemory, PastError> {
+    let records = journal.load(run).await?;
+    let missing = |what| PastError::Missing { run: run.clone(), what };
+    if records.is_empty() {
+        return Err(missing("how it began"));
+    }
     let mut memories = records.into_iter().rev().filter_map(|record| match record.entry {
         Entry::Outcome(outcome) => outcome.memory,
         _ => None,
     });
-    let Some(memory) = memories.next() else { return HybridMemory::default() };
-    let text = text(journal, run, memory.value).await.ok().flatten();
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    let Some(memory) = memories.next() else { return Ok(HybridMemory::default()) };
+    let text = text(journal, run, memory.value).await?.ok_or_else(|| missing("what its nodes remember"))?;
+    serde_json::from_str(&text).map_err(|reason| PastError::Memory { run: run.clone(), reason })
 }
 
 async fn text(journal: &dyn Journal, run: &RunId, payload: Payload) -> Result<Option<Encoded>, JournalError> {

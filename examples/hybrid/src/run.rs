@@ -2,12 +2,12 @@
 
 use crate::graph::Hybrid;
 use crate::handlers::result_of;
-use crate::past::{Past, last_memory};
+use crate::past::{Past, PastError, last_memory};
 use crate::places::{Place, PlaceError, Places};
 use crate::source::UnreadableMarker;
 use crate::spec::Task;
 use crate::toolchain::{Unconfined, Workshop, share_dependencies};
-use crate::types::{HybridFailure, HybridResult};
+use crate::types::{HybridFailure, HybridMemory, HybridResult};
 use crate::witness::Witness;
 use crate::workbench::Workbench;
 use interlocking::agents::Ledger;
@@ -65,7 +65,7 @@ pub struct Ended {
     pub left_behind: Option<PlaceError>,
 }
 
-/// Why a run could not start. Nothing was done.
+/// Why a run could not start. Nothing was done, but for [`SetUpError::Past`].
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// The repository cannot be opened.
@@ -97,16 +97,25 @@ pub enum SetUpError {
     /// The graph lacks something.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The run is over, and what it did cannot be read. Its worktrees are in place.
+    #[error(transparent)]
+    Past(#[from] PastError),
 }
 
-/// A run that succeeded cannot be landed now. Everything is in place; whoever takes the run up can try again.
+/// A run that is over cannot be concluded now. Everything is in place; whoever takes the run up can try again.
 #[derive(Debug, thiserror::Error)]
-#[error("`{main}` cannot be advanced yet: {problem}")]
-pub struct NotLandedYet {
-    /// The branch.
-    pub main: BranchName,
-    /// What is in the way.
-    pub problem: Box<PlaceError>,
+pub enum NotConcludedYet {
+    /// It succeeded, and somebody is at work on the branch's files.
+    #[error("`{main}` cannot be advanced yet: {problem}")]
+    Landing {
+        /// The branch.
+        main: BranchName,
+        /// What is in the way.
+        problem: Box<PlaceError>,
+    },
+    /// What it did cannot be read.
+    #[error("the run cannot be concluded yet: {0}")]
+    Past(#[from] PastError),
 }
 
 /// A run that was set up, and what is to be done at its end.
@@ -122,15 +131,16 @@ pub struct UnderWay {
 ///
 /// # Errors
 ///
-/// [`SetUpError`] before anything is done; whatever happens later is in the result.
+/// [`SetUpError`], all but one before anything is done; whatever happens later is in the result.
 pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
     let (spec, cancel) = (settings.task.spec.clone(), settings.cancel.clone());
     let journal = Arc::new(MemoryJournal::new());
     let (run, under_way) = set_up(settings)?;
     let report = run.with_journal(journal.clone()).with_cancel(cancel).start(spec).await?;
+    let memory = under_way.memory(&report, &*journal).await?;
     // Nobody can take it up once that journal is gone.
-    let landed = under_way.land(&report, &*journal).await;
-    Ok(under_way.close(report, &*journal, landed).await)
+    let landed = under_way.land(&report, &memory).await;
+    Ok(under_way.close(report, memory, landed).await)
 }
 
 /// Makes ready for a run: whoever starts it, or takes it up, gives it a journal, and hands over its report.
@@ -219,49 +229,60 @@ impl UnderWay {
     ///
     /// # Errors
     ///
-    /// [`NotLandedYet`] where somebody is at work on `main`'s files: this can be done again.
-    pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, NotLandedYet> {
+    /// [`NotConcludedYet`] where somebody is at work on `main`'s files, or the journal cannot be read: this can be done again.
+    pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, NotConcludedYet> {
         if !has_ended(&report) {
             let Self { places, started, .. } = self;
             places.leave().await;
             let (base, took) = (places.base(), CoarseClock.now().since(started));
             return Ok(Ended { result: None, main: (base, base), ledger: report.ledger, took, left_behind: None });
         }
-        match self.land(&report, journal).await {
+        let memory = self.memory(&report, journal).await?;
+        match self.land(&report, &memory).await {
             Some(Err(problem)) if problem.is_a_lock() => {
                 self.places.leave().await;
-                Err(NotLandedYet { main: self.main, problem: Box::new(problem) })
+                Err(NotConcludedYet::Landing { main: self.main, problem: Box::new(problem) })
             }
-            landed => Ok(self.close(report, journal, landed).await),
+            landed => Ok(self.close(report, memory, landed).await),
         }
+    }
+
+    /// What the run's nodes remember, where its end asks for it. Leaves the places as they are if that cannot be read.
+    async fn memory(&self, report: &Report<HybridResult>, journal: &dyn Journal) -> Result<HybridMemory, PastError> {
+        if matches!(report.outcome, Outcome::Cancelled) {
+            return Ok(HybridMemory::default());
+        }
+        let memory = last_memory(journal, &report.run).await;
+        if memory.is_err() {
+            self.places.leave().await;
+        }
+        memory
     }
 
     /// Advances `main` to what was merged and validated, if the run has come to that, as it has recorded it: where it had
     /// ended before, and its process was killed, there may be no worktree any more.
-    async fn land(&self, report: &Report<HybridResult>, journal: &dyn Journal) -> Option<Result<CommitId, PlaceError>> {
+    async fn land(&self, report: &Report<HybridResult>, memory: &HybridMemory) -> Option<Result<CommitId, PlaceError>> {
         let has_succeeded = matches!(&report.outcome, Outcome::Finished(result) if result.succeeded());
         if !has_succeeded {
             return None;
         }
-        let merged = last_memory(journal, &report.run).await.merge_commit;
-        let Some(merged) = merged else { return Some(Err(PlaceError::NotOpen { place: Place::Merge.name() })) };
+        let Some(merged) = memory.merge_commit else {
+            return Some(Err(PlaceError::NotOpen { place: Place::Merge.name() }));
+        };
         Some(self.places.land(merged).await.map(|()| merged))
     }
 
     async fn close(
         self,
         report: Report<HybridResult>,
-        journal: &dyn Journal,
+        memory: HybridMemory,
         landed: Option<Result<CommitId, PlaceError>>,
     ) -> Ended {
         let Self { task, main, places, witness, started } = self;
         let mut result = match report.outcome {
             Outcome::Finished(result) => Some(result),
             // What the nodes gathered until then is in the journal, up to the last outcome that counts.
-            Outcome::Failed(failure) => {
-                let memory = last_memory(journal, &report.run).await;
-                Some(result_of(&task.spec, memory, Some(failure.into())))
-            }
+            Outcome::Failed(failure) => Some(result_of(&task.spec, memory, Some(failure.into()))),
             _ => None,
         };
         let base = places.base();

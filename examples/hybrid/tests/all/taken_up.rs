@@ -1,6 +1,6 @@
 //! A run whose process ended at an awkward moment, taken up by another.
 
-use crate::play::Play;
+use crate::play::{Play, Turn};
 use crate::stage::Stage;
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
@@ -81,4 +81,25 @@ async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
     let result = stage.assert_landed(&under_way.conclude(report, &*journal).await.unwrap());
     assert_eq!(stage.calls_of("types").len(), 1, "what was done stays done");
     assert_eq!(result.witness.narrative.matches("types went on to ").count(), 1);
+}
+
+/// A journal that does not say what the run did says so: nothing is made of a memory that nobody has, and nothing is taken away.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_journal_cannot_be_read_is_not_concluded() {
+    let writes = |adversary: &mut Turn| adversary.write("src/lib.rs", "// Broken on purpose.\n");
+    let stage = Stage::new(Play::of(Scenario::Happy).with("adversary", writes)).await;
+    let journal = Arc::new(MemoryJournal::new());
+    let (run, under_way) = set_up(stage.settings()).unwrap();
+    let report = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();
+    assert!(matches!(report.outcome, Outcome::Failed(_)), "{:?}", report.outcome);
+    let refused = under_way.conclude(report, &MemoryJournal::new()).await.unwrap_err();
+    let said = "the run cannot be concluded yet: the journal of `r1` does not say how it began";
+    assert!(refused.to_string().starts_with(said), "{refused}");
+    assert!(stage.worktree("skeleton").is_dir());
+
+    let (run, under_way) = again(&stage, &journal).await;
+    let report = run.resume().await.unwrap();
+    let ended = under_way.conclude(report, &*journal).await.unwrap();
+    let (result, _) = stage.assert_not_landed(&ended);
+    assert_eq!(result.spec.len(), 5, "what was gathered is kept");
 }
