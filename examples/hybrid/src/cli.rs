@@ -9,30 +9,20 @@ use interlocking::cli::{Agents, Trouble};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What a run is to build.
+/// What a run is to build, and where: settled when it starts, and remembered.
 #[derive(Debug, Args)]
 pub(crate) struct Specification {
     /// Run your own specification (`.toml` or `.json`)
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
-}
-
-/// Who works on it, and where.
-#[derive(Debug, Args)]
-#[command(group(ArgGroup::new("players").args(["scenario", "script", "agent", "agents"]).multiple(true)))]
-pub(crate) struct Options {
-    /// How the demonstration's agents behave: happy, types_hole, trivial_tests, tests_do_not_compile, build_lie,
-    /// impl_edits_tests or fix_round [default: happy, unless others play]
-    #[arg(long, value_name = "NAME", conflicts_with = "script")]
-    pub(crate) scenario: Option<Scenario>,
-
-    /// Run your own scripted agents (`.toml`)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) agents: Agents,
+    pub(crate) location: Location,
+}
 
+/// Where a run takes place.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Location {
     /// Run on this git repository instead of the demonstration's; say who writes to it with --agent, --agents, --script
     /// or --scenario
     #[arg(long, value_name = "DIR", requires = "players")]
@@ -50,6 +40,23 @@ pub(crate) struct Options {
     /// `target` in the work directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
+}
+
+/// Who works on it, and what comes of it: of a run that is taken up, too.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("players").args(["scenario", "script", "agent", "agents"]).multiple(true)))]
+pub(crate) struct Options {
+    /// How the demonstration's agents behave: happy, types_hole, trivial_tests, tests_do_not_compile, build_lie,
+    /// impl_edits_tests or fix_round [default: happy, unless others play]
+    #[arg(long, value_name = "NAME", conflicts_with = "script")]
+    pub(crate) scenario: Option<Scenario>,
+
+    /// Run your own scripted agents (`.toml`)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) agents: Agents,
 
     /// Leave worktrees, repository and `result.json` in place, and say where
     #[arg(long)]
@@ -125,22 +132,6 @@ impl Options {
         let directory = absolute(Path::new("."))?;
         let file = self.agents.file().map(Path::to_owned);
         Ok(Some(Players { scripted, said: self.agents.said().to_vec(), file, directory }))
-    }
-
-    /// Refuses, for a run that is taken up, what was settled when it started.
-    pub(crate) fn refuse_settled(&self) -> Result<(), Trouble> {
-        let settled = [
-            ("--repo", self.repo.is_some()),
-            ("--branch", self.branch.is_some()),
-            ("--work-dir", self.work_dir.is_some()),
-            ("--target-dir", self.target_dir.is_some()),
-        ];
-        match settled.into_iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => {
-                Err(Trouble::new(format!("{option} is settled when a run starts, and remembered: leave it out")))
-            }
-            None => Ok(()),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the program does before a run and after it.
 
-use crate::cli::{Options, Players, Specification, UsageError, absolute};
+use crate::cli::{Location, Options, Players, Specification, UsageError, absolute};
 use crate::site::{Site, refuse_unwritable};
 use crate::summary::{Account, Branch, Landed};
 use crate::whereabouts::Whereabouts;
@@ -22,9 +22,16 @@ pub(crate) struct Desk(Mutex<Papers>);
 
 #[derive(Default)]
 struct Papers {
-    /// The task, and whether it is the demonstration's.
-    task: Option<(Task, bool)>,
+    new: Option<New>,
     order: Option<Order>,
+}
+
+/// A run that is to begin.
+struct New {
+    task: Task,
+    /// Whether it is the demonstration's.
+    is_our_task: bool,
+    location: Location,
 }
 
 /// A run that is under way.
@@ -40,26 +47,22 @@ impl Desk {
     pub(crate) fn take(&self, specification: &Specification) -> Result<StackSpec, SpecError> {
         let task = specification.task()?;
         let spec = task.spec.clone();
-        self.lock().task = Some((task, specification.is_the_demonstration()));
+        let (is_our_task, location) = (specification.is_the_demonstration(), specification.location.clone());
+        self.lock().new = Some(New { task, is_our_task, location });
         Ok(spec)
     }
 
     /// Makes ready for the run.
     pub(crate) async fn set_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, Trouble> {
-        let task = self.lock().task.take();
-        match task {
-            Some((task, is_our_task)) => self.begin(options, start, task, is_our_task).await,
+        let new = self.lock().new.take();
+        match new {
+            Some(new) => self.begin(options, start, new).await,
             None => self.take_up(options, start).await,
         }
     }
 
-    async fn begin(
-        &self,
-        options: Options,
-        start: Start,
-        task: Task,
-        is_our_task: bool,
-    ) -> Result<Run<Hybrid>, Trouble> {
+    async fn begin(&self, options: Options, start: Start, new: New) -> Result<Run<Hybrid>, Trouble> {
+        let New { task, is_our_task, location } = new;
         if task.spec.strictness.mutation_blocking {
             let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
                          mutants: the run could not succeed";
@@ -72,7 +75,7 @@ impl Desk {
             return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
         }
         let result = options.result_file(None)?;
-        let site = Site::choose(&options, &start.run)?;
+        let site = Site::choose(&location, &start.run)?;
         if players.play_the_demonstration() && !is_our_task {
             start.console.line(
                 Style::Bold,
@@ -86,7 +89,7 @@ impl Desk {
             target_directory: site.target_directory.clone(),
             repository: site.repository.clone(),
             is_demonstration: site.is_demonstration,
-            branch: options.branch.clone().unwrap_or_else(|| "main".to_owned()),
+            branch: location.branch.unwrap_or_else(|| "main".to_owned()),
             toolchain: task.toolchain.clone(),
             players,
             keep: options.keep,
@@ -112,7 +115,6 @@ impl Desk {
 
     /// Makes ready for a run that another process began. Touches nothing: that process may live.
     async fn take_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, Trouble> {
-        options.refuse_settled()?;
         let mut whereabouts = Whereabouts::read(&start)?;
         if let Some(players) = options.players()? {
             whereabouts.players = players;
@@ -136,7 +138,7 @@ impl Desk {
         };
         let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
         let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
-            let again = format!("once that is out of the way, `hybrid resume {}` advances it", start.run);
+            let again = format!("once that is out of the way, `hybrid resume {}` concludes it", start.run);
             Trouble::from(error).remedy(again).with_exit(Exit::Failed)
         })?;
         let left_behind = ended.left_behind.as_ref().map(ToString::to_string);

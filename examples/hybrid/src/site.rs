@@ -1,6 +1,6 @@
 //! Finding a place for a run that begins.
 
-use crate::cli::{Options, UsageError, absolute};
+use crate::cli::{Location, UsageError, absolute};
 use interlocking::cli::{Trouble, private};
 use interlocking::run_id::RunId;
 use interlocking::worktree::Repository;
@@ -21,11 +21,11 @@ pub(crate) struct Site {
 
 impl Site {
     /// Makes the run's directory, and nothing in it.
-    pub(crate) fn choose(options: &Options, run: &RunId) -> Result<Self, Trouble> {
+    pub(crate) fn choose(location: &Location, run: &RunId) -> Result<Self, Trouble> {
         let unusable = |path: &Path, reason| UsageError::Unusable { path: path.to_owned(), reason };
-        let given = options.repo.as_deref().map(absolute).transpose()?;
+        let given = location.repo.as_deref().map(absolute).transpose()?;
         let repository = given.as_ref().map(Repository::open).transpose()?;
-        let given_work = options.work_dir.as_deref().map(absolute).transpose()?;
+        let given_work = location.work_dir.as_deref().map(absolute).transpose()?;
         let work = given_work.clone().unwrap_or_else(std::env::temp_dir);
         if let Some(tree) = repository.as_ref().and_then(Repository::working_tree) {
             refuse_inside(&work, tree)?;
@@ -49,7 +49,7 @@ impl Site {
             io::ErrorKind::AlreadyExists => UsageError::RunExists { path: directory.clone() },
             _ => unusable(&directory, reason),
         })?;
-        let target_directory = match &options.target_dir {
+        let target_directory = match &location.target_dir {
             Some(target) => absolute(target)?,
             None => work.join("target"),
         };

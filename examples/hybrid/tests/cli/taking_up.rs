@@ -110,7 +110,13 @@ async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
     let refused = session.call(&["resume", "r1", "--branch", "main", "--repo", ".", "--scenario", scenario]);
     assert_eq!((refused.exit, refused.stdout.as_str()), (Some(2), ""));
     expect_test::expect![[r#"
-        error: --repo is settled when a run starts, and remembered: leave it out
+        error: unexpected argument '--branch' found
+
+          tip: to pass '--branch' as a value, use '-- --branch'
+
+        Usage: hybrid resume <RUN>
+
+        For more information, try '--help'.
     "#]]
     .assert_eq(&refused.stderr);
     let ran = session.call(&["resume", "r1", "--json"]);
