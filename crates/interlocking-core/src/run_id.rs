@@ -25,6 +25,26 @@ impl RunId {
     /// The most characters a run's name may have.
     pub const MAX_LENGTH: usize = 64;
 
+    /// A run's name.
+    ///
+    /// # Errors
+    ///
+    /// [`RunIdError`] where the text is no such word.
+    pub fn new(text: impl Into<String>) -> Result<Self, RunIdError> {
+        let text = text.into();
+        let refuse = |text, reason| Err(RunIdError { text, reason });
+        if text.is_empty() || text.len() > Self::MAX_LENGTH {
+            return refuse(text, "it must have 1 to 64 characters");
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+            return refuse(text, "only lower-case letters, digits and hyphens are allowed");
+        }
+        if text.starts_with('-') || text.ends_with('-') {
+            return refuse(text, "a hyphen may stand only inside");
+        }
+        Ok(Self(Cow::Owned(text)))
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -35,17 +55,7 @@ impl FromStr for RunId {
     type Err = RunIdError;
 
     fn from_str(text: &str) -> Result<Self, RunIdError> {
-        let refuse = |reason| Err(RunIdError { text: text.to_owned(), reason });
-        if text.is_empty() || text.len() > Self::MAX_LENGTH {
-            return refuse("it must have 1 to 64 characters");
-        }
-        if !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-            return refuse("only lower-case letters, digits and hyphens are allowed");
-        }
-        if text.starts_with('-') || text.ends_with('-') {
-            return refuse("a hyphen may stand only inside");
-        }
-        Ok(Self(Cow::Owned(text.to_owned())))
+        Self::new(text)
     }
 }
 
@@ -53,7 +63,7 @@ impl TryFrom<String> for RunId {
     type Error = RunIdError;
 
     fn try_from(text: String) -> Result<Self, RunIdError> {
-        text.parse()
+        Self::new(text)
     }
 }
 
@@ -85,9 +95,11 @@ mod tests {
     fn a_run_id_is_a_safe_word() {
         for good in ["a", "run-7", &"x".repeat(64)] {
             assert_eq!(good.parse::<RunId>().unwrap().as_str(), good);
+            assert_eq!(RunId::new(good), good.parse());
         }
         for bad in ["", "-a", "a-", "A", "a/b", "..", "a b", "ä", "a\n", &"x".repeat(65)] {
             assert!(bad.parse::<RunId>().is_err(), "{bad:?}");
+            assert_eq!(RunId::new(bad).unwrap_err(), bad.parse::<RunId>().unwrap_err());
         }
         assert_eq!(
             "../x".parse::<RunId>().unwrap_err().to_string(),
