@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::conduct::visits;
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
-use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Payload, Record, retry};
+use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Payload, Record, retry};
 use crate::outcome::{Outcome, Report};
 use crate::prepare::Executed;
 use crate::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
@@ -45,6 +45,10 @@ pub(crate) async fn taken_up<G: Graph>(
     records.extend(retried.clone().map(|entry| Record { run: run.clone(), sequence: count, entry }));
     let (records, migrated) = under_the_present_table::<G>(&run, &settings, records)?;
     let net = G::net();
+    let is_fork = matches!(
+        records.first().map(|record| &record.entry),
+        Some(Entry::Started { origin: Some(Origin::Fork { .. }), .. })
+    );
     let replayed = replay(net, records).map_err(|error| StartError::Replay { run: run.clone(), error })?;
     let digests = replayed.named();
     let texts = journal.fetch(&run, &digests).await?;
@@ -55,7 +59,7 @@ pub(crate) async fn taken_up<G: Graph>(
         let report = ended::<G>(&run, replayed, &reader, ledger)?;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
-    put_back(net, &run, &settings, &replayed).await?;
+    put_back(net, &run, &settings, &replayed, is_fork).await?;
     if retries {
         let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
         let maps = replayed.cut_off(net).into_iter().map(by).collect();
@@ -108,23 +112,33 @@ fn first_table(records: &[Record]) -> interlocking_core::table::Table {
     }
 }
 
-/// Opens the workspaces that the journal knows, and puts those of what was cut off back to where it knows them.
+/// Opens the workspaces that the journal knows, and puts those of what was cut off back to where it knows them. Those of a fork are
+/// made before.
 async fn put_back(
     net: &interlocking_core::net::Net,
     run: &RunId,
     settings: &Settings,
     replayed: &Replayed<'static>,
+    is_fork: bool,
 ) -> Result<(), StartError> {
+    let workspaces = &settings.options().workspaces;
+    let unusable = |workspace: &String, error| {
+        let (run, workspace) = (run.clone(), workspace.clone());
+        StartError::Workspace { run, workspace, error }
+    };
+    for (workspace, commit) in replayed.commits.iter().filter(|_| is_fork) {
+        workspaces.make(workspace, commit).await.map_err(|error| unusable(workspace, error))?;
+    }
     let cut_off = replayed.cut_off(net);
     let rows = cut_off.iter().map(|execution| net.row(execution.node));
     let changed: Vec<_> = rows.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
     for (workspace, commit) in &replayed.commits {
         let restored = if changed.contains(&workspace) {
-            settings.options().workspaces.restore(workspace, commit).await
+            workspaces.restore(workspace, commit).await
         } else {
-            settings.options().workspaces.open(workspace, commit).await
+            workspaces.open(workspace, commit).await
         };
-        restored.map_err(|error| StartError::Workspace { run: run.clone(), workspace: workspace.clone(), error })?;
+        restored.map_err(|error| unusable(workspace, error))?;
     }
     Ok(())
 }

@@ -79,6 +79,24 @@ pub trait Workspaces: Send + Sync {
         Ok(None)
     }
 
+    /// Makes the place called `name` for a run that is a [fork](crate::journal::fork), at `commit`: the last that its history tells of;
+    /// does nothing where it is there already.
+    ///
+    /// Asked whenever a fork is taken up, before the place is [opened](Self::open) or [restored](Self::restore), of every place whose
+    /// commit its history knows. The place is the new run's own: the other run goes on in its.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where it cannot be made, because the commit is gone for example. Without a word to the contrary, that nobody
+    /// knows how.
+    async fn make(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        let reason = format!(
+            "a fork needs a place of its own, and these workspaces do not say how one is made at {commit}: `Workspaces::make`"
+        );
+        let _ = name;
+        Err(WorkspaceError::Unusable { reason })
+    }
+
     /// Makes the place called `name` known to this process, which takes up a run in which a node has said that it
     /// [committed](interlocking_core::context::Cx::committed) there; `commit` is the last.
     ///

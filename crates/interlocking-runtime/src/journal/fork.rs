@@ -1,5 +1,6 @@
 //! A new run from a recorded point of another.
 
+use crate::journal::standing::begun;
 use crate::journal::{By, Entry, Journal, JournalError, Origin, Record, ending};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
@@ -15,7 +16,8 @@ pub enum ForkPoint {
     End,
     /// After so many records.
     Records(u64),
-    /// Before a visit of a node has left anything in the journal: it is made once more, and its person is asked again.
+    /// Before a visit of a node has left anything in the journal: it is made once more, and its person is asked again. One that was
+    /// under way, or failed, and has left nothing, is made once more where the run stands.
     Before {
         /// The node.
         node: String,
@@ -82,7 +84,10 @@ pub enum ForkError {
 /// included. Not taken over are letters that wait, agents' sessions of what had not come to its end (two runs would talk in
 /// one conversation), and child runs of a map node that was at work: they are run again as the new run's own.
 ///
-/// A process that ends in the middle leaves a run that has fewer of the records, which is a fork from an earlier point.
+/// A process that ends in the middle leaves a run that has fewer of the records. As long as nobody has taken it up, its name is free for
+/// another fork, which replaces it.
+///
+/// The new run's workspaces are made when it is taken up: [`Workspaces::make`](crate::Workspaces::make).
 ///
 /// # Errors
 ///
@@ -94,9 +99,20 @@ pub async fn fork(journal: &dyn Journal, of: &RunId, point: &ForkPoint, new: &Ru
     }
     let count = position(of, &records, point)?;
     records.truncate(usize::try_from(count).unwrap_or(usize::MAX));
-    let claim = journal.claim(new).await?;
-    if !journal.load(new).await?.is_empty() {
-        return Err(ForkError::Taken { run: new.clone() });
+    let taken = || ForkError::Taken { run: new.clone() };
+    let mut claim = journal.claim(new).await?;
+    let present = journal.load(new).await?;
+    if !present.is_empty() {
+        if !is_unfinished(journal, &present).await? {
+            return Err(taken());
+        }
+        drop(claim);
+        journal.remove(new).await?;
+        claim = journal.claim(new).await?;
+        if !journal.load(new).await?.is_empty() {
+            // Somebody else was faster.
+            return Err(taken());
+        }
     }
     for (sequence, entry) in (0..).zip(taken_over(of, records)) {
         if let Err(error) = journal.append(Record { run: new.clone(), sequence, entry }).await {
@@ -109,6 +125,20 @@ pub async fn fork(journal: &dyn Journal, of: &RunId, point: &ForkPoint, new: &Ru
         }
     }
     Ok(Forked { run: new.clone(), of: of.clone(), records: count })
+}
+
+/// Whether these records are the beginning of a fork, and no more: whoever made it has ended amid that.
+async fn is_unfinished(journal: &dyn Journal, present: &[Record]) -> Result<bool, JournalError> {
+    let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
+        present.first().map(|record| &record.entry)
+    else {
+        return Ok(false);
+    };
+    let mut records = journal.load(of).await?;
+    records.truncate(usize::try_from(*count).unwrap_or(usize::MAX));
+    let whole: Vec<Entry> = taken_over(of, records).collect();
+    let is_beginning = present.iter().zip(&whole).all(|(record, entry)| record.entry == *entry);
+    Ok(present.len() < whole.len() && is_beginning)
 }
 
 /// How many records lie before the point.
@@ -127,7 +157,8 @@ fn position(run: &RunId, records: &[Record], point: &ForkPoint) -> Result<u64, F
                 entry => entry.by().is_some_and(is_of),
             });
             let refused = || ForkError::NoVisit { run: run.clone(), node: node.clone(), visit: *visit };
-            first.map(|first| first as u64).ok_or_else(refused)
+            let is_under_way = || begun(&records[..end]).iter().any(is_of);
+            first.map(|first| first as u64).or_else(|| is_under_way().then_some(most)).ok_or_else(refused)
         }
     }
 }

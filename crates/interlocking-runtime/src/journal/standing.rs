@@ -13,6 +13,8 @@ pub(crate) struct Standing {
     pub(crate) in_flight: Vec<By>,
     /// The same beside the graph.
     pub(crate) beside: Vec<By>,
+    /// The execution that handles a message, or failed to.
+    pub(crate) handling: Option<By>,
     /// The questions that nobody has answered and that somebody may, by who asks.
     pub(crate) open: BTreeSet<By>,
     /// The number of the last letter that was taken up.
@@ -25,7 +27,13 @@ pub(crate) struct Standing {
 pub(crate) fn standing(records: &[Record]) -> Standing {
     let mut standing = Standing { letters: letters(records), ..Standing::default() };
     match follow(records) {
-        Ok((in_flight, beside)) => (standing.in_flight, standing.beside) = (in_flight, beside),
+        Ok((in_flight, beside)) => {
+            let end = records.iter().rposition(|record| record.entry.ending().is_some());
+            let end = end.filter(|_| ending(records).is_some()).unwrap_or(records.len());
+            standing.handling =
+                begun(&records[..end]).into_iter().find(|by| !in_flight.contains(by) && !beside.contains(by));
+            (standing.in_flight, standing.beside) = (in_flight, beside);
+        }
         Err(problem) => {
             // A question is then taken to be open until its execution has come to an end that is recorded.
             standing.in_flight = unended(records);
@@ -54,6 +62,23 @@ fn letters(records: &[Record]) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
+/// The executions that had begun, or were due, when the last of these records was written: those in the graph, beside it, and the one
+/// that handles a message. None where that cannot be told.
+pub(crate) fn begun(records: &[Record]) -> Vec<By> {
+    let Some(Entry::Started { table, .. }) = records.first().map(|record| &record.entry) else { return Vec::new() };
+    let Ok(net) = Net::new((**table).clone()) else { return Vec::new() };
+    let Ok(replayed) = replay(&net, records.to_vec()) else { return Vec::new() };
+    if replayed.frontier.has_ended() {
+        return replayed.beside.iter().map(|(execution, _)| by(&net, execution)).collect();
+    }
+    replayed.cut_off(&net).iter().map(|execution| by(&net, execution)).collect()
+}
+
+fn by(net: &Net, execution: &Execution) -> By {
+    let Execution { node, visit, attempt } = *execution;
+    By { node: net.name(node).to_owned(), visit, attempt }
+}
+
 /// What is under way, in the graph and beside it.
 fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
     if records.iter().any(|record| matches!(record.entry, Entry::Resumed { table: Some(_) })) {
@@ -64,12 +89,8 @@ fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
     };
     let net = Net::new((**table).clone()).map_err(|error| error.to_string())?;
     let replayed = replay(&net, records.to_vec()).map_err(|error| error.to_string())?;
-    let by = |execution: &Execution| {
-        let Execution { node, visit, attempt } = *execution;
-        By { node: net.name(node).to_owned(), visit, attempt }
-    };
-    let in_flight = replayed.in_flight.values().map(|(execution, _)| by(execution)).collect();
-    let beside = replayed.beside.iter().map(|(execution, _)| by(execution)).collect();
+    let in_flight = replayed.in_flight.values().map(|(execution, _)| by(&net, execution)).collect();
+    let beside = replayed.beside.iter().map(|(execution, _)| by(&net, execution)).collect();
     Ok((in_flight, beside))
 }
 

@@ -22,7 +22,7 @@ pub(super) async fn run(
     let letters = journal.letters(&summary.run, 0).await?;
     let (mut executions, [resumed, retried], failure) = executions(journal, &summary.run, &records).await?;
     let is_held = summary.holder.is_some();
-    for by in standing.in_flight.iter().chain(&standing.beside) {
+    for by in standing.in_flight.iter().chain(&standing.beside).chain(&standing.handling) {
         executions.of(by.clone());
     }
     let children = adopt(&mut executions, children);
@@ -202,7 +202,8 @@ fn settle(
         execution.failure = Some(failure.clone());
         return;
     }
-    let is_under_way = !has_ended && (standing.in_flight.contains(by) || standing.beside.contains(by));
+    let mut under_way = standing.in_flight.iter().chain(&standing.beside).chain(&standing.handling);
+    let is_under_way = !has_ended && under_way.any(|known| known == by);
     let unended: Vec<RunState> =
         execution.children.iter().filter(|child| child.summary.ended.is_none()).map(|child| child.state).collect();
     let waits = execution.question.as_ref().is_some_and(|question| question.is_open)
