@@ -1,6 +1,6 @@
 //! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
 
-use crate::journal::{Encoded, Entry};
+use crate::journal::{Encoded, Entry, JournalError};
 use crate::llm::{LLM, Prompt, Reply, ask};
 use crate::services::{Backstage, RunServices};
 use interlocking_agents::SessionOp;
@@ -48,8 +48,13 @@ pub trait RunContext<N: Node> {
     /// The run that this one is a child of.
     fn parent(&self) -> Option<RunId>;
 
-    /// The other runs that the parent of this one has started and that have not ended, in the order of their names.
-    fn siblings(&self) -> Vec<RunId>;
+    /// The other runs that the parent of this one has started and that have not ended, in the order of their names: by the journal, so
+    /// that none is missing which is taken up again later than this one.
+    ///
+    /// # Errors
+    ///
+    /// The journal's.
+    fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send;
 
     /// Has the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
     ///
@@ -115,8 +120,25 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         backstage.settings.tree().parent(backstage.run())
     }
 
-    fn siblings(&self) -> Vec<RunId> {
-        Backstage::of(self).map(|backstage| backstage.settings.tree().siblings(backstage.run())).unwrap_or_default()
+    fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send {
+        let known = Backstage::of(self).ok().map(|backstage| {
+            let (tree, run) = (backstage.settings.tree(), backstage.run());
+            (backstage.settings.journal.clone(), tree.parent(run), tree.siblings(run), run.clone())
+        });
+        async move {
+            match known {
+                Some((Some(journal), Some(parent), _, run)) => {
+                    let children = journal.children(&parent).await?.into_iter();
+                    let others = children.filter(|child| child.ended.is_none() && child.run != run);
+                    let mut others: Vec<_> = others.map(|child| child.run).collect();
+                    others.sort();
+                    Ok(others)
+                }
+                // Where nothing is recorded, nothing is taken up either.
+                Some((None, _, siblings, _)) => Ok(siblings),
+                _ => Ok(Vec::new()),
+            }
+        }
     }
 
     fn converse(

@@ -296,7 +296,8 @@ impl Layout {
     /// The listener, when it listens: before that, nothing would come of the message.
     async fn listener(&self, cx: &Cx<'_, gazette::layout>) -> Result<RunId, NodeError> {
         loop {
-            if let Some(run) = self.0.child(Part::Listener).filter(|run| cx.siblings().contains(run)) {
+            let siblings = cx.siblings().await?;
+            if let Some(run) = self.0.child(Part::Listener).filter(|run| siblings.contains(run)) {
                 let records = self.0.0.journal.load(&run).await?;
                 if records.iter().any(|record| matches!(&record.entry, Entry::Asked { by, .. } if by.node == "embargo"))
                 {

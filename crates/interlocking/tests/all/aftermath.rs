@@ -358,7 +358,7 @@ logic!(Talk for member::talk, |talks: bool, cx| {
         return goto!(cx, member::listen, talks);
     }
     let sibling = loop {
-        match cx.siblings().pop() {
+        match cx.siblings().await?.pop() {
             Some(sibling) => break sibling,
             None => pass(1).await,
         }

@@ -53,7 +53,7 @@ impl LogicHandler<piece::work> for Work {
         if part.fails {
             return Err(format!("{} cannot be made", part.name).into());
         }
-        goto!(cx, piece::exit, format!("{} of {}", part.name, cx.siblings().len()))
+        goto!(cx, piece::exit, format!("{} of {}", part.name, cx.siblings().await?.len()))
     }
 }
 

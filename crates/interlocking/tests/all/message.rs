@@ -1,8 +1,9 @@
 //! Event nodes: messages from outside and between the runs of a tree.
 
+use crate::slow::Slow;
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Entry, Letter, LetterBody};
+use interlocking::runtime::journal::{Entry, Letter, LetterBody, Payload};
 use interlocking::runtime::{Cancel, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
@@ -191,7 +192,7 @@ logic!(Write for member::work, |takes: u64, cx| {
     goto!(cx, member::merge, format!("{takes}"))
 });
 logic!(Merge for member::merge, |text: String, cx| {
-    for sibling in cx.siblings() {
+    for sibling in cx.siblings().await? {
         cx.send::<member::hear>(&sibling, &text)?;
     }
     let heard = cx.memory().join(" ");
@@ -228,6 +229,23 @@ impl MapHandler<team::members> for Members {
 async fn siblings_hear_of_each_other_while_they_run() {
     let report = timed(Team { members: MapNode(Members) }).start(vec![30, 10, 20]).await.unwrap();
     assert_eq!(finished(report), ["30 heard 10 20", "10 heard ", "20 heard 10"]);
+}
+
+/// One that is taken up later than the others is a sibling all the same.
+#[tokio::test(start_paused = true)]
+async fn siblings_of_a_run_that_is_taken_up_are_those_that_the_journal_knows() {
+    let journal = Slow::new(|_| 0);
+    let team = || timed(Team { members: MapNode(Members) }).with_journal(journal.clone());
+    tokio::time::timeout(std::time::Duration::from_millis(5), team().start(vec![30, 10, 20])).await.unwrap_err();
+    pass(1).await;
+    let is_last = |run: &RunId| {
+        let records = journal.kept.records(run);
+        matches!(&records[0].entry, Entry::Started { input, .. } if *input == Payload::from("20"))
+    };
+    let children = journal.children(&RunId::DEFAULT).await.unwrap().into_iter().map(|child| child.run);
+    *journal.resumed_slowly.lock().unwrap() = children.into_iter().find(is_last);
+    let report = team().resume().await.unwrap();
+    assert_eq!(finished(report), ["30 heard 10", "10 heard ", "20 heard 10 30"]);
 }
 
 held!(Loop, Team, Member);

@@ -40,7 +40,7 @@ logic!(Begin for talk::begin, |part: Part, cx| {
         Part::Parent(parts) => goto!(cx, talk::children, parts),
         Part::Sender => {
             pass(10).await;
-            for sibling in cx.siblings() {
+            for sibling in cx.siblings().await? {
                 cx.send::<talk::hear>(&sibling, &"news".to_owned())?;
             }
             goto!(cx, talk::linger, ())

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use interlocking::prelude::RunId;
 use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary};
 use interlocking::runtime::{Journal, MemoryJournal};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A journal that takes its time.
 pub(crate) struct Slow {
@@ -14,6 +14,8 @@ pub(crate) struct Slow {
     takes: fn(&Entry) -> u64,
     /// How long a letter takes to whoever awaits it, in milliseconds.
     mail_takes: u64,
+    /// The run that takes 25 ms to be taken up again.
+    pub(crate) resumed_slowly: Mutex<Option<RunId>>,
     /// Told when `next` has ended, and `gate` is about to begin.
     pub(crate) gate: tokio::sync::Notify,
 }
@@ -30,7 +32,8 @@ impl Slow {
     }
 
     fn with(takes: fn(&Entry) -> u64, mail_takes: u64) -> Arc<Self> {
-        Arc::new(Self { kept: MemoryJournal::new(), takes, mail_takes, gate: tokio::sync::Notify::new() })
+        let (kept, resumed_slowly, gate) = Default::default();
+        Arc::new(Self { kept, takes, mail_takes, resumed_slowly, gate })
     }
 }
 
@@ -42,6 +45,10 @@ impl Journal for Slow {
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         pass((self.takes)(&record.entry)).await;
+        let is_slow = self.resumed_slowly.lock().unwrap().as_ref() == Some(&record.run);
+        if is_slow && matches!(record.entry, Entry::Resumed { .. }) {
+            pass(25).await;
+        }
         if matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "next") {
             self.gate.notify_one();
         }
