@@ -4,6 +4,8 @@ use crate::budget::{Budgets, Meter, UsedUp};
 use crate::cancel::Cancel;
 use crate::provider::{Backoff, Gates, Inside, ProviderLimit};
 use interlocking_agents::{AgentError, AgentErrorKind, Usage};
+use interlocking_core::run_id::RunId;
+use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,11 +22,22 @@ use tokio::time::Instant;
 pub struct Allowance {
     common: Arc<Common>,
     depth: u32,
+    /// That of the run which was started with it, once that may be resumed with it.
+    account: Arc<OnceLock<Account>>,
+}
+
+/// What is counted of one run and its children: a part of what all use together.
+#[derive(Clone)]
+pub(crate) struct Account {
+    common: Arc<Common>,
+    counted: Arc<Mutex<Meter>>,
 }
 
 struct Common {
     budgets: Budgets,
     meter: Mutex<Meter>,
+    /// By run that may be resumed: what of it is in the meter.
+    counted: Mutex<HashMap<RunId, Arc<Mutex<Meter>>>>,
     /// One for each call that may be under way; absent where any number may.
     tracks: Option<Semaphore>,
     gates: Gates,
@@ -49,6 +62,7 @@ pub enum Stopped {
 /// A call of an agent that was admitted.
 pub(crate) struct Pass<'t> {
     common: &'t Common,
+    account: Option<&'t Account>,
     inside: Inside<'t>,
     _track: Option<SemaphorePermit<'t>>,
 }
@@ -63,12 +77,13 @@ impl Allowance {
         let common = Common {
             budgets,
             meter: Mutex::default(),
+            counted: Mutex::default(),
             tracks,
             gates: Gates::new(backoff),
             began: OnceLock::new(),
             ended: watch::Sender::new(None),
         };
-        Self { common: Arc::new(common), depth: 0 }
+        Self { common: Arc::new(common), depth: 0, account: Arc::default() }
     }
 
     /// The same allowance, for a run inside one that has this.
@@ -80,13 +95,27 @@ impl Allowance {
         let depth = self.depth.saturating_add(1);
         match self.common.budgets.depth {
             Some(limit) if depth > limit => Err(self.common.end(Stopped::Budget(UsedUp::Depth { limit, used: depth }))),
-            _ => Ok(Self { common: self.common.clone(), depth }),
+            _ => Ok(Self { common: self.common.clone(), depth, account: self.account.clone() }),
         }
     }
 
-    /// Books what was used up before, by a run that is resumed.
-    pub fn book(&self, past: &Usage) {
-        self.common.meter().add(past);
+    /// The same allowance, for a run of which nothing is known yet.
+    pub(crate) fn of_a_run(&self) -> Self {
+        Self { common: self.common.clone(), depth: self.depth, account: Arc::default() }
+    }
+
+    /// What is counted of `run`, whose allowance this is, and of its children, whoever executes them with the same allowance.
+    /// A run that begins has used nothing, whatever another of its name has.
+    pub(crate) fn account(&self, run: &RunId, begins: bool) -> &Account {
+        self.account.get_or_init(|| {
+            let mut all = lock(&self.common.counted);
+            if begins {
+                all.remove(run);
+            }
+            let counted = all.entry(run.clone()).or_default().clone();
+            drop(all);
+            Account { common: self.common.clone(), counted }
+        })
     }
 
     /// What may be used in all.
@@ -113,7 +142,7 @@ impl Allowance {
         tokio::select! {
             biased;
             stopped = self.common.stopped() => Err(stopped),
-            pass = self.common.admit(agent) => pass,
+            pass = self.common.admit(agent, self.account.get()) => pass,
         }
     }
 
@@ -152,7 +181,7 @@ impl Default for Allowance {
 }
 
 impl Common {
-    async fn admit<'t>(&'t self, agent: &'t str) -> Result<Pass<'t>, Stopped> {
+    async fn admit<'t>(&'t self, agent: &'t str, account: Option<&'t Account>) -> Result<Pass<'t>, Stopped> {
         loop {
             // What is used up is used up, whoever else would have to be waited for.
             let checked = self.meter().check(&self.budgets);
@@ -167,7 +196,8 @@ impl Common {
             let Some(inside) = self.gates.enter(agent) else { continue };
             let begun = self.meter().begin(&self.budgets);
             begun.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
-            return Ok(Pass { common: self, inside, _track: track });
+            account.iter().for_each(|account| lock(&account.counted).begin_unlimited());
+            return Ok(Pass { common: self, account, inside, _track: track });
         }
     }
 
@@ -197,24 +227,43 @@ impl Common {
         }
     }
 
-    /// What this guards is whole between two statements, whoever panics.
     fn meter(&self) -> MutexGuard<'_, Meter> {
-        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.meter)
     }
 }
 
+impl Account {
+    /// Counts what the run had used before, but for what is counted already.
+    pub(crate) fn book(&self, past: &Usage) {
+        let mut counted = lock(&self.counted);
+        let missing = counted.missing_of(past);
+        counted.add(&missing);
+        self.common.meter().add(&missing);
+    }
+}
+
+/// What these guard is whole between two statements, whoever panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Pass<'_> {
+    fn count(&self, usage: &Usage) {
+        self.common.meter().end(usage);
+        self.account.iter().for_each(|account| lock(&account.counted).end(usage));
+    }
+
     /// The call has ended. True if it failed for the provider's sake: then it is made again, once it is admitted.
     pub(crate) fn ended(self, outcome: Result<Usage, &AgentError>) -> bool {
         let error = match outcome {
             Ok(usage) => {
-                self.common.meter().end(&usage);
+                self.count(&usage);
                 self.inside.succeeded();
                 return false;
             }
             Err(error) => error,
         };
-        self.common.meter().end(&error.usage);
+        self.count(&error.usage);
         if !error.kind.is_providers() {
             return false;
         }

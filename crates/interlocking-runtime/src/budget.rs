@@ -146,8 +146,26 @@ impl Meter {
     /// Counts a call that begins, if there may be one more.
     pub(crate) fn begin(&mut self, budgets: &Budgets) -> Result<(), UsedUp> {
         self.check(budgets)?;
-        self.calls = self.calls.saturating_add(1);
+        self.begin_unlimited();
         Ok(())
+    }
+
+    /// Counts a call that begins, whatever is allowed.
+    pub(crate) fn begin_unlimited(&mut self) {
+        self.calls = self.calls.saturating_add(1);
+    }
+
+    /// What of `past` is not counted here.
+    pub(crate) fn missing_of(&self, past: &Usage) -> Usage {
+        let tokens = past.tokens().saturating_sub(self.tokens);
+        let micro_dollars = past.cost.micro_dollars().saturating_sub(self.money.micro_dollars());
+        Usage {
+            calls: past.calls.saturating_sub(self.calls),
+            input_tokens: tokens,
+            output_tokens: 0,
+            cost: Cost::from_micro_dollars(micro_dollars),
+            unpriced_calls: 0,
+        }
     }
 
     /// The same with what has been used by now.

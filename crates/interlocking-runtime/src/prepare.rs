@@ -101,13 +101,15 @@ pub(crate) async fn prepare<G: Graph>(
     if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal)
         && settings.allowance().budgets().counts_calls()
     {
-        settings.allowance().book(&past(&**journal, &run).await?);
+        let past = past(&**journal, &run).await?;
+        settings.allowance().account(&run, false).book(&past);
     }
     if let (Begin::Child { origin, .. }, Some(first)) = (&begin, records.first())
         && !matches!(&first.entry, Entry::Started { origin: Some(recorded), .. } if recorded == origin)
     {
         return Err(StartError::AnotherRun { run });
     }
+    let begins = matches!(begin, Begin::Fresh { .. });
     let (entry, origin) = match begin {
         Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
         Begin::Again | Begin::Retry => (None, None),
@@ -121,6 +123,11 @@ pub(crate) async fn prepare<G: Graph>(
             resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
+    if let Some(shared) = services.backstage.settings.shared_allowance().filter(|_| begins && scribe.is_some())
+        && shared.budgets().counts_calls()
+    {
+        shared.account(&run, true);
+    }
     membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
     Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership, child_of))))
 }
@@ -146,6 +153,9 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 /// What a run must have, and what it makes of its settings.
 fn check<G: Graph>(settings: &mut Settings) -> Result<(), StartError> {
     let net = G::net();
+    if let Some(what) = settings.contradiction() {
+        return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
+    }
     if asks_agents(net) {
         casting::check(&nets::<G>(settings), &settings.options().roles)?;
         check_isolation(net, settings)?;

@@ -75,6 +75,17 @@ pub enum StartError {
         /// The demands.
         unkept: Vec<Unkept>,
     },
+    /// The run shares an allowance, and was given budgets or a backoff of its own after that.
+    #[error(
+        "run `{run}` shares an allowance, and was given {what} of its own after that: give them to the allowance that it shares, \
+         `Allowance::new(budgets, backoff)`"
+    )]
+    SharedAllowance {
+        /// The run.
+        run: RunId,
+        /// What it was given.
+        what: &'static str,
+    },
     /// The entry value cannot be stored, or the journal refuses the run.
     #[error(transparent)]
     Entry(#[from] JournalError),
@@ -314,7 +325,7 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
         let backoff = self.settings.allowance().backoff();
-        self.settings.set_allowance(Allowance::new(budgets, backoff));
+        self.settings.own_allowance(Allowance::new(budgets, backoff), "budgets");
         self
     }
 
@@ -322,14 +333,18 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
         let budgets = self.settings.allowance().budgets();
-        self.settings.set_allowance(Allowance::new(budgets, backoff));
+        self.settings.own_allowance(Allowance::new(budgets, backoff), "a backoff");
         self
     }
 
-    /// Lets the run share budgets and waits with others that have the same allowance, in place of its own.
+    /// Lets the run share budgets and waits with others that have the same allowance, in place of its own. Budgets and a backoff of its
+    /// own that are given after that are a [`StartError::SharedAllowance`].
+    ///
+    /// What a run that is resumed had used before counts, and each call once: those of an execution that had the same allowance do
+    /// already.
     #[must_use]
     pub fn with_allowance(mut self, allowance: Allowance) -> Self {
-        self.settings.set_allowance(allowance);
+        self.settings.share_allowance(&allowance);
         self
     }
 

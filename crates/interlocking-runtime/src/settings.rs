@@ -79,6 +79,10 @@ struct Family {
     berth: Option<Arc<Berth>>,
     /// When the run that was started began, where this is a child of it.
     began: Option<Elapsed>,
+    /// Whether the allowance is one that others share.
+    is_shared: bool,
+    /// What the run was given of its own after an allowance that it shares.
+    contradiction: Option<&'static str>,
 }
 
 impl Settings {
@@ -94,7 +98,8 @@ impl Settings {
     pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, berth: Arc<Berth>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
         let (allowance, tree) = (allowance.into(), tree.into());
-        let family = Family { allowance, tree, depth, berth: Some(berth), began: Some(began) };
+        let (berth, began) = (Some(berth), Some(began));
+        let family = Family { allowance, tree, depth, berth, began, ..Family::default() };
         Self {
             run: self.run.clone(),
             journal: self.journal.clone(),
@@ -166,8 +171,28 @@ impl Settings {
         self.family().allowance.get_or_init(Allowance::default)
     }
 
-    pub(crate) fn set_allowance(&mut self, allowance: Allowance) {
-        self.family = OnceBox::with_value(Box::new(Family { allowance: allowance.into(), ..Family::default() }));
+    /// Gives the run an allowance of its own: for `what` it was given.
+    pub(crate) fn own_allowance(&mut self, allowance: Allowance, what: &'static str) {
+        let before = self.family.get();
+        let contradiction = before.and_then(|family| family.contradiction.or(family.is_shared.then_some(what)));
+        let allowance = allowance.into();
+        self.family = OnceBox::with_value(Box::new(Family { allowance, contradiction, ..Family::default() }));
+    }
+
+    /// Lets the run share an allowance.
+    pub(crate) fn share_allowance(&mut self, allowance: &Allowance) {
+        let allowance = allowance.of_a_run().into();
+        self.family = OnceBox::with_value(Box::new(Family { allowance, is_shared: true, ..Family::default() }));
+    }
+
+    /// The allowance that the run shares with others, if it does.
+    pub(crate) fn shared_allowance(&self) -> Option<&Allowance> {
+        self.family.get().filter(|family| family.is_shared)?.allowance.get()
+    }
+
+    /// What the run was given of its own after an allowance that it shares.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        self.family.get()?.contradiction
     }
 
     /// What ended the runs that share the allowance, if something has.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Sessions, Turn, TurnContext, Usage};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
-use interlocking::runtime::{Allowance, Backoff, Budgets, Cancel, MemoryJournal, UsedUp};
+use interlocking::runtime::{Allowance, Backoff, Budgets, Cancel, MemoryJournal, StartError, UsedUp};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -371,15 +371,62 @@ async fn runs_may_be_nested_only_so_deep() {
     assert!(allowance.stopped().is_some(), "it ends them all");
 }
 
-/// A run that is resumed has used what it used before.
+/// Suspends a run in the middle of its second call.
+async fn suspended(run: impl AsyncFnOnce(Cancel) -> Report<u32>) {
+    let cancel = Cancel::new();
+    let suspend = async {
+        pass(1_500).await;
+        cancel.suspend();
+    };
+    let (report, ()) = tokio::join!(run(cancel.clone()), suspend);
+    assert_eq!(report.outcome, Outcome::Suspended);
+    assert_eq!(report.usage().calls % 2, 0);
+}
+
+/// A run that is resumed has used what it used before, and each call once, whoever executed it with which allowance.
 #[tokio::test(start_paused = true)]
-async fn what_was_used_before_counts() {
-    let agent = Recording::new(WILLING);
-    let allowance = Allowance::new(Budgets::unlimited().with_calls(5), Backoff::default());
-    allowance.book(&Usage { calls: 3, ..Usage::default() });
-    let run = timed(caller()).with_agent("caller", agent.clone()).with_allowance(allowance);
-    assert_eq!(used_up(&run.start((0, 9)).await.unwrap()), UsedUp::Calls { limit: 5, used: 5 });
-    assert_eq!(agent.turns().len(), 2);
+async fn what_was_used_before_counts_once() {
+    let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
+    let run = || timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone());
+    let shared = Allowance::new(Budgets::unlimited().with_calls(4), Backoff::default());
+    suspended(async |cancel| run().with_allowance(shared.clone()).with_cancel(cancel).start((0, 3)).await.unwrap())
+        .await;
+    let report = run().with_allowance(shared).resume().await.unwrap();
+    assert_eq!(report.usage().calls, 4);
+    assert_eq!(finished(report), 3, "the fourth call was the last allowed one");
+
+    // What another executor has used comes in between.
+    let journal = Arc::new(MemoryJournal::new());
+    let run = || timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone());
+    let shared = Allowance::new(Budgets::unlimited().with_calls(5), Backoff::default());
+    suspended(async |cancel| run().with_allowance(shared.clone()).with_cancel(cancel).start((0, 4)).await.unwrap())
+        .await;
+    suspended(async |cancel| run().with_cancel(cancel).resume().await.unwrap()).await;
+    let report = run().with_allowance(shared).resume().await.unwrap();
+    assert_eq!(used_up(&report), UsedUp::Calls { limit: 5, used: 5 });
+}
+
+/// Whoever shares an allowance has no budgets of its own.
+#[tokio::test(start_paused = true)]
+async fn budgets_after_a_shared_allowance_are_refused() {
+    let shared = Allowance::new(Budgets::unlimited().with_calls(2), Backoff::default());
+    let budgets = Budgets::unlimited().with_calls(9);
+    for run in both_ways(caller) {
+        let run = run.with_agent("caller", Recording::new(WILLING)).with_allowance(shared.clone());
+        assert_eq!(
+            run.with_budgets(budgets).start((0, 1)).await.unwrap_err().to_string(),
+            "run `run` shares an allowance, and was given budgets of its own after that: give them to the allowance that it \
+             shares, `Allowance::new(budgets, backoff)`"
+        );
+    }
+    for run in both_ways(caller) {
+        let run = run.with_agent("caller", Recording::new(WILLING)).with_allowance(shared.clone());
+        let refused = run.with_backoff(Backoff::default()).with_budgets(budgets).start((0, 1)).await.unwrap_err();
+        assert_eq!(refused, StartError::SharedAllowance { run: RunId::DEFAULT, what: "a backoff" });
+    }
+    let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_budgets(budgets);
+    let report = run.with_backoff(Backoff::default()).with_allowance(shared).start((0, 3)).await.unwrap();
+    assert_eq!(used_up(&report), UsedUp::Calls { limit: 2, used: 2 }, "in place of its own");
 }
 
 /// A handler's own failure is the run's, whatever has been refused.
