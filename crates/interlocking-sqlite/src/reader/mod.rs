@@ -1,9 +1,10 @@
 //! Reads, on threads that may block and with connections of their own: readers wait for nobody, and nobody for them.
 //!
-//! - [`rows`]: rows of the table `record`. [`letters`] waits for letters.
+//! - [`rows`]: rows of the table `record`. [`letters`] waits for letters. [`check`] looks for what does not hold.
 
 pub(crate) mod rows;
 pub(crate) mod letters;
+mod check;
 
 use crate::connection;
 use crate::directory::Directory;
@@ -17,7 +18,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
 use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Record, RunSummary};
 use rusqlite::Connection;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Connections that only read.
@@ -177,41 +178,6 @@ impl Reader {
             });
         }
         Ok(runs)
-    }
-
-    /// What does not hold in the database: SQLite's own checks, references that lead nowhere, payloads that are not what
-    /// their names say.
-    pub(crate) fn check(&self, connection: &Connection) -> Result<Vec<String>, Trouble> {
-        let mut problems = Vec::new();
-        let mut statement = connection.prepare("PRAGMA integrity_check")?;
-        let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-        problems.extend(found.into_iter().filter(|found| found != "ok"));
-        let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
-        let found = statement.query_map([], |row| {
-            let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
-            Ok(format!("a row of `{table}` names a row of `{parent}` that is not there"))
-        })?;
-        problems.extend(found.collect::<Result<Vec<_>, _>>()?);
-        let mut seen = HashSet::new();
-        let mut wrong = Vec::new();
-        rows::each(connection, |run, sequence, row| {
-            let what = format!("record {sequence} of run {run}");
-            match envelope::names(row) {
-                Err(reason) => wrong.push(format!("{what} cannot be read: {reason}")),
-                Ok(names) => {
-                    for digest in names.into_iter().filter(|digest| seen.insert(*digest)) {
-                        match self.text(connection, &what, &digest) {
-                            Ok(_) => {}
-                            Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
-                            Err(trouble) => wrong.push(trouble.at(self.directory.place()).to_string()),
-                        }
-                    }
-                }
-            }
-            Ok(())
-        })?;
-        problems.extend(wrong);
-        Ok(problems)
     }
 }
 

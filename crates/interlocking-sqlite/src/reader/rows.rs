@@ -36,18 +36,18 @@ pub(crate) fn count(connection: &Connection, run: &RunId) -> Result<usize, Troub
     Ok(count.unwrap_or(0) as usize)
 }
 
-/// Gives every row to `take`, with the name of its run.
+/// Gives every row to `take`, in order, with the name of its run; or why it cannot be read.
 pub(crate) fn each(
     connection: &Connection,
-    mut take: impl FnMut(&str, u64, Envelope) -> Result<(), Trouble>,
+    mut take: impl FnMut(&str, u64, Result<Envelope, Trouble>) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
-    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE run.id=record.run) FROM record");
+    let text = format!("SELECT {COLUMNS},(SELECT name FROM run WHERE run.id=record.run) FROM record ORDER BY id");
     let mut statement = connection.prepare_cached(&text)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let run: Option<String> = row.get(10)?;
         let (run, sequence) = (run.as_deref().unwrap_or("without a name"), row.get::<_, i64>(0)? as u64);
-        take(run, sequence, envelope(row).map_err(|error| unreadable(error, run, sequence))?)?;
+        take(run, sequence, envelope(row).map_err(|error| unreadable(error, run, sequence)))?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl Writer {
     fn named_heads(&self) -> Result<HashSet<i64>, Trouble> {
         let mut heads = HashSet::new();
         rows::each(&self.connection, |run, sequence, row| {
-            let names = crate::envelope::names(row);
+            let names = crate::envelope::names(row?);
             let names =
                 names.map_err(|reason| Trouble::Damaged(format!("record {sequence} of run {run}: {reason}")))?;
             heads.extend(names.iter().map(head_of));

@@ -1,7 +1,7 @@
 //! What can go wrong, and what is said then. Whatever was acknowledged before is still there.
 
 use crate::records::{id, outcome, started, texts};
-use interlocking_runtime::journal::{Digest, Entry, Journal, JournalError, Payload};
+use interlocking_runtime::journal::{Digest, Entry, Journal, JournalError, Letter, LetterBody, Payload};
 use interlocking_sqlite::{Durability, SqliteJournal};
 use rusqlite::Connection;
 use std::path::Path;
@@ -213,5 +213,42 @@ async fn a_changed_payload_is_told() {
         let digest = name(&journal).await;
         let refused = journal.fetch(&id("run"), &[digest]).await.unwrap_err();
         assert!(matches!(&refused, JournalError::Damaged { .. }), "{damage}: {refused}");
+    }
+}
+
+/// Everything that does not hold is listed, whatever else does not.
+#[tokio::test]
+async fn a_check_tells_whatever_was_done_to_the_database() {
+    for (damage, told) in [
+        ("DELETE FROM record WHERE sequence=1", "record 1 of run run is gone"),
+        ("DELETE FROM record WHERE sequence<2", "records 0 to 1 of run run are gone"),
+        ("DELETE FROM record", "all records of run run are gone"),
+        ("UPDATE record SET more='{' WHERE sequence=0", "record 0 of run run cannot be read: EOF"),
+        ("UPDATE record SET sha256=x'00' WHERE sequence=1", "record 1 of run `run` cannot be read: Conversion"),
+        ("UPDATE letter SET body='{' WHERE number=1", "letter 1 to run run cannot be read: EOF"),
+        ("UPDATE letter SET body=x'FF' WHERE number=2", "letter 2 to run run cannot be read: "),
+        ("DELETE FROM letter WHERE number=1", "letter 1 to run run is gone"),
+        ("UPDATE run SET name='../run'", "a run has a name that none can have: \"../run\" is not a run id"),
+        ("INSERT INTO lease VALUES('/etc','x','y')", "a run has a name that none can have: \"/etc\" is not a run id"),
+        ("UPDATE run SET origin='{}'", "the origin of run run cannot be read: missing field"),
+        (
+            "CREATE TRIGGER quiet AFTER INSERT ON record BEGIN DELETE FROM record WHERE id=new.id; END",
+            "there is the trigger `quiet` on `record`, which no journal has: drop it",
+        ),
+        ("CREATE TABLE extra(x)", "there is the table `extra`, which no journal has: drop it"),
+        ("DROP VIEW runs", "the view `runs` is gone"),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        journal(place.path()).await;
+        let opened = SqliteJournal::open(place.path()).unwrap();
+        for _ in 0..2 {
+            let letter = Letter { key: None, body: LetterBody::Cancel };
+            opened.post(&id("run"), letter).await.unwrap();
+        }
+        assert_eq!(opened.check().await.unwrap(), [""; 0]);
+        drop(opened);
+        sql(place.path(), damage);
+        let problems = SqliteJournal::open(place.path()).unwrap().check().await.unwrap();
+        assert!(problems.iter().any(|problem| problem.starts_with(told)), "{damage}: {problems:?}");
     }
 }
