@@ -1,0 +1,87 @@
+//! Cargo's commands: each with the versions of the lock file, and without a network.
+
+use crate::plan::Set;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub(crate) struct Cargo {
+    target: PathBuf,
+}
+
+/// Downloads what of the lock file's crates for this platform is not here.
+pub(crate) fn fetch(root: &Path) -> Result<(), String> {
+    output(program(root).args(["fetch", "--locked", "--target", "host-tuple"])).map(drop)
+}
+
+/// What the workspace says of its members.
+pub(crate) fn metadata(root: &Path) -> Result<Value, String> {
+    let said = output(program(root).args(["metadata", "--no-deps", "--locked", "--offline", "--format-version", "1"]))?;
+    serde_json::from_str(&said).map_err(|error| format!("cargo's metadata are not JSON: {error}"))
+}
+
+impl Cargo {
+    pub(crate) fn in_target(target: PathBuf) -> Self {
+        Self { target }
+    }
+
+    /// The crates of a set, each with its features: sets that have the same are the same.
+    pub(crate) fn resolved(&self, root: &Path, set: &Set) -> Result<BTreeSet<String>, String> {
+        let mut tree = program(root);
+        tree.args(["tree", "--locked", "--offline", "-e", "normal,build", "--prefix", "none", "-f", "{p} {f}"]);
+        let said = output(of(&mut tree, set))?;
+        // `default` is a name of other features: it makes no difference by itself.
+        let without_default = |line: &str| {
+            let line = line.trim_end_matches(" (*)");
+            let (crates, features) = line.rsplit_once(' ').unwrap_or((line, ""));
+            format!("{crates} {:?}", features.split(',').filter(|name| *name != "default").collect::<Vec<_>>())
+        };
+        Ok(said.lines().map(without_default).collect())
+    }
+
+    pub(crate) fn check(&self, root: &Path, set: &Set) -> Result<(), String> {
+        self.build(of(program(root).args(["check", "--locked"]), set)).map(drop)
+    }
+
+    pub(crate) fn check_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
+        self.build(of(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
+    }
+
+    /// A user's lock file is made of the workspace's, which has crates that no user's crate needs: it cannot be locked.
+    pub(crate) fn check_user(&self, users: &Path, name: &str) -> Result<(), String> {
+        self.build(program(users).args(["check", "-p", &format!("user-{name}")])).map(drop)
+    }
+
+    /// What it prints.
+    pub(crate) fn run_user(&self, users: &Path, name: &str) -> Result<String, String> {
+        self.build(program(users).args(["run", "-p", &format!("user-{name}")]))
+    }
+
+    fn build(&self, command: &mut Command) -> Result<String, String> {
+        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        command.env("RUSTFLAGS", format!("{flags} -D warnings")).env("CARGO_TARGET_DIR", &self.target);
+        output(command.args(["--offline", "--quiet"]))
+    }
+}
+
+/// With these features alone.
+fn of<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
+    command.args(["--package", &set.package, "--no-default-features", "--features", &set.list()])
+}
+
+fn program(directory: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(directory);
+    command
+}
+
+/// What it printed; or what it complained of, with the command, so that it can be tried by hand.
+fn output(command: &mut Command) -> Result<String, String> {
+    let shown = format!("{command:?}");
+    let output = command.output().map_err(|error| format!("cargo does not run: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{}\n{shown}", String::from_utf8_lossy(&output.stderr).trim_end())),
+    }
+}

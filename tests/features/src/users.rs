@@ -1,0 +1,102 @@
+//! Crates as users have them, outside the workspace: those of `users/`, and README.md's.
+//!
+//! They are members of one workspace in a temporary directory, so that they share a lock file, which begins as ours: their
+//! crates are of the versions that are tested here. Each is checked by itself.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+pub(crate) struct Users {
+    pub(crate) place: TempDir,
+    pub(crate) names: BTreeSet<String>,
+}
+
+/// Writes them. There is one for every feature of the facade, of its name.
+pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, String> {
+    let place = TempDir::new().map_err(|error| format!("there is no temporary directory: {error}"))?;
+    let sources = root.join("tests/features/users");
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match entry.path().is_dir() {
+            true => {
+                let program = read(&entry.path().join("main.rs"))?;
+                write_user(root, place.path(), &name, &read(&entry.path().join("Cargo.toml"))?, &program)?;
+                names.insert(name);
+            }
+            false => write(&place.path().join(name), &read(&entry.path())?)?,
+        }
+    }
+    if let Some(missing) = features.iter().find(|feature| !names.contains(**feature)) {
+        return Err(format!(
+            "no user's crate has the feature `{missing}` of `interlocking`: write {}/{missing}/Cargo.toml and main.rs, as those \
+             beside it",
+            sources.display()
+        ));
+    }
+
+    let readme = read(&root.join("README.md"))?;
+    let manifest = block(&readme, "toml")?.replace("../interlocking/", "CHECKOUT/");
+    let package = "[package]\nname = \"user-readme\"\nedition = \"2024\"\n\n[[bin]]\nname = \"user-readme\"\npath = \"main.rs\"\n";
+    write_user(root, place.path(), "readme", &format!("{package}\n{manifest}\n"), block(&readme, "rust")?)?;
+    names.insert("readme".to_owned());
+
+    // The profiles, too, so that crates of others are not compiled once more.
+    let workspace = read(&root.join("Cargo.toml"))?;
+    let profiles = workspace.find("[profile.").map(|start| &workspace[start..]).unwrap_or_default();
+    let members: Vec<&String> = names.iter().collect();
+    write(
+        &place.path().join("Cargo.toml"),
+        &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{profiles}"),
+    )?;
+    write(&place.path().join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
+    write(&place.path().join("rust-toolchain.toml"), &read(&root.join("rust-toolchain.toml"))?)?;
+    Ok(Users { place, names })
+}
+
+impl Users {
+    /// Cargo chooses another version for a user's crate if the lock file has none that fits what the crate asks for.
+    pub(crate) fn versions_are_those_of(&self, root: &Path) -> Result<(), String> {
+        let ours = read(&root.join("Cargo.lock"))?;
+        let theirs = read(&self.place.path().join("Cargo.lock"))?;
+        let ours = versions(&ours);
+        let others: Vec<&str> =
+            versions(&theirs).difference(&ours).copied().filter(|version| !version.contains("\"user-")).collect();
+        if others.is_empty() { Ok(()) } else { Err(format!("these are not in Cargo.lock:\n{}", others.join("\n"))) }
+    }
+}
+
+/// The name and version of each package of a lock file.
+fn versions(lock: &str) -> BTreeSet<&str> {
+    let packages = lock.split("[[package]]\n").skip(1);
+    packages.filter_map(|package| package.match_indices('\n').nth(1).map(|(end, _)| &package[..end])).collect()
+}
+
+/// `CHECKOUT` stands for the workspace's root.
+fn write_user(root: &Path, place: &Path, name: &str, manifest: &str, program: &str) -> Result<(), String> {
+    let directory = place.join(name);
+    fs::create_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let checkout = root.to_str().ok_or("the workspace's root is no UTF-8")?.replace('\\', "/");
+    if !manifest.contains("\"CHECKOUT/crates/interlocking\"") {
+        return Err(format!("the user's crate {name} does not depend on CHECKOUT/crates/interlocking"));
+    }
+    write(&directory.join("Cargo.toml"), &manifest.replace("CHECKOUT", &checkout))?;
+    write(&directory.join("main.rs"), program)
+}
+
+/// The first block of a page that is of this kind.
+fn block<'p>(page: &'p str, kind: &str) -> Result<&'p str, String> {
+    let start = format!("\n```{kind}\n");
+    let after = page.split_once(&start).and_then(|(_, rest)| rest.split_once("\n```"));
+    after.map(|(block, _)| block).ok_or_else(|| format!("README.md has no block of {kind}"))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
