@@ -53,7 +53,7 @@ async fn child_runs_are_shown_answered_and_removed_with_their_parent() {
     let shown = call(&["show", "e1"]).await;
     // Which child begins first is not said.
     let page = shown.page();
-    for child in ["e1-6a16dfa20c5dc571  Review  waiting", "e1-789311fca9b63f28  Review  waiting"] {
+    for child in ["e1-df9154e97ad81b3b  Review  waiting", "e1-b39f6ef5c0229eff  Review  waiting"] {
         assert!(page.contains(child), "{page}");
     }
     assert_eq!(page.matches("asks {\"draft\":\"The tide rises.\"}").count(), 2, "{page}");
