@@ -55,25 +55,24 @@ pub(crate) struct CleanUp {
 
 impl LogicHandler<debugging::clean_up> for CleanUp {
     async fn run(&self, done: Walkthrough, cx: &mut Cx<'_, debugging::clean_up>) -> Route<debugging::clean_up> {
-        let site = self.site.clone();
+        let (site, walkthrough) = (self.site.clone(), done.walkthrough);
         let removing = move || {
             let report = Cleanup::new().run(site.worktree.path())?;
             if let Some(failure) = report.failures.first() {
                 return Err(NodeError::from(failure.clone()));
             }
-            // Its own word for it is not taken, and not that it was right before the logs went (CON-127).
-            Ok((report.markers_removed, site.check(LONGEST_CHECK)?))
+            // Its own word for it is not taken, and not that it was right before the logs went (CON-127). What is checked is the
+            // commit, which nobody changes afterwards.
+            let commit = site.commit(&walkthrough)?;
+            Ok((report.markers_removed, commit, site.check(commit, LONGEST_CHECK)?))
         };
-        let (markers_removed, check) = tokio::task::spawn_blocking(removing).await??;
+        let (markers_removed, commit, check) = tokio::task::spawn_blocking(removing).await??;
         cx.note(format!(
             "{markers_removed} markers removed; the check {}",
             if check.is_ok() { "passes" } else { "fails" }
         ));
         match check {
-            Ok(()) => {
-                let commit = self.site.commit(&done.walkthrough)?;
-                goto!(cx, debugging::merge, Fixed { commit })
-            }
+            Ok(()) => goto!(cx, debugging::merge, Fixed { commit: commit.to_string() }),
             Err(said) => {
                 let task = cx.input_of::<debugging::fix>()?;
                 goto!(cx, debugging::fix, Task { feedback: Some(said), ..task })

@@ -3,7 +3,7 @@
 use interlocking::agents::program::{Environment, Invocation};
 use interlocking::prelude::NodeError;
 use interlocking::sandbox::{Network, Sandbox, Support};
-use interlocking::worktree::{BranchName, CommitId, Configuration, Repository, Signature, Worktree};
+use interlocking::worktree::{BranchName, CommitId, Configuration, Force, Repository, Signature, Worktree};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,51 +40,55 @@ impl Site {
         Ok(Self { repository, base, worktree })
     }
 
-    /// Runs the project's check in the worktree; what it says where it fails.
-    ///
-    /// The agent could write to all that is run here. So it gets no variable of this process but those that are named, it is kept in
-    /// the worktree where the system can do that, and whatever it started ends with it, or when its time is over.
-    pub(crate) fn check(&self, longest: Duration) -> Result<Result<(), String>, NodeError> {
-        // A runtime of its own, for a clock of its own: that of a test may run ahead while a program is waited for.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            match tokio::time::timeout(longest, self.checked()).await {
-                Ok(checked) => checked,
-                // What runs ends when the future is dropped.
-                Err(_) => Ok(Err(format!("the check took longer than {longest:?}, and was ended"))),
-            }
-        })
+    /// Commits what is in the worktree, as one commit after the project's: fixes that did not hold are none of it.
+    pub(crate) fn commit(&self, message: &str) -> Result<CommitId, NodeError> {
+        Ok(self.worktree.squash_since(self.base, &author()?, message)?.unwrap_or(self.base))
     }
 
-    async fn checked(&self) -> Result<Result<(), String>, NodeError> {
-        let place = self.worktree.path();
-        let sandbox = Sandbox::for_place(place).network(Network::Cut);
-        let missing = sandbox.missing_on(Support::of_this_system());
-        let invocation = Invocation {
-            arguments: vec!["check.sh".into()],
-            directory: Some(place.to_owned()),
-            sandbox: missing.is_empty().then(|| Arc::new(sandbox)),
-            ..Invocation::new("sh", Environment::empty().inherit("PATH").inherit("LANG"))
-        };
-        let mut running = invocation.start().await?;
-        let said = running.output_tail().await?;
-        let ended = running.end().await?;
-        Ok(if ended.exit == Some(0) { Ok(()) } else { Err(said) })
-    }
-
-    /// Commits what is in the worktree.
-    pub(crate) fn commit(&self, message: &str) -> Result<String, NodeError> {
-        let commit = match self.worktree.commit_all(&author()?, message)? {
-            Some(commit) => commit,
-            None => self.worktree.head()?,
-        };
-        Ok(commit.to_string())
+    /// Runs the project's check in a fresh checkout of a commit; what it says where it fails.
+    pub(crate) fn check(&self, commit: CommitId, longest: Duration) -> Result<Result<(), String>, NodeError> {
+        let place = tempfile::tempdir()?;
+        let checkout = self.repository.create_detached_worktree(place.path().join("checkout"), commit)?;
+        let checked = run_check(checkout.path(), longest);
+        self.repository.remove_worktree(&checkout, Force::DiscardChanges)?.delete()?;
+        checked
     }
 
     /// Moves the project's branch to a commit of the worktree.
     pub(crate) fn merge(&self, commit: &str) -> Result<(), NodeError> {
         Ok(self.repository.fast_forward(&BranchName::new("main")?, commit.parse()?, self.base)?)
     }
+}
+
+/// Runs the check of the project that is in a directory.
+///
+/// The agent could write to all that is run here. So it gets no variable of this process but those that are named, it is kept in
+/// that directory where the system can do that, and whatever it started ends with it, or when its time is over.
+fn run_check(place: &Path, longest: Duration) -> Result<Result<(), String>, NodeError> {
+    // A runtime of its own, for a clock of its own: that of a test may run ahead while a program is waited for.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match tokio::time::timeout(longest, checked(place)).await {
+            Ok(checked) => checked,
+            // What runs ends when the future is dropped.
+            Err(_) => Ok(Err(format!("the check took longer than {longest:?}, and was ended"))),
+        }
+    })
+}
+
+async fn checked(place: &Path) -> Result<Result<(), String>, NodeError> {
+    let sandbox = Sandbox::for_place(place).network(Network::Cut);
+    let missing = sandbox.missing_on(Support::of_this_system());
+    let invocation = Invocation {
+        arguments: vec!["check.sh".into()],
+        directory: Some(place.to_owned()),
+        sandbox: missing.is_empty().then(|| Arc::new(sandbox)),
+        ..Invocation::new("sh", Environment::empty().inherit("PATH").inherit("LANG"))
+    };
+    let mut running = invocation.start().await?;
+    let said = running.output_tail().await?;
+    let ended = running.end().await?;
+    Ok(if ended.exit == Some(0) { Ok(()) } else { Err(said) })
 }
 
 fn author() -> Result<Signature, interlocking::worktree::SignatureError> {
@@ -99,7 +103,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let site = Site::create(place.path()).unwrap();
         std::fs::write(site.worktree.path().join("check.sh"), script).unwrap();
-        (site.check(longest).unwrap(), place)
+        (run_check(site.worktree.path(), longest).unwrap(), place)
     }
 
     /// Cargo sets variables of this process that nobody named.

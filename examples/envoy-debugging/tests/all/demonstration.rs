@@ -1,10 +1,12 @@
 //! The demonstration, and what happens where the protocol is broken.
 
 use envoy_debugging::{Debugging, Site, bug, demonstration, developer};
+use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::envoy::Library;
 use interlocking::prelude::*;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 held!(Debugging);
 
@@ -50,6 +52,42 @@ async fn the_bug_is_fixed_and_the_logs_are_gone() {
     assert!(after.contains("[ \"$hour\" -le 6 ] ||"), "{after}");
     let check = Command::new("sh").arg("check.sh").current_dir(place.path().join("project")).status().unwrap();
     assert!(check.success());
+}
+
+/// What is merged is what was checked, and not what a check that the agent may have written made of it.
+#[tokio::test]
+async fn what_a_check_writes_is_not_merged() {
+    let script = r#"
+        [[turn]]
+        contains = ["7: [6.1] Implement the logging tasks"]
+        output = { hypothesis = "none", logs = [] }
+
+        [[turn]]
+        contains = ["9: [7] Implement the fix"]
+        output = { walkthrough = "it is checked" }
+
+        [[turn.write]]
+        path = "tide.sh"
+        content = "echo checked\n"
+
+        [[turn.write]]
+        path = "check.sh"
+        content = "echo later > later.txt; grep checked tide.sh && echo 'echo never checked' > tide.sh\n"
+    "#;
+    let place = tempfile::tempdir().unwrap();
+    let site = Site::create(place.path()).unwrap();
+    let agent = Arc::new(ScriptedAgent::new(Script::parse("script.toml", script).unwrap()));
+    let run = demonstration(&Library::embedded(), &site, agent).unwrap();
+    let fixed = run.start(bug()).await.unwrap().outcome.finished().unwrap();
+    let project = place.path().join("project");
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(&project).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(git(&["show", &format!("{}:tide.sh", fixed.commit)]), "echo checked");
+    assert_eq!(git(&["ls-tree", "--name-only", "main"]), "check.sh\ntide.sh");
+    assert_eq!(git(&["rev-parse", "main"]), fixed.commit);
+    assert_eq!(git(&["worktree", "list"]).lines().count(), 2, "the checkout that was checked is gone");
 }
 
 #[test]
