@@ -60,6 +60,7 @@ fn row(name: &str, agent: &dyn Agent) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
+/// HY-62: the scripted agent and the programs are one trait, and each says how it goes on with a session, forks and is interrupted.
 #[test]
 fn the_table_of_differences_is_what_agents_say_of_themselves() {
     let rows: String = agents().iter().map(|(name, agent)| row(name, &**agent)).collect();

@@ -25,27 +25,30 @@ fn play() -> Play {
     Play::of(Scenario::Happy).without("tests")
 }
 
-/// HY-148: tests whose agent has not seen them fail are sent back, although they do fail. HY-153, HY-157, HY-263: so are
-/// tests that do not call what they are said to. HY-175: so are tests that lack a required property. Each time the agent is
-/// told why; the fourth try lands. HY-156: none of the first three was believed.
+/// Tests whose agent has not seen them fail are sent back, although they do fail; so are tests that do not call what they are said to,
+/// and tests that lack a required property. Each time the agent is told why; the fourth try lands.
 #[tokio::test(flavor = "multi_thread")]
 async fn reports_that_do_not_hold_are_sent_back() {
     let unseen = tests(|report| report["selfVerified"] = false.into());
     let play = play()
         .then(unseen)
+        // HY-148
         .then(
             with_a_false_claim()
                 .asked("they were not seen to fail before they were handed in: the agent does not say so"),
         )
+        // HY-156, HY-157: what the text says counts, and not the claim.
         .then(without_a_sketch().asked(
             "`prop_new_stack_is_empty` is said to exercise BoundedStack::pop, but it does not; it calls \
              BoundedStack::with_capacity, BoundedStack::peek, BoundedStack::height",
         ))
+        // HY-175
         .then(tests(|_| ()).asked("these sketched properties are not covered: prop_peek_changes_nothing"));
     let stage = Stage::new(play).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
     let trace = stage.trace();
+    // HY-263
     assert_eq!((trace.visits("tests"), trace.visits("tests_reject"), trace.visits("implementation")), (4, 3, 1));
     assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so, and so it is"));
     assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds"));

@@ -11,10 +11,7 @@ use interlocking::agents::SessionOp;
 /// One run, in the one arrival order at both joins: the skeleton before the adversary, the implementation before the
 /// tests.
 ///
-/// HY-01, HY-06: the blind agents work at the same time; each is held until the other has been called.
-/// The order of a happy run. HY-10: every builder works once.
-/// HY-41, HY-46: a join fires once both sides are there, here the later ones being adversary and tests.
-/// PRG-40: prompts rendered, an agent called, its answer parsed and routed by its handler.
+/// The blind agents work at the same time: each is held until the other has been called.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_work_lands_on_main() {
     let stage = Stage::new(Play::of(Scenario::Happy)).await;
@@ -26,6 +23,7 @@ async fn the_work_lands_on_main() {
     let result = stage.assert_landed(&ended);
 
     let trace = stage.trace();
+    // HY-10: every builder works once.
     let routes = [
         // HY-38, HY-39, HY-40
         "types → skeleton and adversary",
@@ -51,6 +49,7 @@ async fn the_work_lands_on_main() {
     assert_eq!(result.witness.narrative, format!("{}. The run succeeded.", told.join("; ")));
     assert!(result.witness.concerns.is_empty() && result.witness.suggestions.is_empty(), "{:?}", result.witness);
     assert!(trace.overlap(("skeleton", 1), ("adversary", 1)));
+    // HY-06; HY-01 with what `isolation.rs` has of who sees what.
     assert!(trace.overlap(("tests", 1), ("implementation", 1)));
     let enabled = [
         ("types", &["skeleton", "adversary"][..]),
@@ -66,7 +65,7 @@ async fn the_work_lands_on_main() {
     for (node, successors) in enabled {
         assert_eq!(trace.started_at_once_after(trace.finish(node, 1)), successors, "after {node}");
     }
-    // Joins do not fire early.
+    // HY-41, HY-46: joins do not fire early; here the later ones are adversary and tests.
     assert_eq!(trace.started_at_once_after(trace.finish("skeleton", 1)), [""; 0]);
     assert_eq!(trace.started_at_once_after(trace.finish("implementation", 1)), [""; 0]);
 
