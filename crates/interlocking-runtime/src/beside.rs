@@ -5,10 +5,10 @@ use crate::driver::{Driver, End, Shared};
 use crate::event::EventKind;
 use crate::journal::{Encoded, Entry, NodeOutcome};
 use crate::observer::Observation;
-use crate::perform::{Interruption, Performed, Stop, failure, kind_of, perform};
+use crate::perform::{Interruption, Performed, Stop, caught, failure, kind_of, perform};
 use crate::replay::beyond_bounds;
 use crate::reports::Reports;
-use crate::wait::Waited;
+use crate::wait::{Over, Waited};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Done, Graph, Token};
@@ -233,23 +233,24 @@ impl<G: Graph> Driver<G> {
             return Ok(output);
         }
         let deadline = self.shared.services.backstage.settings.options().report_deadline;
-        let mut over = std::pin::pin!(tokio::time::sleep(deadline));
+        let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
         while self.is_busy_beside() {
             // What was stopped with the run's end comes down now, and wakes whoever waits until it is taken.
             while self.flight.next().is_some() {}
-            if self.wait_for_any(Some(over.as_mut())).await? == Waited::UntilOver {
+            if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
                 break;
             }
         }
         let mut reports = std::mem::take(&mut self.beside().reports);
         reports.add_observers(net, &self.shared.services.memories);
-        self.shared
-            .services
-            .graph
-            .finish(output, reports)
-            .await
-            .map_err(|error| End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error)))
+        let shared = self.shared.clone();
+        let finished = caught(async { shared.services.graph.finish(output, reports).await });
+        match self.meanwhile(finished).await? {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(error)) => Err(End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error))),
+            Err(panic) => Err(End::at_exit(FailureKind::Panic, panic, Vec::new())),
+        }
     }
 
     /// Goes on without what is not done: its report is one of lateness, and what comes of it later an addendum.

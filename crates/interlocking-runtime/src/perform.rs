@@ -199,6 +199,16 @@ fn poll_caught<T>(step: Pin<&mut impl Future<Output = T>>, context: &mut Context
     }
 }
 
+/// Runs `future` to its end, or to its panic; gives the words of that.
+pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    let mut future = pin!(future);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic_message(&*panic))),
+    })
+    .await
+}
+
 /// Waits until an execution, or its run, is stopped.
 async fn stopped<G: Graph>(performed: &impl Performed<G>) {
     let mut cancelled = performed.shared().cancel().map(|cancel| Box::pin(cancel.requested()));

@@ -141,7 +141,7 @@ impl<G: Graph> Driver<G> {
             Some(limit) => Ok(self.exhausted_event(execution, limit, message)?),
             None => {
                 let here = Here { shared: &shared, execution, input: Some(message) };
-                perform(here, |_, result| result).await
+                self.meanwhile(perform(here, |_, result| result)).await?
             }
         };
         let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));

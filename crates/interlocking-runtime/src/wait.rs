@@ -12,8 +12,8 @@ use crate::tree::Halt;
 use interlocking_core::graph::Graph;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
-use tokio::time::Sleep;
 
 /// What a driver that waits is woken by.
 enum Woken<G: Graph> {
@@ -47,6 +47,9 @@ async fn told(backstage: &Backstage) -> Told {
     .await
 }
 
+/// What ends a wait where nothing else does.
+pub(crate) type Over<'over> = Pin<Box<dyn Future<Output = ()> + Send + 'over>>;
+
 /// What waiting came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waited {
@@ -68,7 +71,7 @@ impl<G: Graph> Driver<G> {
 
     /// Waits for whatever comes next, or until it is `over`, and takes in what does not land. That is taken in whole: to
     /// drop this future half-way would lose it.
-    pub(crate) async fn wait_for_any(&mut self, mut over: Option<Pin<&mut Sleep>>) -> Result<Waited, End> {
+    pub(crate) async fn wait_for_any(&mut self, mut over: Option<&mut Over<'_>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
         let backstage = &shared.services.backstage;
         if let Some(Recorded { scribe, letters, next_letter, .. }) = self.recorded.as_deref_mut()
@@ -126,6 +129,30 @@ impl<G: Graph> Driver<G> {
             Woken::Halted => return Err(End::Halted(backstage.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
         }
         Ok(Waited::ForSomething)
+    }
+
+    /// Waits for something that the driver does itself, and hears meanwhile what it hears whenever it waits; an error if that
+    /// ends the run. What lands of nodes that only wait is kept for later.
+    pub(crate) async fn meanwhile<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
+        let result = Mutex::new(None);
+        let keep = async {
+            let done = done.await;
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+        };
+        let mut over: Over<'_> = Box::pin(keep);
+        // Most that is asked for is there at once, and then nothing has come between.
+        let mut is_over = std::future::poll_fn(|context| Poll::Ready(over.as_mut().poll(context).is_ready())).await;
+        while !is_over {
+            is_over = self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver;
+            while let Some(landed) = self.flight.next() {
+                if let Some(recorded) = &mut self.recorded {
+                    recorded.held.push_back(landed);
+                }
+            }
+        }
+        drop(over);
+        let done = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.ok_or_else(|| unreachable!("it is over once it is there"))
     }
 
     /// How a run ends whose stop somebody has asked for.

@@ -86,6 +86,22 @@ async fn a_message_is_handled_between_nodes_and_nothing_starts_meanwhile() {
     assert_eq!(log.line("started second 1.1"), "110 started second 1.1");
 }
 
+/// While a message is handled, the end that somebody asks for by letter is heard at once.
+#[tokio::test(start_paused = true)]
+async fn a_run_is_cancelled_while_it_handles_a_message() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    let (report, ()) = tokio::join!(looping(&trace, &journal).start(Vec::new()), async {
+        pass(5).await;
+        send(&journal, "sibling", false).await;
+        pass(45).await;
+        let letter = Letter { key: None, body: LetterBody::Cancel };
+        journal.post(&"run".parse().unwrap(), letter).await.unwrap();
+    });
+    let report = report.unwrap();
+    assert_eq!((report.outcome, report.took.as_millis()), (Outcome::Cancelled, 50));
+    assert!(trace.lock().unwrap().is_empty());
+}
+
 /// V3-151: in the order in which they were sent, one at a time.
 #[tokio::test(start_paused = true)]
 async fn messages_are_handled_in_the_order_in_which_they_were_sent() {
