@@ -133,7 +133,7 @@ pub trait Finish: Reporting {
 /// What one execution beside the graph reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported<R> {
-    /// The execution's visit, 1-based; an observer has one only.
+    /// The execution's visit, 1-based. An observer reports once: of it this is how many outcomes it was shown.
     pub visit: u32,
     /// Its report, or why there is none: it failed, or was not done when the graph's time for it was over.
     pub result: Result<R, Box<Failure>>,

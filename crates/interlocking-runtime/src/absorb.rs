@@ -266,11 +266,7 @@ impl<G: Graph> Driver<G> {
         });
         let spawned = spawned.collect::<Result<_, JournalError>>()?;
         let memory = updated.map(|group| services.remembered(group));
-        let posted = effects.posted().iter().map(|message| MessageRecord {
-            to: message.to.clone(),
-            node: message.node.clone(),
-            message: message.json.as_str().into(),
-        });
+        let posted = effects.posted().iter().map(MessageRecord::of);
         Ok(NodeOutcome {
             node: net.name(execution.node).to_owned(),
             visit: execution.visit,

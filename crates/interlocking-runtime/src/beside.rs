@@ -3,12 +3,14 @@
 
 use crate::driver::{Driver, End, Shared};
 use crate::event::EventKind;
-use crate::journal::{Encoded, Entry, NodeOutcome};
+use crate::journal::{Encoded, Entry, MessageRecord, NodeOutcome};
 use crate::observer::Observation;
 use crate::perform::{Interruption, Performed, Stop, caught, failure, kind_of, perform};
+use crate::post::post;
 use crate::replay::beyond_bounds;
 use crate::reports::Reports;
 use crate::wait::{Over, Waited};
+use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Done, Graph, Token};
@@ -173,6 +175,16 @@ struct Ended {
     report: Result<Encoded, Failure>,
     /// The memory group that it updated.
     updated: Option<usize>,
+    /// What else it did: empty where it failed.
+    did: Did,
+}
+
+/// What an advisory execution did beside its report.
+#[derive(Default)]
+struct Did {
+    posted: Vec<MessageRecord>,
+    label: Option<Label>,
+    commits: Vec<Commit>,
 }
 
 impl<G: Graph> Driver<G> {
@@ -210,6 +222,13 @@ impl<G: Graph> Driver<G> {
         self.beside().advisory.retain(|other| *other != execution);
         let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
         record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
+        let (by, Did { posted, label, commits }) = (shared.services.backstage.by(execution), ended.did);
+        self.post(&by, &posted).await.map_err(|error| self.journal_failed(error))?;
+        if let Ok(report) = &ended.report
+            && self.beside().is_observed(&by.node)
+        {
+            self.observe(NodeOutcome::of_report(by, report.clone().into(), posted, label, commits));
+        }
         self.beside().reports.add(execution, ended.report);
         Ok(())
     }
@@ -242,8 +261,10 @@ impl<G: Graph> Driver<G> {
                 break;
             }
         }
-        let mut reports = std::mem::take(&mut self.beside().reports);
-        reports.add_observers(net, &self.shared.services.memories);
+        let beside = self.beside();
+        let mut reports = std::mem::take(&mut beside.reports);
+        let shown: Vec<_> = beside.observers.iter().map(|observer| (observer.node, observer.shown)).collect();
+        reports.add_observers(net, &self.shared.services.memories, &shown);
         let shared = self.shared.clone();
         let finished = caught(async { shared.services.graph.finish(output, reports).await });
         match self.meanwhile(finished).await? {
@@ -268,7 +289,8 @@ impl<G: Graph> Driver<G> {
         }
         for at in 0..beside.observers.len() {
             if beside.observers[at].busy {
-                let execution = Execution { node: beside.observers[at].node, visit: 1, attempt: 1 };
+                let Observer { node, shown, .. } = beside.observers[at];
+                let execution = Execution { node, visit: shown, attempt: 1 };
                 beside.observer_failed(at, execution, late(execution));
             }
         }
@@ -279,9 +301,15 @@ impl<G: Graph> Driver<G> {
                 if G::net().row(returned.execution.node).kind == NodeKind::Observer {
                     continue;
                 }
-                if let Some(ended) = ended(&shared, returned)
-                    && let Err(error) = record(&shared, &ended, true).await
-                {
+                let Some(ended) = ended(&shared, returned) else { continue };
+                let backstage = &shared.services.backstage;
+                let recorded = match (record(&shared, &ended, true).await, &backstage.scribe) {
+                    (Ok(()), Some(scribe)) => {
+                        post(scribe, backstage.run(), &backstage.by(ended.execution), &ended.did.posted).await
+                    }
+                    (recorded, _) => recorded,
+                };
+                if let Err(error) = recorded {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
                 }
             }
@@ -294,7 +322,7 @@ impl<G: Graph> Driver<G> {
 fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
     let services = &shared.services;
     let Returned { execution, result } = returned;
-    let mut updated = None;
+    let (mut updated, mut did) = (None, Did::default());
     let report = match result.map_err(|interruption| interruption.into_stop(services, execution)) {
         Err(Stop::Cancelled) => return None,
         Err(Stop::Failed(failure)) => Err(*failure),
@@ -305,10 +333,12 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
         Ok(Done { effects, .. }) => {
             let group = services.backstage.net.node(execution.node).memory.map(usize::from);
             updated = group.filter(|&group| services.memories[group].apply(&effects));
+            let posted = effects.posted().iter().map(MessageRecord::of).collect();
+            did = Did { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
             Ok(effects.report().unwrap_or("null").into())
         }
     };
-    Some(Ended { execution, report, updated })
+    Some(Ended { execution, report, updated, did })
 }
 
 /// Records what an advisory execution came to, and tells it.
@@ -322,7 +352,9 @@ async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Resu
     if let Some(scribe) = &backstage.scribe {
         let (by, calls) = (backstage.by(ended.execution), backstage.calls_of(ended.execution));
         let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
-        scribe.write(Entry::Report { by, report, failure, memory, calls }).await?;
+        let Did { posted, label, commits } = &ended.did;
+        let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
+        scribe.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
     }
     let node = backstage.node(ended.execution);
     backstage.emit(|| EventKind::Reported { node, failure: message, late });

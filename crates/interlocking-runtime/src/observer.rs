@@ -20,7 +20,8 @@ use std::future::Future;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObserverNode<H>(pub H);
 
-/// What an observer sees of an observed node: an outcome that was accepted, with its payloads.
+/// What an observer sees of an observed node: an outcome that was accepted, with its payloads. Of an advisory node it is what
+/// that reported, as what came to `exit`; of one that failed, or that is late, it sees nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation(pub NodeOutcome);
 

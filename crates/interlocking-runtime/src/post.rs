@@ -9,12 +9,14 @@ use crate::event::EventKind;
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
 use crate::perform::{Here, perform};
 use crate::replay::{beyond_bounds, keeps_waiting};
+use crate::scribe::Scribe;
 use interlocking_agents::Schema;
 use interlocking_core::context::Effects;
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::graph::{Done, Graph, Token};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Step;
+use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 
 /// Whether an answer is what its question asks for; if not, why not.
@@ -28,6 +30,25 @@ pub(crate) fn fits(schema: &str, answer: &str) -> Result<(), String> {
     } else {
         Err(violations.iter().map(|violation| format!("{violation}; ")).collect())
     }
+}
+
+/// Sends what an execution of `run` has sent. Each message has a key of its own, so that none is sent twice.
+pub(crate) async fn post(
+    scribe: &Scribe,
+    run: &RunId,
+    by: &By,
+    messages: &[MessageRecord],
+) -> Result<(), JournalError> {
+    for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
+        let Payload::Json(message) = message else { continue };
+        let body = LetterBody::Message { node: node.clone(), message: message.clone() };
+        let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
+        match scribe.journal.post(to, letter).await {
+            Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 impl<G: Graph> Driver<G> {
@@ -102,20 +123,11 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    /// Sends what an execution has sent. Each message has a key of its own, so that none is sent twice.
+    /// Sends what an execution has sent.
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
         let Some(scribe) = self.scribe() else { return Ok(()) };
-        let (scribe, run) = (scribe.clone(), self.shared.services.backstage.run().clone());
-        for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
-            let Payload::Json(message) = message else { continue };
-            let body = LetterBody::Message { node: node.clone(), message: message.clone() };
-            let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
-            match scribe.journal.post(to, letter).await {
-                Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        let scribe = scribe.clone();
+        post(&scribe, self.shared.services.backstage.run(), by, messages).await
     }
 
     /// Handles the messages that wait, if the run is at a safe point.

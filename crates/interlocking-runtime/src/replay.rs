@@ -280,8 +280,16 @@ impl<'net> Replayed<'net> {
                 let by = By { node, visit: 0, attempt: 0 };
                 self.mailbox.push_back((execution(&by)?.node, message));
             }
-            Entry::Report { by, report, failure, memory, calls } => {
+            Entry::Report { by, report, failure, memory, calls, posted, label, commits } => {
                 let execution = execution(&by)?;
+                if let Some(report) = report.as_ref().filter(|_| self.observed_nodes.contains(&by.node)) {
+                    let (report, posted, label) = (report.clone(), posted.clone(), label.clone());
+                    self.observed.push(NodeOutcome::of_report(by.clone(), report, posted, label, commits.clone()));
+                }
+                self.commits.extend(commits.into_iter().map(|commit| (commit.workspace, commit.id)));
+                if !posted.is_empty() {
+                    self.posted = Some((by.clone(), posted));
+                }
                 self.remember(net, memory);
                 self.calls.extend(calls.into_iter().map(|call| (execution, call)));
                 self.beside.retain(|(other, _)| *other != execution);

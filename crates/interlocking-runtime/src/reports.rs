@@ -18,8 +18,8 @@ impl Reports {
         self.0.push((execution.node, execution.visit, report));
     }
 
-    /// Adds the report of each observer that has none yet: its memory.
-    pub(crate) fn add_observers(&mut self, net: &Net, memories: &[Box<dyn MemoryStore>]) {
+    /// Adds the report of each observer that has none yet: its memory. Each with the number of outcomes that it was `shown`.
+    pub(crate) fn add_observers(&mut self, net: &Net, memories: &[Box<dyn MemoryStore>], shown: &[(NodeIndex, u32)]) {
         for (node, row) in net.table().nodes.iter().enumerate() {
             let node = node as NodeIndex;
             let memory = net.node(node).memory.and_then(|group| memories.get(usize::from(group)));
@@ -27,7 +27,8 @@ impl Reports {
                 continue;
             }
             if let Some(Ok(report)) = memory.map(|memory| memory.encode()) {
-                self.0.push((node, 1, Ok(report)));
+                let shown = shown.iter().find(|(of, _)| *of == node).map_or(0, |(_, shown)| *shown);
+                self.0.push((node, shown, Ok(report)));
             }
         }
     }

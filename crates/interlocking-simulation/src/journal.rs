@@ -161,8 +161,9 @@ fn payloads(entry: &mut Entry) -> Vec<&mut Payload> {
         | Entry::Answered { answer: payload, .. }
         | Entry::Received { message: payload, .. } => vec![payload],
         Entry::Asked { question, schema, .. } => vec![question, schema],
-        Entry::Report { report, memory, .. } => {
-            report.iter_mut().chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
+        Entry::Report { report, memory, posted, .. } => {
+            let others = posted.iter_mut().map(|message| &mut message.message);
+            report.iter_mut().chain(others).chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
         }
         Entry::Ended { output, .. } => output.iter_mut().collect(),
         Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, .. }) => {

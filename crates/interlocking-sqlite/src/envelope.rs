@@ -200,10 +200,11 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
             let posted = posted.iter_mut().map(|sent| (format!("sent {}", sent.node), &mut sent.message));
             tokens.chain(memory).chain(posted).collect()
         }
-        Entry::Report { by, report, memory, .. } => {
+        Entry::Report { by, report, memory, posted, .. } => {
             let report = report.as_mut().map(|report| (format!("report {}", by.node), report));
             let memory = memory.as_mut().map(|memory| (format!("memory {}", memory.group), &mut memory.value));
-            report.into_iter().chain(memory).collect()
+            let posted = posted.iter_mut().map(|sent| (format!("sent {}", sent.node), &mut sent.message));
+            report.into_iter().chain(memory).chain(posted).collect()
         }
         Entry::Ended { output: Some(output), .. } => vec![("output".to_owned(), output)],
         Entry::Resumed { .. }

@@ -2,10 +2,10 @@
 
 use crate::journal::payload::Payload;
 use interlocking_agents::{LedgerEntry, SessionId};
-use interlocking_core::context::{Commit, Label};
+use interlocking_core::context::{Commit, Label, Message};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
-use interlocking_core::table::Table;
+use interlocking_core::table::{EXIT, Table};
 use serde::{Deserialize, Serialize};
 
 /// One entry of a run's journal.
@@ -111,6 +111,15 @@ pub enum Entry {
         /// The agent calls it made.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<LedgerEntry>,
+        /// The messages that it sent to other runs, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        posted: Vec<MessageRecord>,
+        /// What sort of message its report is, where its handler said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<Label>,
+        /// The commits it made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        commits: Vec<Commit>,
     },
     /// What executions without an outcome used up: they failed, or were cancelled.
     Spent {
@@ -289,7 +298,27 @@ pub struct RunSummary {
     pub holder: Option<String>,
 }
 
+impl MessageRecord {
+    /// A message as records have it.
+    pub(crate) fn of(message: &Message) -> Self {
+        Self { to: message.to.clone(), node: message.node.clone(), message: message.json.as_str().into() }
+    }
+}
+
 impl NodeOutcome {
+    /// What observers see of an advisory execution: its report, as what came to the exit.
+    pub(crate) fn of_report(
+        By { node, visit, attempt }: By,
+        report: Payload,
+        posted: Vec<MessageRecord>,
+        label: Option<Label>,
+        commits: Vec<Commit>,
+    ) -> Self {
+        let tokens = vec![TokenRecord { place: EXIT.to_owned(), payload: report }];
+        let (alternative, spawned, memory, calls, took_ms) = Default::default();
+        Self { node, visit, attempt, alternative, tokens, spawned, posted, label, memory, calls, commits, took_ms }
+    }
+
     /// Everything that it carries.
     pub(crate) fn payloads(&self) -> impl Iterator<Item = &Payload> {
         let tokens = self.tokens.iter().chain(&self.spawned).map(|token| &token.payload);

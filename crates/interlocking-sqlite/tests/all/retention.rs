@@ -105,7 +105,16 @@ async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
     let journal = SqliteJournal::open(place.path()).unwrap();
     run(&journal, "late", 2, true).await;
     let by = By { node: "write".to_owned(), visit: 1, attempt: 1 };
-    let entry = Entry::Report { by, report: Some("1".into()), failure: None, memory: None, calls: Vec::new() };
+    let entry = Entry::Report {
+        by,
+        report: Some("1".into()),
+        failure: None,
+        memory: None,
+        calls: Vec::new(),
+        posted: Vec::new(),
+        label: None,
+        commits: Vec::new(),
+    };
     journal.append(Record { run: id("late"), sequence: 4, entry }).await.unwrap();
 
     let runs = journal.runs().await.unwrap();

@@ -9,6 +9,7 @@ mod held;
 mod support;
 
 mod agents;
+mod asides;
 mod attempts;
 mod blind_sessions;
 mod backoff;

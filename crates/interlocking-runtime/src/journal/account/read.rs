@@ -5,7 +5,9 @@ use super::{
 };
 use crate::journal::answer::{is_posted, question_of, value_of};
 use crate::journal::standing::{Standing, standing};
-use crate::journal::{By, Entry, Journal, JournalError, NodeOutcome, Origin, Payload, Posted, Record, RunSummary};
+use crate::journal::{
+    By, Entry, Journal, JournalError, MessageRecord, NodeOutcome, Origin, Payload, Posted, Record, RunSummary,
+};
 use interlocking_agents::{LedgerEntry, Usage};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
@@ -45,6 +47,12 @@ pub(super) async fn run(
 struct Executions {
     list: Vec<ExecutionAccount>,
     positions: HashMap<By, usize>,
+}
+
+impl Addressee {
+    fn of(sent: &MessageRecord) -> Self {
+        Self { run: sent.to.clone(), node: sent.node.clone() }
+    }
 }
 
 impl Executions {
@@ -94,8 +102,7 @@ impl ExecutionAccount {
         self.label.clone_from(&outcome.label);
         self.commits.clone_from(&outcome.commits);
         self.spawned = outcome.spawned.iter().map(|token| token.place.clone()).collect();
-        let posted = outcome.posted.iter();
-        self.posted = posted.map(|sent| Addressee { run: sent.to.clone(), node: sent.node.clone() }).collect();
+        self.posted = outcome.posted.iter().map(Addressee::of).collect();
         self.spend(&outcome.calls);
     }
 }
@@ -130,11 +137,14 @@ async fn executions(
                 }
             }
             Entry::Outcome(outcome) => executions.of(outcome.by()).come_to(record.sequence, outcome),
-            Entry::Report { by, failure, calls, .. } => {
+            Entry::Report { by, failure, calls, posted, label, commits, .. } => {
                 let execution = executions.of(by.clone());
                 execution.state = if failure.is_some() { ExecutionState::Failed } else { ExecutionState::Done };
                 execution.record = Some(record.sequence);
                 execution.failure.clone_from(failure);
+                execution.label.clone_from(label);
+                execution.commits.clone_from(commits);
+                execution.posted = posted.iter().map(Addressee::of).collect();
                 execution.spend(calls);
             }
             Entry::Spent { by, calls } => executions.of(by.clone()).spend(calls),

@@ -1,0 +1,242 @@
+//! What nodes beside the graph do beside reporting, who sees it, and how the output is made of it.
+
+use crate::support::{failed, finished, pass, timed};
+use interlocking::prelude::*;
+use interlocking::runtime::budget::Budgets;
+use interlocking::runtime::journal::{Entry, Letter, LetterBody};
+use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Seen(Vec<String>);
+
+/// An adviser that does more than to report, and who watches it.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Counsel {
+    #[node(entry, input = bool, goto(wait), spawn(advise))]
+    begin: LogicNode<Begin>,
+    #[node(input = bool, goto(last))]
+    wait: LogicNode<Wait>,
+    #[node(input = bool, goto(exit))]
+    last: LogicNode<Last>,
+    #[node(input = bool, report = String, reports_to(exit))]
+    advise: AdvisoryNode<Advise>,
+    #[node(on(String), resume)]
+    told: EventNode<Told>,
+    #[node(observes(advise), report = Seen, reports_to(exit))]
+    witness: ObserverNode<Witness>,
+}
+
+logic!(Begin for counsel::begin, |commits: bool, cx| {
+    cx.spawn::<counsel::advise>(commits);
+    goto!(cx, counsel::wait, commits)
+});
+logic!(Wait for counsel::wait, |commits: bool, cx| {
+    pass(1_000).await;
+    goto!(cx, counsel::last, commits)
+});
+logic!(Last for counsel::last, |_: bool, cx| goto!(cx, counsel::exit, Vec::new()));
+struct Advise;
+impl AdvisoryHandler<counsel::advise> for Advise {
+    async fn advise(&self, commits: bool, cx: &mut Cx<'_, counsel::advise>) -> Result<String, NodeError> {
+        pass(5).await;
+        if commits {
+            cx.committed("desk", "abc");
+        }
+        cx.label("ADVICE", interlocking::context::Severity::Warn);
+        let own = cx.run_id().clone();
+        cx.send::<counsel::told>(&own, &"a hint".to_owned())?;
+        Ok("advice".to_owned())
+    }
+}
+struct Told(Arc<Mutex<Vec<String>>>);
+impl EventHandler<counsel::told> for Told {
+    async fn handle(&self, hint: String, cx: &mut Cx<'_, counsel::told>) -> Route<counsel::told> {
+        self.0.lock().unwrap().push(hint);
+        cx.resume()
+    }
+}
+struct Witness;
+impl ObserverHandler<counsel::witness> for Witness {
+    async fn observe(&self, seen: &Observation, report: &mut Seen) -> Result<(), NodeError> {
+        let said: Option<String> = seen.sent("exit")?;
+        report.0.push(format!("{} {} {said:?}", seen.node(), seen.0.visit));
+        Ok(())
+    }
+}
+impl Finish for Counsel {
+    async fn finish(
+        &self,
+        mut output: Vec<String>,
+        reports: interlocking::graph::ReportsOf<Self>,
+    ) -> Result<Vec<String>, NodeError> {
+        for report in reports.witness {
+            output.extend(report.result?.0);
+        }
+        Ok(output)
+    }
+}
+
+fn counsel(told: &Arc<Mutex<Vec<String>>>) -> Run<Counsel> {
+    timed(Counsel {
+        begin: LogicNode(Begin),
+        wait: LogicNode(Wait),
+        last: LogicNode(Last),
+        advise: AdvisoryNode(Advise),
+        told: EventNode(Told(told.clone())),
+        witness: ObserverNode(Witness),
+    })
+}
+
+/// What an adviser commits, sends and labels takes effect with its report.
+#[tokio::test(start_paused = true)]
+async fn what_an_adviser_does_is_recorded_with_its_report() {
+    let (told, journal) = (Arc::default(), Arc::new(MemoryJournal::new()));
+    finished(counsel(&told).with_journal(journal.clone()).start(true).await.unwrap());
+    let records = journal.records(&"run".parse().unwrap());
+    let report = records.iter().find(|record| matches!(record.entry, Entry::Report { .. })).unwrap();
+    let report = serde_json::to_value(&report.entry).unwrap();
+    assert_eq!(report["commits"], serde_json::json!([{ "workspace": "desk", "id": "abc" }]), "{report}");
+    assert_eq!(report["label"], serde_json::json!({ "type": "ADVICE", "severity": "WARN" }));
+    assert_eq!(report["posted"][0]["node"], "told");
+    assert_eq!(*told.lock().unwrap(), ["a hint"]);
+}
+
+/// An observer sees what an adviser reported, in a run that is taken up again too.
+#[tokio::test(start_paused = true)]
+async fn an_adviser_can_be_observed() {
+    let seen = ["advise 1 Some(\"advice\")"];
+    let told = Arc::default();
+    assert_eq!(finished(counsel(&told).start(false).await.unwrap()), seen);
+    let (journal, cancel) = (Arc::new(MemoryJournal::new()), Cancel::new());
+    let run = counsel(&told).with_journal(journal.clone()).with_cancel(cancel.clone()).start(false);
+    let (report, ()) = tokio::join!(run, async {
+        pass(500).await;
+        cancel.suspend();
+    });
+    assert_eq!(report.unwrap().outcome, Outcome::Suspended);
+    assert_eq!(finished(counsel(&told).with_journal(journal).resume().await.unwrap()), seen);
+}
+
+/// Who sees three rounds, the last of them for so long.
+#[derive(Graph)]
+#[graph(output = Vec<(u32, Option<u32>)>)]
+struct Rounds {
+    #[node(entry, input = u64, goto(round, exit), visits = 4)]
+    round: LogicNode<Round>,
+    #[node(observes(round), report = Seen, reports_to(exit))]
+    witness: ObserverNode<SlowWitness>,
+}
+logic!(Round for rounds::round, |takes: u64, cx| match cx.visit() {
+    3 => goto!(cx, rounds::exit, Vec::new()),
+    _ => goto!(cx, self, takes),
+});
+struct SlowWitness(u64);
+impl ObserverHandler<rounds::witness> for SlowWitness {
+    async fn observe(&self, seen: &Observation, _: &mut Seen) -> Result<(), NodeError> {
+        if seen.0.visit == 3 {
+            pass(self.0).await;
+            if self.0 == 13 {
+                return Err("no luck".into());
+            }
+        }
+        Ok(())
+    }
+}
+impl Finish for Rounds {
+    async fn finish(
+        &self,
+        _: Vec<(u32, Option<u32>)>,
+        reports: interlocking::graph::ReportsOf<Self>,
+    ) -> Result<Vec<(u32, Option<u32>)>, NodeError> {
+        let reports = reports.witness.into_iter();
+        Ok(reports.map(|report| (report.visit, report.result.err().map(|failure| failure.visit))).collect())
+    }
+}
+
+/// An observer's report says how many outcomes it was shown, whether it is there, failed or late.
+#[tokio::test(start_paused = true)]
+async fn an_observers_report_says_at_which_outcome_it_is() {
+    for (takes, failed_at) in [(1, None), (13, Some(3)), (10_000, Some(3))] {
+        let run = timed(Rounds { round: LogicNode(Round), witness: ObserverNode(SlowWitness(takes)) });
+        let run = run.with_report_deadline(Duration::from_millis(100));
+        assert_eq!(finished(run.start(0).await.unwrap()), [(3, failed_at)], "{takes} ms");
+    }
+}
+
+/// A graph whose output takes so long to make, or comes to nothing.
+#[derive(Graph)]
+#[graph(output = u64)]
+struct Ending {
+    #[node(entry, input = u64, goto(exit))]
+    work: LogicNode<Work>,
+    #[node(observes(work), report = Seen, reports_to(exit))]
+    witness: ObserverNode<Blank>,
+}
+logic!(Work for ending::work, |takes: u64, cx| goto!(cx, ending::exit, takes));
+struct Blank;
+impl ObserverHandler<ending::witness> for Blank {
+    async fn observe(&self, _: &Observation, _: &mut Seen) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+impl Finish for Ending {
+    async fn finish(&self, takes: u64, _: interlocking::graph::ReportsOf<Self>) -> Result<u64, NodeError> {
+        pass(takes).await;
+        if takes == 13 {
+            panic!("no hope");
+        }
+        Ok(takes)
+    }
+}
+
+fn ending(journal: &Arc<MemoryJournal>) -> Run<Ending> {
+    timed(Ending { work: LogicNode(Work), witness: ObserverNode(Blank) }).with_journal(journal.clone())
+}
+
+fn last(journal: &MemoryJournal) -> Entry {
+    journal.records(&"run".parse().unwrap()).pop().unwrap().entry
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_while_the_output_is_made_ends_the_run() {
+    let journal = Arc::new(MemoryJournal::new());
+    let failure = failed(ending(&journal).start(13).await.unwrap());
+    assert_eq!((failure.node.as_str(), &failure.kind), ("exit", &FailureKind::Panic), "{failure}");
+    assert!(failure.message.contains("no hope"), "{failure}");
+    assert!(matches!(last(&journal), Entry::Ended { failure: Some(_), .. }), "{:?}", last(&journal));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stops_a_run_stops_it_while_its_output_is_made() {
+    let (journal, cancel) = (Arc::new(MemoryJournal::new()), Cancel::new());
+    let run = ending(&journal).with_cancel(cancel.clone()).start(10_000);
+    let (report, ()) = tokio::join!(run, async {
+        pass(50).await;
+        cancel.request();
+    });
+    let report = report.unwrap();
+    assert_eq!((report.outcome, report.took.as_millis()), (Outcome::Cancelled, 50));
+    assert!(matches!(last(&journal), Entry::Ended { cancelled: true, .. }));
+
+    let journal = Arc::new(MemoryJournal::new());
+    let (report, _) = tokio::join!(ending(&journal).start(10_000), async {
+        pass(50).await;
+        journal.post(&"run".parse().unwrap(), Letter { key: None, body: LetterBody::Cancel }).await
+    });
+    let report = report.unwrap();
+    assert_eq!((report.outcome, report.took.as_millis()), (Outcome::Cancelled, 50));
+
+    let journal = Arc::new(MemoryJournal::new());
+    let limit = Budgets::unlimited().with_wall_time(Duration::from_millis(50));
+    let report = ending(&journal).with_budgets(limit).start(100).await.unwrap();
+    assert!(!matches!(report.outcome, Outcome::Finished(_)), "{:?}", report.outcome);
+    assert_eq!(report.took.as_millis(), 50);
+    let report = ending(&journal).resume().await.unwrap();
+    assert_eq!(finished(report), 100, "it goes on from its exit");
+}
+
+held!(Counsel, Rounds, Ending);
