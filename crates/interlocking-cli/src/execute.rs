@@ -149,6 +149,14 @@ impl Told {
             Outcome::BudgetExhausted(used_up) => {
                 (Style::Bold, format!("{run} stopped, {used}: {used_up}\n`{resume}` takes it up, with a larger budget"))
             }
+            Outcome::JournalFailed(error) => (
+                Style::Bad,
+                format!(
+                    "{run} stopped where it stood, {used}: {}\n`{resume}` takes it up, once the journal is well; what was not \
+                     recorded is done again",
+                    harmless(&error.to_string())
+                ),
+            ),
             Outcome::ProviderLimited(limit) => (
                 Style::Bold,
                 format!("{run} stopped, {used}: {limit}\n`{resume}` takes it up, once the provider is well"),

@@ -19,7 +19,8 @@ pub enum Exit {
     ProviderLimited = 5,
     /// The run was suspended or cancelled.
     Stopped = 6,
-    /// The journal cannot be used: held by another executor, full, damaged, not writable.
+    /// The journal cannot be used: held by another executor, full, damaged, not writable. A run stopped where it stood, if it was
+    /// under way.
     Journal = 7,
     /// What the command had to say could not be printed.
     Output = 8,
@@ -69,6 +70,7 @@ impl Exit {
             "finished" => Self::Done,
             "waiting" => Self::Waiting,
             "budget_exhausted" => Self::BudgetExhausted,
+            "journal_failed" => Self::Journal,
             "provider_limited" => Self::ProviderLimited,
             "suspended" | "cancelled" => Self::Stopped,
             _ => Self::Failed,
@@ -95,6 +97,7 @@ mod tests {
     use interlocking_core::failure::{Failure, FailureKind};
     use interlocking_runtime::Outcome;
     use interlocking_runtime::budget::UsedUp;
+    use interlocking_runtime::journal::JournalError;
     use interlocking_runtime::provider::ProviderLimit;
     use std::time::Duration;
 
@@ -122,6 +125,7 @@ mod tests {
             (Outcome::Waiting { questions: Vec::new() }, 3),
             (Outcome::BudgetExhausted(used_up), 4),
             (Outcome::ProviderLimited(provider), 5),
+            (Outcome::JournalFailed(JournalError::Full { place: "/".to_owned() }), 7),
             (Outcome::Suspended, 6),
             (Outcome::Cancelled, 6),
         ];

@@ -10,7 +10,7 @@ use crate::perform::{Stop, failure, kind_of};
 use crate::services::RunServices;
 use crate::tree::Halt;
 use interlocking_core::context::Effects;
-use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::{Execution, Payload, Violation};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::route::Step;
@@ -53,6 +53,7 @@ impl<G: Graph> Driver<G> {
         };
         match written {
             Ok(outcome) => Ok((step, spawned, outcome)),
+            Err(error) if !error.is_refusal() => Err(self.journal_failed(error)),
             Err(error) => {
                 let (services, kind) = (&self.shared.services, FailureKind::Journal);
                 let failure = failure(services, execution, kind, error.to_string(), Vec::new());
@@ -173,6 +174,7 @@ impl<G: Graph> Driver<G> {
         result: Result<Done<G>, Stop>,
         took: Elapsed,
     ) -> Result<Accepted<G>, End> {
+        self.journal_is_well()?;
         let failed = match result {
             Ok(Done { route: Ok(step), effects }) => return Ok((step, effects)),
             Ok(Done { route: Err(error), .. }) if error.is::<Stopped>() => {
@@ -180,6 +182,11 @@ impl<G: Graph> Driver<G> {
                 return Err(End::Halted(stopped.map_or(Halt::Suspended, Halt::Stopped)));
             }
             Ok(Done { route: Err(error), .. }) => {
+                if self.recorded.is_some()
+                    && let Some(error) = journal_error(&error)
+                {
+                    return Err(self.journal_failed(error.clone()));
+                }
                 let causes = Failure::causes_of(&*error);
                 failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
             }
@@ -283,22 +290,26 @@ impl<G: Graph> Driver<G> {
         })
     }
 
-    /// Records the end. An end that cannot be recorded is a failure, for nobody would find it again.
+    /// Records the end, unless a journal of the tree has failed: then the run can be taken up again. So it can if its end cannot
+    /// be recorded, for nobody would find that again.
     pub(crate) async fn finish(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
-        let (outcome, failure, ended) = self.outcome(end);
+        let end = self.journal_is_well().and(end);
+        let (mut outcome, mut failure, ended) = self.outcome(end);
+        let output = self.reported_output(&outcome).unwrap_or_else(|error| {
+            failure = Some(at_exit(&error));
+            None
+        });
+        if let (Outcome::Finished(_), Some(failure)) = (&outcome, &failure) {
+            outcome = Outcome::Failed(failure.clone());
+        }
         let cancelled = matches!(outcome, Outcome::Cancelled);
-        let recorded = match self.reported_output(&outcome) {
-            Ok(output) => self.write_end(ended.then_some(Entry::Ended { failure, cancelled, output })).await,
-            Err(error) => Err(error),
-        };
-        let outcome = match (recorded, outcome) {
-            (Err(error), Outcome::Failed(failure)) if failure.kind == FailureKind::Journal => {
-                drop(error);
-                Outcome::Failed(failure)
-            }
-            (Err(error), Outcome::Finished(_) | Outcome::Cancelled) => Outcome::Failed(at_exit(&error)),
-            (_, outcome) => outcome,
-        };
+        if let Err(error) = self.write_end(ended.then_some(Entry::Ended { failure, cancelled, output })).await {
+            outcome = match self.journal_failed(error) {
+                End::Halted(halt) => self.halted(halt),
+                End::Failed(failure) => Outcome::Failed(*failure),
+                End::Cancelled => Outcome::Cancelled,
+            };
+        }
         self.backstage().emit_ended(&outcome);
         outcome
     }
@@ -363,14 +374,26 @@ impl<G: Graph> Driver<G> {
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting(questions) => Outcome::Waiting { questions },
+            Halt::Journal(error) => Outcome::JournalFailed(error),
             // By now it may have used more: what was under way came to its end first.
             Halt::Stopped(stopped) => self.shared.services.backstage.settings.stopped().unwrap_or(stopped).into(),
         }
     }
 
-    /// The journal cannot be used.
+    /// What an error of the journal ends the run as: it stops with its whole tree, to be taken up again, unless the journal only
+    /// refuses what cannot be stored.
     pub(crate) fn journal_failed(&self, error: JournalError) -> End {
-        End::failed(at_exit(&error))
+        if error.is_refusal() {
+            return End::failed(at_exit(&error));
+        }
+        self.backstage().settings.tree().had(&error);
+        End::Halted(Halt::Journal(error))
+    }
+
+    /// An error if a journal of the tree has failed: nothing counts any more, whatever was made of that.
+    pub(crate) fn journal_is_well(&self) -> Result<(), End> {
+        let error = self.recorded.as_ref().and_then(|_| self.backstage().settings.tree().journal_error());
+        error.map_or(Ok(()), |error| Err(End::Halted(Halt::Journal(error))))
     }
 
     pub(crate) fn unsound(&self, execution: Option<Execution>, violation: Violation) -> End {
@@ -384,6 +407,11 @@ impl<G: Graph> Driver<G> {
             }
         }
     }
+}
+
+/// The journal's error that a handler's error is, if the journal has failed.
+pub(crate) fn journal_error(error: &NodeError) -> Option<&JournalError> {
+    error.downcast_ref::<JournalError>().filter(|error| !error.is_refusal())
 }
 
 fn at_exit(error: &JournalError) -> Failure {

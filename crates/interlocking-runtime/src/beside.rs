@@ -1,6 +1,7 @@
 //! What works beside the graph: advisory nodes and observers. Neither is among the run's tokens, and the failure of
 //! neither changes anything but its own report.
 
+use crate::absorb::journal_error;
 use crate::driver::{Driver, End, Shared};
 use crate::event::EventKind;
 use crate::journal::{Encoded, Entry, MessageRecord, NodeOutcome};
@@ -207,6 +208,13 @@ impl<G: Graph> Driver<G> {
     pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
+        if let Ok(Done { route: Err(error), .. }) = &returned.result
+            && self.recorded.is_some()
+            && let Some(error) = journal_error(error)
+        {
+            return Err(self.journal_failed(error.clone()));
+        }
+        self.journal_is_well()?;
         if let Some(at) = self.beside().observers.iter().position(|observer| observer.node == execution.node) {
             match self.observer_returned(returned) {
                 Ok(()) => {

@@ -4,6 +4,7 @@ use crate::conduct::execute;
 use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary, ending};
 use crate::outcome::Outcome;
 use crate::prepare::Begin;
+use crate::run::StartError;
 use crate::settings::Settings;
 use crate::tree::Tree;
 use interlocking_core::failure::Failure;
@@ -101,10 +102,14 @@ pub(crate) fn run_child<C: Graph>(
     entry: C::Entry,
 ) -> Pin<Box<dyn Future<Output = Result<C::Output, ChildFailure>> + Send>> {
     Box::pin(async move {
+        let (tree, run) = (settings.tree().clone(), settings.run.clone());
         // One that was stopped a moment ago may not have let go of its run.
-        settings.tree().clone().left(&settings.run).await;
+        tree.left(&run).await;
         match execute(graph, settings, Begin::Child { entry, origin }).await {
-            Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
+            Err(error) => match of_journal(error, &run) {
+                Ok(error) => stopped_by(&tree, error).await,
+                Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
+            },
             Ok(report) => match report.outcome {
                 Outcome::Finished(output) => Ok(output),
                 Outcome::Failed(failure) => Err(ChildFailure::Failed(Box::new(failure))),
@@ -114,6 +119,25 @@ pub(crate) fn run_child<C: Graph>(
             },
         }
     })
+}
+
+/// Stops the whole tree where it stands: what a journal fails with is no child's result.
+async fn stopped_by<T>(tree: &Tree, error: JournalError) -> T {
+    tree.had(&error);
+    std::future::pending().await
+}
+
+/// What a child did not start for, as an error of the journal, if it is one: also where what is recorded of it cannot be gone on
+/// with.
+fn of_journal(error: StartError, run: &RunId) -> Result<JournalError, StartError> {
+    match error {
+        StartError::Entry(error) if !error.is_refusal() => Ok(error),
+        StartError::Replay { .. }
+        | StartError::Payload { .. }
+        | StartError::TableChanged { .. }
+        | StartError::Migration { .. } => Ok(JournalError::Child { run: run.clone(), reason: error.to_string() }),
+        error => Err(error),
+    }
 }
 
 /// The children that a map node has started before.

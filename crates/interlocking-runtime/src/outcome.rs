@@ -4,6 +4,7 @@ use crate::allowance::Stopped;
 use crate::budget::UsedUp;
 use crate::clock::Elapsed;
 use crate::human::OpenQuestion;
+use crate::journal::JournalError;
 use crate::provider::ProviderLimit;
 use interlocking_agents::{Ledger, Usage};
 use interlocking_core::failure::Failure;
@@ -33,6 +34,10 @@ pub enum Outcome<O> {
     },
     /// A budget is used up. The run can be resumed with a larger one.
     BudgetExhausted(UsedUp),
+    /// The run's journal, or that of a run of its tree, failed: it is full, cannot be reached, or cannot be read. All runs of the
+    /// tree stopped where they stood, and nothing was made of the error. Nothing that was recorded is lost: once the journal
+    /// is well, the run can be resumed, and what was done and not recorded is done again.
+    JournalFailed(JournalError),
     /// A provider went on failing, for longer than the run was to put up with. The run can be resumed later.
     ProviderLimited(ProviderLimit),
 }
@@ -53,7 +58,7 @@ pub struct Report<O> {
 }
 
 impl<O> Outcome<O> {
-    /// `finished`, `failed`, `cancelled`, `suspended`, `waiting`, `budget_exhausted` or `provider_limited`.
+    /// `finished`, `failed`, `cancelled`, `suspended`, `waiting`, `budget_exhausted`, `journal_failed` or `provider_limited`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Finished(_) => "finished",
@@ -62,6 +67,7 @@ impl<O> Outcome<O> {
             Self::Suspended => "suspended",
             Self::Waiting { .. } => "waiting",
             Self::BudgetExhausted(_) => "budget_exhausted",
+            Self::JournalFailed(_) => "journal_failed",
             Self::ProviderLimited(_) => "provider_limited",
         }
     }

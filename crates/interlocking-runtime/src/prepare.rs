@@ -221,7 +221,7 @@ async fn fresh<G: Graph>(
     let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
     let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
-    let scribe = Arc::new(Scribe::new(journal, settings.run.clone(), 0));
+    let scribe = Arc::new(Scribe::new(journal, settings.run.clone(), settings.tree().clone(), 0));
     let services = services(graph.clone(), *settings, Some(kept.into()), Some(scribe.clone()));
     let settings = &services.backstage.settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;

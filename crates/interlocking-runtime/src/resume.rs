@@ -65,7 +65,7 @@ pub(crate) async fn taken_up<G: Graph>(
         let maps = replayed.cut_off(net).into_iter().map(by).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
-    let scribe = Arc::new(Scribe::new(journal, run.clone(), count));
+    let scribe = Arc::new(Scribe::new(journal, run.clone(), settings.tree().clone(), count));
     let table = migrated.then(|| Box::new(net.table().clone()));
     let (standing, services) = reader.standing(graph, *settings, &scribe, replayed)?;
     if let Some(retried) = retried {

@@ -3,7 +3,7 @@
 use crate::allowance::Stopped;
 use crate::cancel::Cancel;
 use crate::human::OpenQuestion;
-use crate::journal::By;
+use crate::journal::{By, JournalError};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ pub(crate) struct Tree {
     /// The child runs that are being executed.
     members: Mutex<BTreeMap<RunId, Member>>,
     questions: Mutex<BTreeMap<(RunId, By), OpenQuestion>>,
-    /// Why no run of the tree goes on, though none has ended; the first reason counts.
+    /// Why no run of the tree goes on, though none has ended; the first reason counts, but for a journal that failed.
     halt: Mutex<Option<Halt>>,
     pub(crate) halted: Cancel,
     /// Why executions are held back, if any are.
@@ -40,6 +40,8 @@ pub(crate) enum Halt {
     Waiting(Vec<OpenQuestion>),
     /// What it may use is used up.
     Stopped(Stopped),
+    /// A journal failed.
+    Journal(JournalError),
 }
 
 /// A child run that is being executed. It is no more when this is dropped.
@@ -144,8 +146,31 @@ impl Tree {
 
     /// Stops every run of the tree where it stands.
     pub(crate) fn halt(&self, halt: Halt) {
-        lock(&self.halt).get_or_insert(halt);
+        let mut reason = lock(&self.halt);
+        let is_journals = |halt: &Halt| matches!(halt, Halt::Journal(_));
+        if reason.as_ref().is_none_or(|known| is_journals(&halt) && !is_journals(known)) {
+            *reason = Some(halt);
+        }
+        drop(reason);
         self.halted.request();
+    }
+
+    /// A run of the tree has had this error of its journal: no run goes on, unless it was asked for what cannot be.
+    pub(crate) fn had(&self, error: &JournalError) {
+        if !error.is_refusal() {
+            self.halt(Halt::Journal(error.clone()));
+        }
+    }
+
+    /// How a journal of the tree failed, if one did.
+    pub(crate) fn journal_error(&self) -> Option<JournalError> {
+        if !self.halted.is_requested() {
+            return None;
+        }
+        match &*lock(&self.halt) {
+            Some(Halt::Journal(error)) => Some(error.clone()),
+            _ => None,
+        }
     }
 
     /// Why the tree was stopped.

@@ -157,8 +157,11 @@ impl History {
                     self.settled.insert(self.world.executor(), None);
                     self.cuts.extend(plan.cut);
                 }
-                // An end that the journal has refused is none.
-                Outcome::Failed(_) if refuses && !self.has_ended() => self.cuts.extend(plan.cut),
+                // Whatever the journal refuses ends nothing.
+                Outcome::JournalFailed(_) if refuses && !self.has_ended() => self.cuts.extend(plan.cut),
+                Outcome::JournalFailed(JournalError::OutOfOrder { .. } | JournalError::Held { .. })
+                    if self.cuts.last() == Some(&Cut::Dropped) && !self.has_ended() => {}
+                Outcome::JournalFailed(error) => return Err(format!("its journal fails: {error}")),
                 _ => {
                     self.settled.insert(self.world.executor(), None);
                     return Ok(Some(*report));

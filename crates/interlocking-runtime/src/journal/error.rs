@@ -2,10 +2,12 @@
 
 use crate::journal::payload::Digest;
 use interlocking_core::run_id::RunId;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why a journal refused. What it had acknowledged before is still there.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(tag = "journal", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum JournalError {
     /// The record is not the next one of its run: another executor works on the run, or it was started before.
@@ -124,10 +126,27 @@ pub enum JournalError {
         /// The newest record's.
         newest_ms: u64,
     },
+    /// What is recorded of a child run is not what it can be taken up from.
+    #[error("child run `{run}` cannot be taken up from its records: {reason}")]
+    Child {
+        /// The child run.
+        run: RunId,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The storage failed otherwise.
     #[error("the journal's storage failed: {reason}")]
     Storage {
         /// Its words, and what to do.
         reason: String,
     },
+}
+
+impl JournalError {
+    /// Whether the journal itself is well, and refuses what it was asked for: there is no such run, the letter came before,
+    /// or the value is none that can be stored. Any other error of its journal stops a run where it stands; see
+    /// [`Outcome::JournalFailed`](crate::Outcome::JournalFailed).
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::NoRun { .. } | Self::AlreadyPosted { .. } | Self::Encoding { .. })
+    }
 }

@@ -61,7 +61,8 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError`]; the run then fails, and no successor starts.
+    /// [`JournalError`]; the run then stops with its whole tree, as [`Outcome::JournalFailed`](crate::Outcome::JournalFailed),
+    /// and no successor starts.
     async fn append(&self, record: Record) -> Result<(), JournalError>;
 
     /// The records of a run, in order; empty if there are none. Payloads may be given by name: see

@@ -26,6 +26,7 @@ mod event;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod failure;
+mod faltering;
 mod family;
 mod flow;
 mod held_back;
