@@ -308,6 +308,7 @@ impl<G: Graph> Driver<G> {
                 End::Halted(halt) => self.halted(halt),
                 End::Failed(failure) => Outcome::Failed(*failure),
                 End::Cancelled => Outcome::Cancelled,
+                End::LeftBehind => Outcome::Suspended,
             };
         }
         self.backstage().emit_ended(&outcome);
@@ -321,6 +322,7 @@ impl<G: Graph> Driver<G> {
             Err(End::Failed(failure)) => Outcome::Failed(*failure),
             Err(End::Cancelled) => Outcome::Cancelled,
             Err(End::Halted(halt)) => self.halted(halt),
+            Err(End::LeftBehind) => Outcome::Suspended,
         };
         let (failure, ended) = match &outcome {
             Outcome::Failed(failure) => (Some(failure.clone()), true),

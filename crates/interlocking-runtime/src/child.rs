@@ -94,37 +94,35 @@ impl Fnv {
     }
 }
 
-/// Runs a child to its end, or takes up where it was. Boxed, which is what lets a graph be its own child.
+/// Runs a child to its end, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
+/// Boxed, which is what lets a graph be its own child.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
     settings: Box<Settings>,
     origin: Origin,
     entry: C::Entry,
-) -> Pin<Box<dyn Future<Output = Result<C::Output, ChildFailure>> + Send>> {
+) -> Pin<Box<dyn Future<Output = Option<Result<C::Output, ChildFailure>>> + Send>> {
     Box::pin(async move {
         let (tree, run) = (settings.tree().clone(), settings.run.clone());
         // One that was stopped a moment ago may not have let go of its run.
         tree.left(&run).await;
-        match execute(graph, settings, Begin::Child { entry, origin }).await {
+        let result = match execute(graph, settings, Begin::Child { entry, origin }).await {
             Err(error) => match of_journal(error, &run) {
-                Ok(error) => stopped_by(&tree, error).await,
+                Ok(error) => {
+                    tree.had(&error);
+                    return None;
+                }
                 Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
             },
             Ok(report) => match report.outcome {
                 Outcome::Finished(output) => Ok(output),
                 Outcome::Failed(failure) => Err(ChildFailure::Failed(Box::new(failure))),
                 Outcome::Cancelled => Err(ChildFailure::Cancelled),
-                // The whole tree stops where it stands, and this with it.
-                _ => std::future::pending().await,
+                _ => return None,
             },
-        }
+        };
+        Some(result)
     })
-}
-
-/// Stops the whole tree where it stands: what a journal fails with is no child's result.
-async fn stopped_by<T>(tree: &Tree, error: JournalError) -> T {
-    tree.had(&error);
-    std::future::pending().await
 }
 
 /// What a child did not start for, as an error of the journal, if it is one: also where what is recorded of it cannot be gone on

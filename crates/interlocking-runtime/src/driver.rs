@@ -42,6 +42,8 @@ pub(crate) struct Driver<G: Graph> {
     pub(crate) beside: Option<Box<Beside<G>>>,
     /// Whether it was said that only people can take the run further.
     pub(crate) said_waiting: bool,
+    /// Whether the run has come to an end, of whatever sort.
+    pub(crate) has_ended: bool,
     /// Whether anybody but the driver may park executions, or halt the run: people, and the children of maps.
     pub(crate) listens: bool,
 }
@@ -129,6 +131,8 @@ pub(crate) enum End {
     Cancelled,
     /// It stops where it stands, and can be taken up again.
     Halted(Halt),
+    /// The same of a child that was stopped with its map node, while its tree goes on.
+    LeftBehind,
 }
 
 /// What a driver comes to.
@@ -161,6 +165,7 @@ impl<G: Graph> Driver<G> {
             recorded,
             beside: None,
             said_waiting: false,
+            has_ended: false,
         }
     }
 
@@ -174,6 +179,13 @@ impl<G: Graph> Driver<G> {
         if let Some(beside) = &mut self.beside {
             beside.shutdown().await;
         }
+        if G::net().features().maps
+            && let Some(tree) = self.backstage().settings.known_tree()
+        {
+            // Children are stopped with their map node, and record what they have cost a moment later.
+            tree.childless(self.backstage().run()).await;
+        }
+        self.has_ended = true;
         self.finish(end).await
     }
 
@@ -396,6 +408,17 @@ impl<G: Graph> Driver<G> {
     fn lost(&self, execution: Execution) -> Stop {
         let message = "in the drop of a value that its handler held".to_owned();
         Stop::Failed(Box::new(failure(&self.shared.services, execution, FailureKind::Panic, message, Vec::new())))
+    }
+}
+
+impl<G: Graph> Drop for Driver<G> {
+    fn drop(&mut self) {
+        if !self.has_ended
+            && self.backstage().settings.depth() == 0
+            && let Some(tree) = self.backstage().settings.known_tree()
+        {
+            tree.abandoned.request();
+        }
     }
 }
 

@@ -10,10 +10,12 @@
 //! failed, and but for items that say they [run anew](Item::anew).
 
 use crate::allowance::Allowance;
+use crate::cancel::Cancel;
 use crate::child::{ChildFailure, Kin, Predecessors, child_id, run_child};
 use crate::journal::Origin;
 use crate::parking::Siblings;
 use crate::services::Backstage;
+use crate::tree::Tree;
 use crate::workspaces::Workspaces;
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -88,7 +90,12 @@ pub struct Child<O> {
 
 /// The children of one execution of a map node (PRG-32).
 pub struct Children<C: Graph> {
-    tasks: JoinSet<Child<C::Output>>,
+    tasks: JoinSet<Option<Child<C::Output>>>,
+    /// What stops each of them alone.
+    stops: Vec<Cancel>,
+    /// Whether any has stopped where it stood: then the node does, too.
+    have_stopped: bool,
+    tree: Arc<Tree>,
     /// By position of its item: the runs that have not been taken.
     pending: BTreeMap<usize, RunId>,
     landed: Vec<Child<C::Output>>,
@@ -133,10 +140,13 @@ impl<C: Graph> Children<C> {
         let child = match self.landed.pop() {
             Some(child) => child,
             None => loop {
-                match self.tasks.join_next().await? {
-                    Ok(child) => break child,
+                match self.tasks.join_next().await {
+                    Some(Ok(Some(child))) => break child,
+                    Some(Ok(None)) => self.have_stopped = true,
                     // A child's task catches what its nodes do; what ends it otherwise ends the runtime.
-                    Err(_) => continue,
+                    Some(Err(_)) => {}
+                    None if self.have_stopped => std::future::pending().await,
+                    None => return None,
                 }
             },
         };
@@ -163,6 +173,7 @@ impl<C: Graph> Children<C> {
         plan: Plan<C>,
     ) -> Self {
         let (mut tasks, mut pending, mut landed) = (JoinSet::new(), BTreeMap::new(), Vec::new());
+        let (mut stops, tree) = (Vec::new(), backstage.settings.tree().clone());
         let slots = Arc::new(Semaphore::new(plan.concurrency));
         for (item, planned) in plan.items.into_iter().enumerate() {
             let Planned { run, origin, key, number, item: Item { entry, workspaces, .. } } = planned;
@@ -179,16 +190,40 @@ impl<C: Graph> Children<C> {
             }
             settings.run = run.clone();
             let (graph, slots) = (graph.clone(), slots.clone());
+            let (task, stop) = (tree.has_task(backstage.run().clone()), settings.cancel.clone().unwrap_or_default());
+            let abandoned = tree.abandoned.clone();
+            stops.push(stop.clone());
             tasks.spawn(async move {
-                // The semaphore is never closed, so this only waits.
-                let _slot = slots.acquire_owned().await;
-                let result = run_child(graph, settings, origin, entry).await;
-                Child { item, run, key, number, result }
+                // Dropped last: whoever waits for it finds the child's run free.
+                let _task = task;
+                let _slot = tokio::select! {
+                    biased;
+                    () = stop.requested() => return None,
+                    // The semaphore is never closed, so this only waits.
+                    slot = slots.acquire_owned() => slot,
+                };
+                let result = tokio::select! {
+                    biased;
+                    () = abandoned.requested() => return None,
+                    ended = run_child(graph, settings, origin, entry) => ended?,
+                };
+                Some(Child { item, run, key, number, result })
             });
         }
         // Taken from the end.
         landed.reverse();
-        Self { tasks, pending, landed }
+        Self { tasks, stops, have_stopped: false, tree, pending, landed }
+    }
+}
+
+impl<C: Graph> Drop for Children<C> {
+    /// Stops those that are still under way. They record what they have cost, unless the run itself is dropped: then they are, too.
+    fn drop(&mut self) {
+        if self.tasks.is_empty() || self.tree.abandoned.is_requested() {
+            return;
+        }
+        self.stops.iter().for_each(Cancel::suspend);
+        self.tasks.detach_all();
     }
 }
 

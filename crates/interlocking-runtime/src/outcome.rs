@@ -49,7 +49,9 @@ pub struct Report<O> {
     pub run: RunId,
     /// How it ended.
     pub outcome: Outcome<O>,
-    /// Every agent call, in the order in which they ended, those of failed and cancelled nodes included.
+    /// Every agent call of the run and of its child runs, in the order in which they ended: those of failed and cancelled nodes, and
+    /// of turns that were killed with an earlier process, whose price nobody knows, included. Calls of earlier processes come first,
+    /// run by run.
     pub ledger: Ledger,
     /// How often each node was entered, in table order; nodes that never ran are left out.
     pub visits: Vec<(&'static str, u32)>,
@@ -103,7 +105,7 @@ impl<O> From<Stopped> for Outcome<O> {
 }
 
 impl<O> Report<O> {
-    /// What all agent calls used up.
+    /// What all agent calls used up, those of child runs included.
     pub fn usage(&self) -> Usage {
         self.ledger.total()
     }

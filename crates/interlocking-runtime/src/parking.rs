@@ -12,6 +12,8 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(crate) struct Parking {
     parked: Mutex<HashSet<Execution>>,
+    /// Those that do not go on in this process, whatever becomes of their children.
+    held_back: Mutex<HashSet<Execution>>,
     /// Told of every change; the run's driver listens.
     pub(crate) changed: Notify,
 }
@@ -48,6 +50,7 @@ impl Parking {
 
     /// Parks an execution that does not go on in this process.
     pub(crate) fn hold_back(&self, execution: Execution) {
+        lock(&self.held_back).insert(execution);
         self.set(execution, true);
     }
 
@@ -67,7 +70,10 @@ impl Parking {
 
     fn set(&self, execution: Execution, parked: bool) {
         let mut set = self.lock();
-        let changed = if parked { set.insert(execution) } else { set.remove(&execution) };
+        let changed = match parked {
+            true => set.insert(execution),
+            false => !lock(&self.held_back).contains(&execution) && set.remove(&execution),
+        };
         drop(set);
         if changed {
             self.changed.notify_one();
@@ -157,6 +163,18 @@ mod tests {
         assert!(parking.is_parked(MAP), "it has ended, and the other waits");
         drop(other);
         assert_eq!(parking.count(), 0, "its children have ended, so it goes on");
+    }
+
+    #[test]
+    fn a_map_that_is_held_back_is_so_whatever_its_children_do() {
+        let parking = Arc::new(Parking::default());
+        let siblings = Siblings::new(parking.clone(), MAP, usize::MAX, None);
+        let (one, other) = (siblings.berth(), siblings.berth());
+        parking.hold_back(MAP);
+        other.set_waiting(true);
+        drop(one);
+        drop(other);
+        assert!(parking.is_parked(MAP), "its children end after it");
     }
 
     #[test]

@@ -1,26 +1,54 @@
 //! What a run and its child runs used up before it was taken up again.
 
 use crate::journal::account::family;
-use crate::journal::{Entry, Journal, JournalError};
-use interlocking_agents::{LedgerEntry, Usage};
+use crate::journal::killed::killed;
+use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary};
+use interlocking_agents::LedgerEntry;
 use interlocking_core::run_id::RunId;
 
-/// What `run` and its children, and theirs, have used up, by their records.
-pub(crate) async fn past(journal: &dyn Journal, run: &RunId) -> Result<Usage, JournalError> {
-    let mut used = Usage::default();
-    for member in family(&journal.runs().await?, run) {
-        for record in journal.load(&member.run).await? {
-            used += calls(&record.entry).iter().map(|call| call.usage).sum::<Usage>();
-        }
-    }
-    Ok(used)
+/// The calls of one run, by its records.
+pub(crate) struct PastCalls {
+    pub(crate) run: RunId,
+    /// The run that it is a child of, if it is one.
+    pub(crate) parent: Option<RunId>,
+    pub(crate) calls: Vec<LedgerEntry>,
 }
 
-/// The calls that an entry records.
-fn calls(entry: &Entry) -> &[LedgerEntry] {
-    match entry {
-        Entry::Outcome(outcome) => &outcome.calls,
+/// What `run`, which has these records, and its children, and theirs, have used up. `is_executed` says that somebody else still
+/// executes it.
+pub(crate) async fn past(
+    journal: &dyn Journal,
+    run: &RunId,
+    records: &[Record],
+    is_executed: bool,
+    has_children: bool,
+) -> Result<Vec<PastCalls>, JournalError> {
+    let mut past = vec![PastCalls { run: run.clone(), parent: None, calls: calls(records, is_executed) }];
+    if !has_children {
+        return Ok(past);
+    }
+    let runs = journal.runs().await?;
+    let mut below: Vec<_> = family(&runs, run).into_iter().skip(1).collect();
+    // In an order that no clock has made.
+    below.sort_by(|one, other| one.run.cmp(&other.run));
+    for RunSummary { run, origin, holder, ended, .. } in below {
+        let parent = match origin {
+            Some(Origin::Child { parent, .. }) => Some(parent.clone()),
+            _ => None,
+        };
+        // Only what works on after its end is still executed: the run above is this executor's.
+        let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some());
+        past.push(PastCalls { run: run.clone(), parent, calls });
+    }
+    Ok(past)
+}
+
+/// The calls that records tell of, those of turns that were killed last.
+fn calls(records: &[Record], is_executed: bool) -> Vec<LedgerEntry> {
+    let recorded = records.iter().flat_map(|record| match &record.entry {
+        Entry::Outcome(outcome) => &*outcome.calls,
         Entry::Report { calls, .. } | Entry::Spent { calls, .. } => calls,
         _ => &[],
-    }
+    });
+    recorded.cloned().chain(killed(records, is_executed).into_iter().map(|(_, call)| call)).collect()
 }

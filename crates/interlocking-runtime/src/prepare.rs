@@ -98,11 +98,13 @@ pub(crate) async fn prepare<G: Graph>(
         end_abandoned(&begin, journal.as_deref(), &run).await?;
         ask_agents::<G>(&settings).await?;
     }
-    if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal)
-        && settings.allowance().budgets().counts_calls()
-    {
-        let past = past(&**journal, &run).await?;
-        settings.allowance().account(&run, false).book(&past);
+    if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal) {
+        let past = past(&**journal, &run, &records, claim.is_none(), G::net().features().maps).await?;
+        if settings.allowance().budgets().counts_calls() {
+            let used = past.iter().flat_map(|run| &run.calls).map(|call| call.usage).sum();
+            settings.allowance().account(&run, false).book(&used);
+        }
+        settings.tree().had_spent(past);
     }
     if let (Begin::Child { origin, .. }, Some(first)) = (&begin, records.first())
         && !matches!(&first.entry, Entry::Started { origin: Some(recorded), .. } if recorded == origin)

@@ -4,7 +4,7 @@
 use crate::journal::{
     By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord,
 };
-use interlocking_agents::{LedgerEntry, SessionId};
+use interlocking_agents::SessionId;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
 use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
@@ -67,7 +67,6 @@ pub(crate) struct Replayed<'net> {
     pub(crate) reports: Vec<(Execution, Result<Payload, Failure>)>,
     /// The outcomes that observers have seen, in order.
     pub(crate) observed: Vec<NodeOutcome>,
-    pub(crate) calls: Vec<(Execution, LedgerEntry)>,
     /// By workspace: the last commit.
     pub(crate) commits: BTreeMap<String, String>,
     /// What the last execution that sent anything to other runs sent: what came before it has arrived.
@@ -148,7 +147,6 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         beside: Vec::new(),
         reports: Vec::new(),
         observed: Vec::new(),
-        calls: Vec::new(),
         commits: workspaces.into_iter().map(|commit| (commit.workspace, commit.id)).collect(),
         posted: None,
         restarts: HashMap::new(),
@@ -280,7 +278,7 @@ impl<'net> Replayed<'net> {
                 let by = By { node, visit: 0, attempt: 0 };
                 self.mailbox.push_back((execution(&by)?.node, message));
             }
-            Entry::Report { by, report, failure, memory, calls, posted, label, commits } => {
+            Entry::Report { by, report, failure, memory, posted, label, commits, .. } => {
                 let execution = execution(&by)?;
                 if let Some(report) = report.as_ref().filter(|_| self.observed_nodes.contains(&by.node)) {
                     let (report, posted, label) = (report.clone(), posted.clone(), label.clone());
@@ -291,7 +289,6 @@ impl<'net> Replayed<'net> {
                     self.posted = Some((by.clone(), posted));
                 }
                 self.remember(net, memory);
-                self.calls.extend(calls.into_iter().map(|call| (execution, call)));
                 self.beside.retain(|(other, _)| *other != execution);
                 let result = match (report, failure) {
                     (Some(report), _) => Ok(report),
@@ -299,9 +296,8 @@ impl<'net> Replayed<'net> {
                 };
                 self.reports.push((execution, result));
             }
-            Entry::Spent { by, calls } => {
-                let execution = execution(&by)?;
-                self.calls.extend(calls.into_iter().map(|call| (execution, call)));
+            Entry::Spent { by, .. } => {
+                execution(&by)?;
             }
             Entry::Ended { failure, cancelled, output } => {
                 // An event node that failed was entered, and no other record tells of it.
@@ -344,7 +340,7 @@ impl<'net> Replayed<'net> {
             self.observed.push(outcome.clone());
         }
         self.remember(net, outcome.memory.take());
-        self.calls.extend(outcome.calls.drain(..).map(|call| (execution, call)));
+        outcome.calls.clear();
         self.commits.extend(outcome.commits.drain(..).map(|commit| (commit.workspace, commit.id)));
         if !outcome.posted.is_empty() {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };

@@ -53,10 +53,8 @@ pub(crate) async fn taken_up<G: Graph>(
     let digests = replayed.named();
     let texts = journal.fetch(&run, &digests).await?;
     let reader = Reader { run: &run, texts: Texts(digests.into_iter().zip(texts).collect()) };
-    let mut ledger = Ledger::default();
-    replayed.calls.iter().for_each(|(_, call)| ledger.record(call.clone()));
     if replayed.ended.is_some() {
-        let report = ended::<G>(&run, replayed, &reader, ledger)?;
+        let report = ended::<G>(&run, replayed, &reader, settings.tree().ledger(&run))?;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
     put_back(net, &run, &settings, &replayed, is_fork).await?;
@@ -282,7 +280,6 @@ impl Reader<'_> {
         }
         let backstage = Backstage::new::<G>(settings, Some(scribe.clone()));
         self.remember(net, &mut replayed, backstage.history());
-        replayed.calls.drain(..).for_each(|(by, call)| backstage.had_spent(by, call));
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
         let (letters, retried_after, is_taken_up) = (replayed.letters, replayed.retried_after, true);
         let standing = Standing {

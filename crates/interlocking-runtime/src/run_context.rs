@@ -123,12 +123,12 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send {
         let known = Backstage::of(self).ok().map(|backstage| {
             let (tree, run) = (backstage.settings.tree(), backstage.run());
-            (backstage.settings.journal.clone(), tree.parent(run), tree.siblings(run), run.clone())
+            (backstage.settings.journal.clone(), tree.parent(run), tree.siblings(run), (tree.clone(), run.clone()))
         });
         async move {
             match known {
-                Some((Some(journal), Some(parent), _, run)) => {
-                    let children = journal.children(&parent).await?.into_iter();
+                Some((Some(journal), Some(parent), _, (tree, run))) => {
+                    let children = journal.children(&parent).await.inspect_err(|error| tree.had(error))?.into_iter();
                     let others = children.filter(|child| child.ended.is_none() && child.run != run);
                     let mut others: Vec<_> = others.map(|child| child.run).collect();
                     others.sort();

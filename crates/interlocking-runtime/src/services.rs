@@ -63,11 +63,10 @@ struct Notes {
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }
 
-/// An agent call, and whether the journal has it.
+/// An agent call that the journal has not.
 struct Call {
     by: Execution,
     entry: LedgerEntry,
-    recorded: bool,
 }
 
 /// A memory group's cell, without its type.
@@ -359,31 +358,24 @@ impl Backstage {
     /// Books an agent call.
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
-        lock(&self.notes().calls).push(Call { by, entry, recorded: false });
-    }
-
-    /// Books a call that the journal has.
-    pub(crate) fn had_spent(&self, by: Execution, entry: LedgerEntry) {
-        lock(&self.notes().calls).push(Call { by, entry, recorded: true });
+        if self.scribe.is_some() {
+            lock(&self.notes().calls).push(Call { by, entry: entry.clone() });
+        }
+        self.settings.tree().spent(self.run(), entry);
     }
 
     /// The agent calls of one execution that the journal has not; from now on it has them.
     pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
         let Some(notes) = self.notes.get() else { return Vec::new() };
         let mut calls = lock(&notes.calls);
-        let new = calls.iter_mut().filter(|call| call.by == execution && !call.recorded);
-        new.map(|call| {
-            call.recorded = true;
-            call.entry.clone()
-        })
-        .collect()
+        calls.extract_if(.., |call| call.by == execution).map(|call| call.entry).collect()
     }
 
     /// The executions that made calls which the journal has not.
     pub(crate) fn unrecorded(&self) -> Vec<Execution> {
         let mut executions: Vec<Execution> = Vec::new();
         let Some(notes) = self.notes.get() else { return executions };
-        for call in lock(&notes.calls).iter().filter(|call| !call.recorded) {
+        for call in &*lock(&notes.calls) {
             if !executions.contains(&call.by) {
                 executions.push(call.by);
             }
@@ -391,13 +383,9 @@ impl Backstage {
         executions
     }
 
-    /// Every agent call so far.
+    /// Every agent call so far, those of child runs included.
     pub(crate) fn ledger(&self) -> Ledger {
-        let mut ledger = Ledger::default();
-        if let Some(notes) = self.notes.get() {
-            lock(&notes.calls).iter().for_each(|call| ledger.record(call.entry.clone()));
-        }
-        ledger
+        self.settings.known_tree().map(|tree| tree.ledger(self.run())).unwrap_or_default()
     }
 
     /// The schema of a node's output, made once a run.

@@ -83,6 +83,8 @@ struct Family {
     is_shared: bool,
     /// What the run was given of its own after an allowance that it shares.
     contradiction: Option<&'static str>,
+    /// What stops that run, where this is a child of it and anything can.
+    cancels_root: Option<Cancel>,
 }
 
 impl Settings {
@@ -98,14 +100,19 @@ impl Settings {
     pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, berth: Arc<Berth>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
         let (allowance, tree) = (allowance.into(), tree.into());
+        let cancels_root = match depth {
+            1 => self.cancel.clone(),
+            _ => self.family().cancels_root.clone(),
+        };
         let (berth, began) = (Some(berth), Some(began));
-        let family = Family { allowance, tree, depth, berth, began, ..Family::default() };
+        let family = Family { allowance, tree, depth, berth, began, cancels_root, ..Family::default() };
         Self {
             run: self.run.clone(),
             journal: self.journal.clone(),
             in_memory: self.in_memory,
             sink: self.sink.clone(),
-            cancel: self.cancel.clone(),
+            // One of its own: children are stopped with their map node as well.
+            cancel: Some(self.cancel.as_ref().map(Cancel::child).unwrap_or_default()),
             options: self.options.clone(),
             family: OnceBox::with_value(Box::new(family)),
         }
@@ -215,8 +222,19 @@ impl Settings {
         self.family().tree.get_or_init(|| Arc::new(Tree::new(self.run.clone())))
     }
 
+    /// The same, if anything was needed of it.
+    pub(crate) fn known_tree(&self) -> Option<&Arc<Tree>> {
+        self.family.get()?.tree.get()
+    }
+
+    /// Whether this run alone was stopped, with its map node, and not the whole tree.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        let root = self.family.get().and_then(|family| family.cancels_root.as_ref());
+        self.depth() > 0 && !root.is_some_and(Cancel::is_requested)
+    }
+
     /// Whether any run of the tree but this is being executed.
     pub(crate) fn has_company(&self) -> bool {
-        self.family.get().and_then(|family| family.tree.get()).is_some_and(|tree| tree.has_others(&self.run))
+        self.known_tree().is_some_and(|tree| tree.has_others(&self.run))
     }
 }

@@ -4,6 +4,8 @@ use crate::allowance::Stopped;
 use crate::cancel::Cancel;
 use crate::human::OpenQuestion;
 use crate::journal::{By, JournalError};
+use crate::past::PastCalls;
+use interlocking_agents::{Ledger, LedgerEntry};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +24,26 @@ pub(crate) struct Tree {
     short: Mutex<Option<Stopped>>,
     /// Told when a run is executed no more.
     left: Notify,
+    bill: Mutex<Bill>,
+    /// By run: how many tasks of children of its have not ended.
+    tasks: Mutex<BTreeMap<RunId, usize>>,
+    /// Requested when the run that was started is dropped before its end.
+    pub(crate) abandoned: Cancel,
+}
+
+/// What all runs of a tree have used up.
+#[derive(Default)]
+struct Bill {
+    /// In the order in which they ended, whether or not the run is still executed.
+    calls: Vec<(RunId, LedgerEntry)>,
+    /// By child run.
+    parents: BTreeMap<RunId, RunId>,
+}
+
+/// The task of a child. It has ended when this is dropped.
+pub(crate) struct ChildTask {
+    tree: Arc<Tree>,
+    parent: RunId,
 }
 
 /// A child run that is being executed.
@@ -59,10 +81,12 @@ pub(crate) struct Asking<'tree> {
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
         let (members, questions, halt, halted, short, left) = Default::default();
-        Self { root, members, questions, halt, halted, short, left }
+        let (bill, tasks, abandoned) = Default::default();
+        Self { root, members, questions, halt, halted, short, left, bill, tasks, abandoned }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
+        lock(&self.bill).parents.insert(run.clone(), parent.clone());
         lock(&self.members).insert(run.clone(), Member { parent, letters: None });
         Membership { tree: self.clone(), run }
     }
@@ -106,6 +130,54 @@ impl Tree {
     /// Waits until no child run is being executed but `run`.
     pub(crate) async fn alone(&self, run: &RunId) {
         self.wait_until(|members| members.keys().all(|other| other == run)).await;
+    }
+
+    /// A child of `parent` has a task of its own.
+    pub(crate) fn has_task(self: &Arc<Self>, parent: RunId) -> ChildTask {
+        *lock(&self.tasks).entry(parent.clone()).or_default() += 1;
+        ChildTask { tree: self.clone(), parent }
+    }
+
+    /// Waits until no child of `parent` has a task.
+    pub(crate) async fn childless(&self, parent: &RunId) {
+        loop {
+            let mut told = std::pin::pin!(self.left.notified());
+            told.as_mut().enable();
+            if !lock(&self.tasks).contains_key(parent) {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    /// A call has ended.
+    pub(crate) fn spent(&self, run: &RunId, call: LedgerEntry) {
+        lock(&self.bill).calls.push((run.clone(), call));
+    }
+
+    /// Calls were made before this process.
+    pub(crate) fn had_spent(&self, past: Vec<PastCalls>) {
+        let mut bill = lock(&self.bill);
+        for PastCalls { run, parent, calls } in past {
+            bill.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
+            bill.parents.extend(parent.map(|parent| (run, parent)));
+        }
+    }
+
+    /// The calls of a run, and of all runs below it.
+    pub(crate) fn ledger(&self, run: &RunId) -> Ledger {
+        let bill = lock(&self.bill);
+        let is_below = |other: &RunId| {
+            let mut above = Some(other);
+            while let Some(other) = above.filter(|other| *other != run) {
+                above = bill.parents.get(other);
+            }
+            above.is_some()
+        };
+        let mut ledger = Ledger::default();
+        let calls = bill.calls.iter().filter(|(other, _)| *run == self.root || is_below(other));
+        calls.for_each(|(_, call)| ledger.record(call.clone()));
+        ledger
     }
 
     async fn wait_until(&self, is_so: impl Fn(&BTreeMap<RunId, Member>) -> bool) {
@@ -185,6 +257,20 @@ impl Membership {
         if let Some(member) = lock(&self.tree.members).get_mut(&self.run) {
             member.letters = Some(letters);
         }
+    }
+}
+
+impl Drop for ChildTask {
+    fn drop(&mut self) {
+        let mut tasks = lock(&self.tree.tasks);
+        if let Some(count) = tasks.get_mut(&self.parent) {
+            *count -= 1;
+            if *count == 0 {
+                tasks.remove(&self.parent);
+            }
+        }
+        drop(tasks);
+        self.tree.left.notify_waiters();
     }
 }
 

@@ -160,6 +160,9 @@ impl<G: Graph> Driver<G> {
         if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
             return End::Cancelled;
         }
+        if self.shared.services.backstage.settings.is_left_behind() {
+            return End::LeftBehind;
+        }
         match self.shared.services.backstage.settings.stopped() {
             // Its time was over, and that is why it was suspended.
             Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),

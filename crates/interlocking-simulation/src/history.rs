@@ -1,6 +1,7 @@
 //! A run from its beginning to its end, with as many executors as it takes.
 
 use crate::agent::Simulant;
+use crate::checks::killed;
 use crate::executor::{Came, execute};
 use crate::generate::Dice;
 use crate::graph::{Output, Simulated};
@@ -11,7 +12,7 @@ use crate::world::{What, World};
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
-use interlocking_runtime::journal::{Entry, Journal, JournalError};
+use interlocking_runtime::journal::{Entry, Journal, JournalError, Record};
 use interlocking_runtime::{Backoff, Budgets, Outcome, Report, Run, StartError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,11 +119,13 @@ impl History {
             .with_seed(mix(&[self.world.seed, self.world.executor().into()]))
     }
 
-    /// How many calls all executors have recorded, of the run and of its children.
+    /// How many calls all executors have recorded, of the run and of its children, and how many were killed.
     pub(crate) async fn calls(&self) -> u32 {
         let runs = self.journal.kept.runs().await.unwrap_or_default();
-        let records = runs.iter().flat_map(|run| self.journal.kept.records(&run.run));
-        records.map(|record| spent(&record.entry).calls).sum()
+        let calls = |records: &[Record]| {
+            records.iter().map(|record| spent(&record.entry).calls).sum::<u32>() + killed(records).len() as u32
+        };
+        runs.iter().map(|run| calls(&self.journal.kept.records(&run.run))).sum()
     }
 
     /// Notes what an executor came to; the report, if that is the run's end.

@@ -22,6 +22,7 @@ pub mod error;
 mod memory;
 mod standing;
 pub(crate) mod retry;
+pub(crate) mod killed;
 pub mod account;
 pub mod answer;
 pub mod fork;

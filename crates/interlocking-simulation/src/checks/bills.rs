@@ -1,4 +1,5 @@
-//! What agents cost: all that was really used up is recorded, but for what nobody was left to record.
+//! What agents cost: all that was really used up is recorded, and of the turns that were killed with their process, each that had
+//! begun a session.
 
 use super::Followed;
 use crate::calls::{Call, Returned};
@@ -8,7 +9,7 @@ use crate::world::What;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
-use interlocking_runtime::journal::{By, Entry, Origin, Record};
+use interlocking_runtime::journal::{By, Entry, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was used up, by executor and execution.
@@ -17,19 +18,16 @@ type Bills<'a> = BTreeMap<(u32, &'a RunId, By), Usage>;
 impl Followed<'_> {
     /// What is recorded of the agent's calls is what the agent was really asked, each time by whoever asked.
     pub(super) fn bills(&self) -> Result<(), String> {
-        let (made, recorded, left) = (self.made(), self.recorded(), self.left());
+        let (made, recorded) = (self.made(), self.recorded());
         for (whose @ (executor, run, by), usage) in &recorded {
             let made = made.get(whose).copied().unwrap_or_default();
-            if *usage != made && !(left.contains(&(*executor, *run)) && usage.calls < made.calls) {
+            if *usage != made {
                 return Err(format!("{by} of {run} made {made} with executor {executor}, and {usage} is recorded"));
             }
         }
         let history = &self.account.ended.history;
         for (whose @ (executor, run, by), usage) in &made {
-            if history.settled.contains_key(executor)
-                && !recorded.contains_key(whose)
-                && !left.contains(&(*executor, *run))
-            {
+            if history.settled.contains_key(executor) && !recorded.contains_key(whose) {
                 return Err(format!("{by} of {run} made {usage} with executor {executor}, and nothing is recorded"));
             }
         }
@@ -80,45 +78,15 @@ impl Followed<'_> {
         recorded
     }
 
-    /// The runs that were stopped with their map node, by executor, and theirs: nobody records what they were using up then.
-    fn left(&self) -> BTreeSet<(u32, &RunId)> {
-        let mut stopped = BTreeSet::new();
-        for line in &self.account.log {
-            if let What::Cancelled { run, by } = &line.what {
-                stopped.insert((line.executor, run, by.node.as_str()));
-            }
-        }
-        let executors = 1..=self.account.ended.history.world.executor();
-        let mut left = BTreeSet::new();
-        for executor in executors {
-            for run in self.account.records.keys() {
-                let mut child = run;
-                while let Some((parent, node)) = self.parent(child) {
-                    if stopped.contains(&(executor, parent, node)) {
-                        left.insert((executor, run));
-                    }
-                    child = parent;
-                }
-            }
-        }
-        left
-    }
-
-    fn parent(&self, run: &RunId) -> Option<(&RunId, &str)> {
-        match &self.account.records.get(run)?.first()?.entry {
-            Entry::Started { origin: Some(Origin::Child { parent, node, .. }), .. } => Some((parent, node)),
-            _ => None,
-        }
-    }
-
     /// No more calls were made than there might be.
     fn allowed(&self, made: &Bills<'_>) -> Result<(), String> {
         let history = &self.account.ended.history;
         for (executor, limit) in &history.allowed {
             let now: u32 = made.iter().filter(|((by, ..), _)| by == executor).map(|(_, usage)| usage.calls).sum();
-            let before =
-                self.recorded().iter().filter(|((by, ..), _)| by < executor).map(|(_, usage)| usage.calls).sum::<u32>();
-            let used = now + before;
+            let recorded = self.recorded();
+            let before = recorded.iter().filter(|((by, ..), _)| by < executor).map(|(_, usage)| usage.calls);
+            let killed = self.killed().into_iter().filter(|by| by < executor).count() as u32;
+            let used = now + before.sum::<u32>() + killed;
             if used > *limit {
                 return Err(format!("executor {executor} made calls up to {used}, and might up to {limit}"));
             }
@@ -131,23 +99,75 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The run's own report has all that is recorded of it, and so has that of the run taken up again.
+    /// The turns that were killed, all runs', each by its executor.
+    fn killed(&self) -> Vec<u32> {
+        let kept = self.places();
+        let records = self.account.records.values();
+        let killed = records.flat_map(|records| killed(records).into_iter().map(move |at| &records[at]));
+        killed.filter_map(|record| Some(kept.get(&(&record.run, record.sequence))?.1)).collect()
+    }
+
+    /// By record: where in the log it was kept, and by which executor.
+    fn places(&self) -> BTreeMap<(&RunId, u64), (usize, u32)> {
+        let log = self.account.log.iter().enumerate();
+        let kept = log.filter_map(|(at, line)| match &line.what {
+            What::Kept { run, sequence } => Some(((run, *sequence), (at, line.executor))),
+            _ => None,
+        });
+        kept.collect()
+    }
+
+    /// The run's own report has all that is recorded of it and of its children, and so has that of the run taken up again. What is
+    /// late may have come before the report, or after it.
     fn reported(&self) -> Result<(), String> {
-        let ended = self.account.ended;
-        let records = self.account.records.get(&ended.history.root).map(Vec::as_slice).unwrap_or_default();
-        let end = records.iter().position(|record| record.entry.ending().is_some()).unwrap_or(records.len());
-        let sum = |records: &[Record]| records.iter().map(|record| spent(&record.entry)).sum::<Usage>();
-        let (found, expected) = (ended.report.usage(), sum(&records[..end]));
-        if found != expected {
-            return Err(format!("the run reports {found}, and {expected} is recorded"));
+        let (ended, kept) = (self.account.ended, self.places());
+        let root = self.account.records.get(&ended.history.root).map(Vec::as_slice).unwrap_or_default();
+        let end = root.iter().find(|record| record.entry.ending().is_some());
+        let end = end.and_then(|record| kept.get(&(&record.run, record.sequence))).map_or(usize::MAX, |(at, _)| *at);
+        let killed: Usage = self.killed().into_iter().map(|_| CUT_OFF).sum();
+        let (mut all, mut late, mut possible) = (killed, Vec::new(), vec![killed]);
+        for record in self.account.records.values().flatten() {
+            let spent = spent(&record.entry);
+            all += spent;
+            match kept.get(&(&record.run, record.sequence)) {
+                Some((at, _)) if *at <= end => possible[0] += spent,
+                _ if spent == Usage::default() => {}
+                _ => late.push(spent),
+            }
+        }
+        for spent in late {
+            possible.extend(possible.clone().into_iter().map(|others| others + spent));
+        }
+        let found = ended.report.usage();
+        if !possible.contains(&found) {
+            return Err(format!("the run reports {found}, and {} is recorded, later {all}", possible[0]));
         }
         match &ended.again {
-            Ok(again) if !records.is_empty() && again.usage() != sum(records) => {
-                Err(format!("taken up again, the run reports {}, and {} is recorded", again.usage(), sum(records)))
+            Ok(again) if !root.is_empty() && again.usage() != all => {
+                Err(format!("taken up again, the run reports {}, and {all} is recorded", again.usage()))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// The positions of sessions that were begun in turns which were killed: nothing was recorded of what they came to by the executor
+/// that had begun them.
+pub(crate) fn killed(records: &[Record]) -> Vec<usize> {
+    let executors: Vec<usize> = records
+        .iter()
+        .scan(0, |executor, record| {
+            *executor += usize::from(matches!(record.entry, Entry::Resumed { .. }));
+            Some(*executor)
+        })
+        .collect();
+    let settled = records.iter().zip(&executors).filter_map(|(record, executor)| Some((*executor, by(record)?)));
+    let settled: BTreeSet<(usize, By)> = settled.collect();
+    let sessions = records.iter().zip(&executors).enumerate().filter(|(_, (record, executor))| match &record.entry {
+        Entry::Session { by, .. } => !settled.contains(&(**executor, by.clone())),
+        _ => false,
+    });
+    sessions.map(|(at, _)| at).collect()
 }
 
 /// Whose calls a record tells of.

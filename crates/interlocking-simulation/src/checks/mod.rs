@@ -15,6 +15,7 @@ mod agents;
 mod turn;
 mod bills;
 
+pub(crate) use bills::killed;
 pub(crate) use comparison::{Compared, compare};
 
 use crate::history::Ended;

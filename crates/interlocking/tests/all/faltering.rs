@@ -98,7 +98,7 @@ type Refuses<T> = Mutex<Option<Box<dyn Fn(&T) -> bool + Send>>>;
 
 /// A journal that has no room for some records, and cannot read some runs, for as long as it is not well.
 #[derive(Default)]
-struct Faltering {
+pub(crate) struct Faltering {
     inner: MemoryJournal,
     no_room: Refuses<Record>,
     unreadable: Refuses<RunId>,
@@ -107,12 +107,12 @@ struct Faltering {
 }
 
 impl Faltering {
-    fn has_no_room(self: Arc<Self>, refuses: impl Fn(&Record) -> bool + Send + 'static) -> Arc<Self> {
+    pub(crate) fn has_no_room(self: Arc<Self>, refuses: impl Fn(&Record) -> bool + Send + 'static) -> Arc<Self> {
         *self.no_room.lock().unwrap() = Some(Box::new(refuses));
         self
     }
 
-    fn is_well_again(&self) {
+    pub(crate) fn is_well_again(&self) {
         *self.no_room.lock().unwrap() = None;
         *self.unreadable.lock().unwrap() = None;
         *self.is_doctored.lock().unwrap() = false;
@@ -276,7 +276,14 @@ async fn a_child_that_cannot_be_read_back_is_no_result() {
         assert_eq!(report.unwrap().outcome, Outcome::Suspended);
         *journal.is_doctored.lock().unwrap() = doctored;
         if !doctored {
-            *journal.unreadable.lock().unwrap() = Some(Box::new(|run| *run != root()));
+            // What was used up before is read first.
+            let read = Mutex::new(Vec::new());
+            *journal.unreadable.lock().unwrap() = Some(Box::new(move |run| {
+                let mut read = read.lock().unwrap();
+                let is_refused = read.contains(run) && *run != root();
+                read.push(run.clone());
+                is_refused
+            }));
         }
         let report = whole(&shop, &journal).resume().await.unwrap();
         assert_eq!(report.outcome.name(), "journal_failed", "{:?}", report.outcome);

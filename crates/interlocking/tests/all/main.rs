@@ -15,6 +15,7 @@ mod blind_sessions;
 mod backoff;
 mod barrier;
 mod beside;
+mod bill;
 mod bounds;
 mod budgets;
 mod cancel;

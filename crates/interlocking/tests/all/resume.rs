@@ -138,6 +138,15 @@ async fn a_run_goes_on_from_wherever_its_journal_ends_and_repeats_nothing_that_i
     for count in 1..=records.len() {
         let (diary, journal) = (Diary::default(), cut(&journal, count).await);
         let report = workshop_run(&diary, &journal).resume().await.unwrap();
+        // A turn that had begun and has no outcome was a call as well, whose price nobody knows.
+        let is_of_work = |entry: &Entry| match entry {
+            Entry::Session { .. } => 1,
+            Entry::Outcome(outcome) if outcome.node == "work" => -1,
+            _ => 0,
+        };
+        let killed: i32 = records[..count].iter().map(|record| is_of_work(&record.entry)).sum();
+        let mut usage = usage;
+        (usage.calls, usage.unpriced_calls) = (usage.calls + killed as u32, usage.unpriced_calls + killed as u32);
         assert_eq!((&report.visits, report.usage()), (&visits, usage), "after {count} records");
         assert_eq!(finished(report).0, ENDING, "after {count} records");
         let done: Vec<_> = records[..count].iter().filter(|record| matches!(record.entry, Entry::Outcome(_))).collect();

@@ -4,6 +4,7 @@ use super::{
     Addressee, ExecutionAccount, ExecutionState, QuestionAccount, RunAccount, RunState, SessionAccount, WaitingLetter,
 };
 use crate::journal::answer::{is_posted, question_of, value_of};
+use crate::journal::killed::killed;
 use crate::journal::standing::{Standing, standing};
 use crate::journal::{
     By, Entry, Journal, JournalError, MessageRecord, NodeOutcome, Origin, Payload, Posted, Record, RunSummary,
@@ -24,6 +25,9 @@ pub(super) async fn run(
     let letters = journal.letters(&summary.run, 0).await?;
     let (mut executions, [resumed, retried], failure) = executions(journal, &summary.run, &records).await?;
     let is_held = summary.holder.is_some();
+    for (by, call) in killed(&records, is_held) {
+        executions.of(by).spend(&[call]);
+    }
     for by in standing.in_flight.iter().chain(&standing.beside).chain(&standing.handling) {
         executions.of(by.clone());
     }
