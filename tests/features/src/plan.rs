@@ -31,11 +31,12 @@ impl fmt::Display for Set {
     }
 }
 
-/// Of every package of the workspace: without features; each by itself; beside the default, which is what adding a feature
+/// Of every package that is published: without features; each by itself; beside the default, which is what adding a feature
 /// to a dependency gives; beside each feature that others turn on; and all of them.
 pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     let mut sets = BTreeSet::new();
-    for package in packages(metadata) {
+    // An empty list of registries says that it is none's.
+    for package in packages(metadata).filter(|package| package["publish"].as_array().is_none_or(|to| !to.is_empty())) {
         let name = name_of(package);
         let features = features_in(package);
         let turned_on =
@@ -100,6 +101,7 @@ mod tests {
                 "default": ["fast"], "fast": ["dep:fast"], "run": ["dep:run"], "store": ["run", "dep:store"],
             } },
             { "name": "core", "features": {} },
+            { "name": "example", "publish": [], "features": {} },
         ] })
     }
 
