@@ -123,6 +123,14 @@ pub type ReportsOf<G> = <G as Reporting>::Reports;
 )]
 pub trait Finish: Reporting {
     /// Makes the run's output of what came to its exit and what the nodes beside the graph reported.
+    ///
+    /// It can be stopped at any `await`: the run is cancelled or suspended, its time is over, or its process ends. Nothing is
+    /// recorded of it but the end of the run. Where that is not recorded, a run that is resumed calls it again, with the same output
+    /// and what was reported by then: what it does beyond its result may be done more than once.
+    ///
+    /// # Errors
+    ///
+    /// Its error, or its panic, is a failure of the run.
     fn finish(
         &self,
         output: Self::Output,
