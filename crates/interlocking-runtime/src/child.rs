@@ -94,14 +94,16 @@ impl Fnv {
     }
 }
 
-/// Runs a child to its end, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
 /// Boxed, which is what lets a graph be its own child.
+type Running<T> = Pin<Box<dyn Future<Output = Option<Result<T, ChildFailure>>> + Send>>;
+
+/// Runs a child to its end, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
     settings: Box<Settings>,
     origin: Origin,
     entry: C::Entry,
-) -> Pin<Box<dyn Future<Output = Option<Result<C::Output, ChildFailure>>> + Send>> {
+) -> Running<C::Output> {
     Box::pin(async move {
         let (tree, run) = (settings.tree().clone(), settings.run.clone());
         // One that was stopped a moment ago may not have let go of its run.

@@ -15,7 +15,6 @@ mod cargo;
 mod users;
 
 use cargo::Cargo;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -104,9 +103,4 @@ impl Checks {
             }
         }
     }
-}
-
-/// The names in a JSON array, or none.
-fn names(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
