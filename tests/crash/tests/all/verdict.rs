@@ -2,7 +2,9 @@
 
 use crate::case::{Case, undisturbed};
 use crate::past::{Execution, Past};
-use interlocking::runtime::journal::By;
+use interlocking::agents::Usage;
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::{By, Entry};
 use interlocking_crash::log::{Deed, Line, Log};
 use interlocking_crash::order::Ending;
 use interlocking_crash::places::Places;
@@ -87,13 +89,38 @@ impl Reading<'_> {
     }
 }
 
+/// The calls of a run that has ended, against those of an undisturbed one. Those that led to an outcome are on the bill, once each, and so
+/// are those whose nodes were stopped before they had one. One that was cut off is on it without a price, if its session was recorded.
+async fn on_the_bill(case: &Case, usage: Usage, undisturbed: Usage) {
+    let turns: Vec<_> = Log::read(case.directory()).unwrap().into_iter().filter(is_turn).collect();
+    let begun_again = |line: &&Line| matches!(line.deed, Deed::Turn { continues: Some(_) });
+    let cut_off: HashSet<_> = turns.iter().filter(begun_again).map(|line| (&line.run, line.visit)).collect();
+    let mut stopped = Usage::default();
+    for summary in case.journal().runs().await.unwrap() {
+        for record in case.journal().load(&summary.run).await.unwrap() {
+            if let Entry::Spent { calls, .. } = record.entry {
+                stopped += calls.iter().map(|call| call.usage).sum();
+            }
+        }
+    }
+    let priced = |usage: Usage| usage.calls - usage.unpriced_calls;
+    let told = || format!("{usage:?}, {stopped:?} of them stopped\n{}", case.account());
+    assert_eq!(priced(usage), priced(undisturbed) + priced(stopped), "{}", told());
+    assert_eq!(usage.cost, undisturbed.cost + stopped.cost, "{}", told());
+    let without_outcome = usage.unpriced_calls + priced(stopped);
+    assert!(cut_off.len() <= without_outcome as usize && usage.calls as usize <= turns.len(), "{}", told());
+}
+
+fn is_turn(line: &Line) -> bool {
+    matches!(line.deed, Deed::Turn { .. })
+}
+
 /// A run that has ended, against an undisturbed one.
 pub(crate) async fn on_the_end(case: &Case, ending: &Ending) {
     let (undisturbed, _) = undisturbed().await;
     assert_eq!(ending.outcome, undisturbed.outcome, "{}", case.account());
     assert_eq!(ending.visits, undisturbed.visits, "{}", case.account());
-    // A call that was cut off has left no bill; those that came to their end are on it, once each.
-    assert_eq!(ending.usage, undisturbed.usage, "{}", case.account());
+    on_the_bill(case, ending.usage, undisturbed.usage).await;
 
     let worktree = Places::new(case.directory()).worktree().unwrap();
     assert!(worktree.is_clean().unwrap(), "{}", case.account());
