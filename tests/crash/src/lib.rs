@@ -1,10 +1,12 @@
-//! A run that is killed: a graph with every node kind, and a process that executes it and can be told where to die.
+//! A run that is killed, or whose journal has no room for a while: a graph with every node kind, and a process that executes it and
+//! can be told where to die and what room there is.
 //!
 //! In reading order:
 //!
 //! - [`gazette`]: the graph; [`handlers`]: what its nodes do, each with side effects that outlive the process.
 //! - [`fuse`]: kills the process at a given point; [`log`]: the side effects, each a point; [`watched`]: a journal whose
 //!   appends are points too.
+//! - [`room`]: what room the journal has.
 //! - [`agent`]: a scripted agent that logs its turns; [`places`]: a git worktree; [`people`]: who answers and who writes.
 //! - [`order`]: what a process is told, and what it reports; [`process`]: what it does.
 
@@ -12,6 +14,7 @@ pub mod gazette;
 pub mod handlers;
 pub mod fuse;
 pub mod log;
+pub mod room;
 pub mod watched;
 pub mod agent;
 pub mod places;

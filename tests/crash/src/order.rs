@@ -1,6 +1,7 @@
 //! What a process is told, and what it reports.
 
 use crate::gazette::Edition;
+use crate::room::Room;
 use interlocking::agents::Usage;
 use interlocking::runtime::Outcome;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ pub struct Order {
     pub process: u32,
     /// The point at which it dies; none if it is left alone, or killed from outside.
     pub dies_at: Option<u64>,
+    /// What room the journal has.
+    pub room: Room,
     /// Where the people are.
     pub people: Presence,
 }

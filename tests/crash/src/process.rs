@@ -8,9 +8,12 @@ use crate::log::Log;
 use crate::order::{Ending, Order, Presence};
 use crate::people::People;
 use crate::places::Places;
+use crate::room::{Doorkeeper, Room};
 use crate::watched::Watched;
-use interlocking::prelude::{NodeError, Run, RunId};
-use interlocking::runtime::Journal;
+use interlocking::agents::Usage;
+use interlocking::prelude::{NodeError, Outcome, Run, RunId};
+use interlocking::runtime::journal::JournalError;
+use interlocking::runtime::{Journal, StartError};
 use interlocking_sqlite::{Durability, SqliteJournal};
 use std::sync::Arc;
 
@@ -27,12 +30,14 @@ pub fn root() -> Result<RunId, NodeError> {
 ///
 /// # Errors
 ///
-/// That the run was refused.
+/// That the run was refused, but for want of room: that is told as the run's outcome.
 pub async fn execute(order: Order) -> Result<Ending, NodeError> {
     let fuse = Fuse::new(order.dies_at);
     let log = Log::open(&order.directory, order.process, fuse.clone())?;
     // What is written survives the process either way, and no power is lost here.
-    let journal = SqliteJournal::options().durability(Durability::Relaxed).open(order.directory.join("journal"))?;
+    let options = SqliteJournal::options().durability(Durability::Relaxed);
+    let options = if let Room::Bytes(bytes) = order.room { options.maximum_bytes(bytes) } else { options };
+    let journal = options.open(order.directory.join("journal"))?;
     let journal: Arc<dyn Journal> = Arc::new(journal);
     let people = (order.people == Presence::Here).then(|| People::new(journal.clone()));
     let is_new = journal.load(&root()?).await?.is_empty();
@@ -43,12 +48,19 @@ pub async fn execute(order: Order) -> Result<Ending, NodeError> {
     let desk = Desk::new(log.clone(), places.clone(), journal.clone());
     let run = Run::new(Gazette::new(&desk))
         .with_id(root()?)
-        .with_journal(Arc::new(Watched::new(journal, fuse.clone(), people)))
+        .with_journal(Arc::new(Watched::new(journal, fuse.clone(), Doorkeeper::new(order.room), people)))
         .with_agent("write", Arc::new(Logged::new(&order.directory, log)?))
         .with_workspaces(Arc::new(places));
     let run = if order.people == Presence::Away { run } else { run.awaiting_people() };
     let report = if is_new { run.start(Task { part: Part::Root, refused: 0 }).await } else { run.resume().await };
-    let report = report?;
+    let report = match report {
+        Ok(report) => report,
+        Err(StartError::Entry(error @ JournalError::Full { .. })) => {
+            let (outcome, usage, points) = (Outcome::JournalFailed(error), Usage::default(), fuse.passed());
+            return Ok(Ending { outcome, visits: Vec::new(), usage, points });
+        }
+        Err(error) => return Err(error.into()),
+    };
     let (usage, visits) = (report.usage(), report.visits);
     let visits = visits.into_iter().map(|(node, visits)| (node.to_owned(), visits)).collect();
     Ok(Ending { outcome: report.outcome, visits, usage, points: fuse.passed() })

@@ -1,8 +1,9 @@
-//! A journal whose appends are points at which the process can die, and that tells people of questions.
+//! A journal whose appends are points at which the process can die, that can be without room, and that tells people of questions.
 
 use crate::fuse::Fuse;
 use crate::gazette::Question;
 use crate::people::People;
+use crate::room::Doorkeeper;
 use async_trait::async_trait;
 use interlocking::prelude::RunId;
 use interlocking::runtime::Journal;
@@ -13,14 +14,15 @@ use std::sync::Arc;
 pub struct Watched {
     inner: Arc<dyn Journal>,
     fuse: Fuse,
+    door: Doorkeeper,
     /// Who is told of every question, if somebody is there.
     people: Option<People>,
 }
 
 impl Watched {
     /// `inner`, watched.
-    pub fn new(inner: Arc<dyn Journal>, fuse: Fuse, people: Option<People>) -> Self {
-        Self { inner, fuse, people }
+    pub fn new(inner: Arc<dyn Journal>, fuse: Fuse, door: Doorkeeper, people: Option<People>) -> Self {
+        Self { inner, fuse, door, people }
     }
 }
 
@@ -39,6 +41,7 @@ impl Journal for Watched {
             _ => None,
         };
         self.fuse.pass();
+        self.door.admit()?;
         self.inner.append(record).await?;
         self.fuse.pass();
         if let (Some((run, by, question)), Some(people)) = (asked, &self.people) {
@@ -49,6 +52,7 @@ impl Journal for Watched {
 
     async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
         self.fuse.pass();
+        self.door.admit()?;
         let number = self.inner.post(run, letter).await?;
         self.fuse.pass();
         Ok(number)

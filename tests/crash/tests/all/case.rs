@@ -7,6 +7,7 @@ use interlocking::runtime::Journal;
 use interlocking_crash::order::{Ending, Order, Presence};
 use interlocking_crash::people::People;
 use interlocking_crash::places::Places;
+use interlocking_crash::room::Room;
 use interlocking_sqlite::SqliteJournal;
 use std::fmt::Write as _;
 use std::io::Read;
@@ -36,6 +37,8 @@ pub(crate) struct Case {
     /// How many processes there were, and how many of them were killed.
     processes: u32,
     pub(crate) kills: u32,
+    /// What room the journal has in the processes that are started from now on.
+    pub(crate) room: Room,
     story: String,
 }
 
@@ -43,7 +46,7 @@ impl Case {
     pub(crate) fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         Places::new(place.path()).make().unwrap();
-        Self { place, processes: 0, kills: 0, story: String::new() }
+        Self { place, processes: 0, kills: 0, room: Room::Enough, story: String::new() }
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -57,9 +60,9 @@ impl Case {
 
     /// Starts a process and does not wait for it.
     pub(crate) fn spawn(&mut self, dies_at: Option<u64>, people: Presence) -> Child {
-        let (directory, process) = (self.directory().to_owned(), self.processes);
+        let (directory, process, room) = (self.directory().to_owned(), self.processes, self.room);
         self.processes += 1;
-        let order = serde_json::to_string(&Order { directory, process, dies_at, people }).unwrap();
+        let order = serde_json::to_string(&Order { directory, process, dies_at, room, people }).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_interlocking-crash"));
         command.env_remove("RUST_BACKTRACE").arg(order);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -73,7 +76,8 @@ impl Case {
         let child = self.spawn(dies_at, people);
         let ending = self.wait(child, kill);
         let outcome = ending.as_ref().map_or("killed", |ending| ending.outcome.name());
-        writeln!(self.story, "process {number}, people {people:?}, to be killed {kill:?}: {outcome}").unwrap();
+        writeln!(self.story, "process {number}, people {people:?}, {:?}, to be killed {kill:?}: {outcome}", self.room)
+            .unwrap();
         verdict::on_a_process(self, number, &past).await;
         ending
     }

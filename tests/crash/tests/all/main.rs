@@ -1,4 +1,4 @@
-//! Kills processes, and holds what becomes of their run against an undisturbed one.
+//! Kills processes, or leaves their journal without room for a while, and holds what becomes of their run against an undisturbed one.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
@@ -20,5 +20,6 @@ mod every_point;
 mod at_random;
 mod people_are_away;
 mod two_processes;
+mod full_disk;
 
 held!(interlocking_crash::gazette::Gazette);

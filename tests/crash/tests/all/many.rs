@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How many processes were killed.
+/// How many processes were killed, or came to a full disk.
 pub(crate) struct Kills(usize);
 
 /// Numbers that follow from a seed (SplitMix64).
@@ -33,11 +33,11 @@ impl Random {
 }
 
 impl Kills {
-    /// A test that kills nobody shows nothing.
+    /// A test that disturbs nobody shows nothing.
     #[track_caller]
     pub(crate) fn at_least(self, least: usize) {
         if number("CRASH_POINT").or(number("CRASH_SEED")).is_none() {
-            assert!(self.0 >= least, "only {} processes were killed, not {least}", self.0);
+            assert!(self.0 >= least, "only {} processes were disturbed, not {least}", self.0);
         }
     }
 }

@@ -1,0 +1,80 @@
+//! A disk that is full for a while: the run stops where it stands, with all its children, and goes on once there is room. Maps that
+//! tolerate what becomes of children, and effects that are done once, are no worse for it.
+
+use crate::case::{Case, Kill};
+use crate::many;
+use crate::past::Past;
+use interlocking::prelude::Outcome;
+use interlocking::runtime::journal::JournalError;
+use interlocking_crash::order::Presence;
+use interlocking_crash::process::root;
+use interlocking_crash::room::Room;
+
+/// SQLite's pages, as the journal has them.
+const PAGE: u64 = 2048;
+
+impl Case {
+    /// Lets one process work with this much room, and says whether that was too little.
+    async fn with_room(&mut self, room: Room, people: Presence) -> bool {
+        self.room = room;
+        let ending = self.process(Kill::Never, people).await.unwrap();
+        self.room = Room::Enough;
+        let has_ended = Past::of(&*self.journal()).await.ended.contains(root().unwrap().as_str());
+        let is_full = match &ending.outcome {
+            Outcome::JournalFailed(JournalError::Full { .. }) => true,
+            Outcome::Finished(_) | Outcome::Waiting { .. } => false,
+            outcome => panic!("{outcome:?}\n{}", self.account()),
+        };
+        assert_eq!(has_ended, matches!(ending.outcome, Outcome::Finished(_)), "{}", self.account());
+        self.attend(&ending).await;
+        is_full
+    }
+}
+
+/// Without room from one write on, then in the next process for one write alone, and then with room.
+#[test]
+fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
+    // The shortest way to the end has about so many.
+    let writes = 130;
+    let points = many::number("CRASH_POINT").map_or_else(
+        || {
+            // Others each time, unless all are wanted.
+            let step = if many::is_thorough() { 1 } else { 5 };
+            (1 + many::seed() % step..=writes).step_by(step as usize).collect()
+        },
+        |point| vec![point],
+    );
+    let refused = many::each(
+        &points,
+        |point| format!("CRASH_POINT={point}"),
+        async |point| {
+            let mut case = Case::new();
+            let was_full = case.with_room(Room::Before(*point), Presence::Here).await;
+            // Taking all runs up again is the first few writes.
+            let was_full_again = was_full && case.with_room(Room::ButFor(1 + point * 7 % 30), Presence::Here).await;
+            case.settle(Presence::Here).await;
+            u32::from(was_full) + u32::from(was_full_again)
+        },
+    );
+    refused.at_least(points.len() * 3 / 2);
+}
+
+/// The database itself has no room, again and again: in every process for one page more than in the last.
+#[tokio::test]
+async fn a_run_goes_on_as_far_as_each_page_that_its_journal_gets() {
+    let mut case = Case::new();
+    // What an empty one has.
+    drop(case.journal());
+    let empty = std::fs::metadata(case.directory().join("journal/journal.db")).unwrap().len() / PAGE;
+    let mut times = 0;
+    for pages in empty.. {
+        assert!(pages < 400, "it never has enough\n{}", case.account());
+        match case.with_room(Room::Bytes(pages * PAGE), Presence::Away).await {
+            true => times += 1,
+            false if Past::of(&*case.journal()).await.ended.contains(root().unwrap().as_str()) => break,
+            false => {}
+        }
+    }
+    assert!(times >= 15, "it was full only {times} times");
+    case.settle(Presence::Away).await;
+}
