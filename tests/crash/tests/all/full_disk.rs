@@ -14,20 +14,24 @@ use interlocking_crash::room::Room;
 const PAGE: u64 = 2048;
 
 impl Case {
-    /// Lets one process work with this much room, and says whether that was too little.
-    async fn with_room(&mut self, room: Room, people: Presence) -> bool {
+    /// Lets one process work with this much room, and says whether that was too little, or it was killed.
+    async fn with_room(&mut self, room: Room, kill: Kill, people: Presence) -> bool {
         self.room = room;
-        let ending = self.process(Kill::Never, people).await.unwrap();
+        let ending = self.process(kill, people).await;
         self.room = Room::Enough;
-        let has_ended = Past::of(&*self.journal()).await.ended.contains(root().unwrap().as_str());
+        let Some(ending) = ending else { return true };
         let is_full = match &ending.outcome {
             Outcome::JournalFailed(JournalError::Full { .. }) => true,
             Outcome::Finished(_) | Outcome::Waiting { .. } => false,
             outcome => panic!("{outcome:?}\n{}", self.account()),
         };
-        assert_eq!(has_ended, matches!(ending.outcome, Outcome::Finished(_)), "{}", self.account());
+        assert_eq!(self.has_ended().await, matches!(ending.outcome, Outcome::Finished(_)), "{}", self.account());
         self.attend(&ending).await;
         is_full
+    }
+
+    async fn has_ended(&self) -> bool {
+        Past::of(&*self.journal()).await.ended.contains(root().unwrap().as_str())
     }
 }
 
@@ -49,14 +53,48 @@ fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
         |point| format!("CRASH_POINT={point}"),
         async |point| {
             let mut case = Case::new();
-            let was_full = case.with_room(Room::Before(*point), Presence::Here).await;
+            let was_full = case.with_room(Room::Before(*point), Kill::Never, Presence::Here).await;
             // Taking all runs up again is the first few writes.
-            let was_full_again = was_full && case.with_room(Room::ButFor(1 + point * 7 % 30), Presence::Here).await;
+            let again = Room::ButFor(1 + point * 7 % 30);
+            let was_full_again = was_full && case.with_room(again, Kill::Never, Presence::Here).await;
             case.settle(Presence::Here).await;
             u32::from(was_full) + u32::from(was_full_again)
         },
     );
     refused.at_least(points.len() * 3 / 2);
+}
+
+/// Some processes are killed, some have no room, and some are killed when they have none any more.
+#[test]
+fn a_run_goes_on_whether_its_processes_are_killed_or_have_no_room() {
+    let seeds = many::seeds(if many::is_thorough() { 200 } else { 4 });
+    let disturbed = many::each(
+        &seeds,
+        |seed| format!("CRASH_SEED={seed}"),
+        async |seed| {
+            let (mut random, mut case, mut disturbed) = (many::Random(*seed), Case::new(), 0);
+            let people = random.presence();
+            for _ in 0..8 {
+                let room = match random.below(3) {
+                    0 => Room::Enough,
+                    1 => Room::Before(1 + random.below(40)),
+                    _ => Room::ButFor(1 + random.below(40)),
+                };
+                let kill = if room == Room::Enough || random.below(2) == 0 {
+                    Kill::At(10 + random.below(90))
+                } else {
+                    Kill::Never
+                };
+                disturbed += u32::from(case.with_room(room, kill, people).await);
+                if case.has_ended().await {
+                    break;
+                }
+            }
+            case.settle(people).await;
+            disturbed
+        },
+    );
+    disturbed.at_least(seeds.len() * 4);
 }
 
 /// The database itself has no room, again and again: in every process for one page more than in the last.
@@ -69,9 +107,9 @@ async fn a_run_goes_on_as_far_as_each_page_that_its_journal_gets() {
     let mut times = 0;
     for pages in empty.. {
         assert!(pages < 400, "it never has enough\n{}", case.account());
-        match case.with_room(Room::Bytes(pages * PAGE), Presence::Away).await {
+        match case.with_room(Room::Bytes(pages * PAGE), Kill::Never, Presence::Away).await {
             true => times += 1,
-            false if Past::of(&*case.journal()).await.ended.contains(root().unwrap().as_str()) => break,
+            false if case.has_ended().await => break,
             false => {}
         }
     }
