@@ -14,8 +14,6 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let (repository, session) = (Repository::new().await, Session::new());
-        // A user's repository has nothing of ours; this one was laid out by us.
-        fs::remove_dir_all(repository.path().join(".git/interlocking")).unwrap();
         let before = repository.traces();
         Self { repository, session, before }
     }
