@@ -93,7 +93,11 @@ impl<G: Graph> Driver<G> {
         now: Elapsed,
         took: Elapsed,
     ) -> Result<(), End> {
-        let Some((step, effects)) = self.judge(execution, result, took)? else { return Ok(()) };
+        let Some((step, effects)) = self.judge(execution, result, took)? else {
+            // Nobody is shown them.
+            drop(self.backstage().calls_of(execution));
+            return Ok(());
+        };
         self.accept(execution, step, effects, now, took)
     }
 

@@ -357,8 +357,9 @@ async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Resu
         Err(failure) => (None, Some(failure.clone())),
     };
     let message = failure.as_ref().map(|failure| failure.message.clone());
+    let calls = backstage.calls_of(ended.execution);
     if let Some(scribe) = &backstage.scribe {
-        let (by, calls) = (backstage.by(ended.execution), backstage.calls_of(ended.execution));
+        let by = backstage.by(ended.execution);
         let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
         let Did { posted, label, commits } = &ended.did;
         let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());

@@ -44,7 +44,8 @@ pub(crate) struct Driver<G: Graph> {
     pub(crate) said_waiting: bool,
     /// Whether the run has come to an end, of whatever sort.
     pub(crate) has_ended: bool,
-    /// Whether anybody but the driver may park executions, or halt the run: people, and the children of maps.
+    /// Whether others come to the driver while a node runs: people and the children of maps, which may park executions or halt the
+    /// run, and observers, which are to be shown what they have not seen.
     pub(crate) listens: bool,
 }
 
@@ -161,7 +162,7 @@ impl<G: Graph> Driver<G> {
             flight: Flight::default(),
             relays: recorded.is_none() && !read_only && !observes,
             observes,
-            listens: recorded.is_some() || maps,
+            listens: recorded.is_some() || maps || observes,
             recorded,
             beside: None,
             said_waiting: false,

@@ -15,7 +15,6 @@ use crate::settings::Settings;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Single};
 use interlocking_core::graph::{Done, Graph};
-use interlocking_core::net::Features;
 use interlocking_core::route::Step;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -42,7 +41,8 @@ type Beginning<'l, G> = (&'l mut Begun<G>, <G as Graph>::Token);
 impl<G: Graph> Lone<G> {
     /// Whether a run may be one: nothing is to be asked before it begins, or written or watched while its nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
-        !settings.is_recorded() && !settings.is_timed() && !asks_agents(G::net())
+        let is_observed = G::net().features().observes;
+        !settings.is_recorded() && !settings.is_timed() && !is_observed && !asks_agents(G::net())
     }
 
     /// A run before its entry.
@@ -143,8 +143,7 @@ fn end<G: Graph>(
 
 /// Whether a chain may begin with the entry.
 fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
-    let Features { observes, read_only, .. } = G::net().features();
-    !observes && !read_only && !is_watched(&shared.services, first)
+    !G::net().features().read_only && !is_watched(&shared.services, first)
 }
 
 /// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.

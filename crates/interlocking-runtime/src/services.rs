@@ -63,7 +63,7 @@ struct Notes {
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }
 
-/// An agent call that the journal has not.
+/// An agent call that neither the journal has nor any observer.
 struct Call {
     by: Execution,
     entry: LedgerEntry,
@@ -358,13 +358,19 @@ impl Backstage {
     /// Books an agent call.
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
-        if self.scribe.is_some() {
+        if self.scribe.is_some() || self.is_observed(by.node) {
             lock(&self.notes().calls).push(Call { by, entry: entry.clone() });
         }
         self.settings.tree().spent(self.run(), entry);
     }
 
-    /// The agent calls of one execution that the journal has not; from now on it has them.
+    /// Whether an observer is shown what comes of a node.
+    fn is_observed(&self, node: NodeIndex) -> bool {
+        let name = self.net.name(node);
+        self.net.table().nodes.iter().any(|row| row.observes.iter().any(|observed| observed == name))
+    }
+
+    /// The agent calls of one execution that neither the journal has nor any observer; from now on they have them.
     pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
         let Some(notes) = self.notes.get() else { return Vec::new() };
         let mut calls = lock(&notes.calls);

@@ -1,6 +1,6 @@
 //! What nodes beside the graph do beside reporting, who sees it, and how the output is made of it.
 
-use crate::support::{failed, finished, pass, timed};
+use crate::support::{Recording, both_ways, failed, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::budget::Budgets;
 use interlocking::runtime::journal::{Entry, Letter, LetterBody};
@@ -239,4 +239,75 @@ async fn what_stops_a_run_stops_it_while_its_output_is_made() {
     assert_eq!(finished(report), 100, "it goes on from its exit");
 }
 
-held!(Counsel, Rounds, Ending);
+held!(Counsel, Rounds, Ending, Minutes);
+
+/// An agent is asked, then three rounds of a second each, while somebody takes notes of all.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Minutes {
+    #[node(entry, input = (), prompt = Opening, output = bool, goto(round))]
+    open: LLMNode<Open>,
+    #[node(input = (), goto(round, exit), visits = 3)]
+    round: LogicNode<RoundTable>,
+    #[node(observes(open, round), report = Seen, reports_to(exit))]
+    clerk: ObserverNode<Clerk>,
+}
+#[derive(askama::Template)]
+#[template(source = "Open.", ext = "txt")]
+struct Opening;
+struct Open;
+impl LLMHandler<minutes::open> for Open {
+    async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, minutes::open>) -> Ask<Opening> {
+        Ok((Opening, SessionOp::StartFresh(Slug::new("open")?)))
+    }
+    async fn after(&self, (): (), _: Reply<bool>, cx: &mut Cx<'_, minutes::open>) -> Route<minutes::open> {
+        goto!(cx, minutes::round, ())
+    }
+}
+logic!(RoundTable for minutes::round, |(): (), cx| {
+    pass(1_000).await;
+    if cx.visit() < 3 { goto!(cx, self, ()) } else { goto!(cx, minutes::exit, Vec::new()) }
+});
+struct Clerk;
+impl ObserverHandler<minutes::clerk> for Clerk {
+    async fn observe(&self, seen: &Observation, report: &mut Seen) -> Result<(), NodeError> {
+        pass(900).await;
+        let calls = seen.0.calls.iter().map(|call| call.usage.calls).sum::<u32>();
+        report.0.push(format!("{} {}: {calls} calls", seen.node(), seen.0.visit));
+        Ok(())
+    }
+}
+impl Finish for Minutes {
+    async fn finish(
+        &self,
+        _: Vec<String>,
+        reports: interlocking::graph::ReportsOf<Self>,
+    ) -> Result<Vec<String>, NodeError> {
+        let seen = reports.clerk.into_iter().map(|report| report.result.map(|seen| seen.0));
+        Ok(seen.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+}
+
+fn minutes() -> Minutes {
+    Minutes { open: LLMNode(Open), round: LogicNode(RoundTable), clerk: ObserverNode(Clerk) }
+}
+
+/// An observer sees what agents were asked for an outcome, whether the run is recorded or not.
+#[tokio::test(start_paused = true)]
+async fn an_observer_sees_the_calls_of_agents_with_and_without_a_journal() {
+    for run in both_ways(minutes) {
+        let agent = Recording::new("[[turn]]\noutput_json = 'true'\n");
+        let seen = finished(run.with_agent("open", agent).start(()).await.unwrap());
+        assert_eq!(seen, ["open 1: 1 calls", "round 1: 0 calls", "round 2: 0 calls", "round 3: 0 calls"]);
+    }
+}
+
+/// An observer is shown what comes while a node works, whether the run is recorded or not.
+#[tokio::test(start_paused = true)]
+async fn an_observer_goes_on_while_a_node_works_with_and_without_a_journal() {
+    for run in both_ways(minutes) {
+        let agent = Recording::new("[[turn]]\noutput_json = 'true'\n");
+        let report = run.with_agent("open", agent).start(()).await.unwrap();
+        assert_eq!(report.took.as_millis(), 3_900, "only the last round is noted after the exit");
+    }
+}
