@@ -5,7 +5,7 @@ use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::Account;
 use crate::graph::set_nets;
 use crate::history::{self, Ended};
-use crate::plan::Weather;
+use crate::plan::{Way, Weather};
 use crate::tables::tables;
 use crate::world::{Logged, What, World};
 use interlocking_agents::{SessionId, SessionOp};
@@ -220,7 +220,7 @@ fn more_calls_than_there_may_be_are_refused() {
 fn ended(seed: u64) -> Ended {
     let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).unwrap())));
     set_nets(nets);
-    history::run(&Arc::new(World::new(seed, nets)), Weather::Foul).unwrap()
+    history::run(&Arc::new(World::new(seed, nets)), Weather::Foul, Way::USUAL).unwrap()
 }
 
 fn called(line: &Logged) -> Option<&Call> {

@@ -53,9 +53,14 @@ async fn drive(history: &History, plan: &Plan, cancel: &Cancel) -> Result<Report
     let mut run = history
         .prepared()
         .with_clock(Arc::new(TokioClock::start()))
-        .with_events(Arc::new(Ears(world.clone())))
-        .with_cancel(cancel.clone())
         .with_report_deadline(history.surroundings.deadline);
+    if history.way.is_heard {
+        run = run.with_events(Arc::new(Ears(world.clone())));
+    }
+    // What nobody hears, records or stops takes the shortest way from node to node.
+    if history.way.is_heard || history.way.is_recorded {
+        run = run.with_cancel(cancel.clone());
+    }
     if let Some(Cut::Patience(retries)) = plan.cut {
         run = run.with_backoff(Backoff { retries, ..history.backoff() });
     }

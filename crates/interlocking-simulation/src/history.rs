@@ -7,7 +7,7 @@ use crate::generate::Dice;
 use crate::graph::{Output, Simulated};
 use crate::journal::{Fault, Harsh};
 use crate::numbers::mix;
-use crate::plan::{Cut, FOREVER, Plan, Surroundings, Weather};
+use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
 use crate::world::{What, World};
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
@@ -28,6 +28,7 @@ pub(crate) struct History {
     pub(crate) journal: Arc<Harsh>,
     pub(crate) root: RunId,
     pub(crate) surroundings: Surroundings,
+    pub(crate) way: Way,
     /// Whether somebody has asked for the run's end.
     pub(crate) cancelled: bool,
     /// How executors were cut off.
@@ -57,7 +58,7 @@ pub(crate) struct Ended {
 /// # Errors
 ///
 /// Why it came to none.
-pub(crate) fn run(world: &Arc<World>, weather: Weather) -> Result<Ended, String> {
+pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ended, String> {
     let mut dice = Dice::new(mix(&[world.seed, 0xf0]));
     let surroundings = Surroundings::new(&mut dice, weather);
     let mut history = History {
@@ -65,6 +66,7 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather) -> Result<Ended, String>
         journal: Harsh::new(world.clone(), surroundings.by_name, surroundings.slow),
         root: "r".parse().map_err(|error| format!("{error}"))?,
         surroundings,
+        way,
         cancelled: false,
         cuts: Vec::new(),
         waits: 0,
@@ -103,10 +105,12 @@ impl History {
         let mut budgets = Budgets::unlimited();
         budgets.concurrency = self.surroundings.concurrency;
         budgets.calls = self.allowed.get(&self.world.executor()).copied();
-        Run::new(Simulated::<0> { world: self.world.clone() })
-            .with_id(self.root.clone())
-            .with_journal(self.journal.clone())
-            .with_agent_for_others(self.agent.clone())
+        let run = Run::new(Simulated::<0> { world: self.world.clone() }).with_id(self.root.clone());
+        let run = match self.way.is_recorded {
+            true => run.with_journal(self.journal.clone()),
+            false => run.without_journal(),
+        };
+        run.with_agent_for_others(self.agent.clone())
             .with_nudges(self.world.nudges())
             .with_budgets(budgets)
             .with_backoff(self.backoff())

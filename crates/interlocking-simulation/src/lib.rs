@@ -12,7 +12,7 @@
 //!   runs one by one. Each must be possible then, with the payloads that follow from what came before, and the last must be an
 //!   end that soundness allows: never a run that hangs, that is stuck, or that leaves a token behind. Nodes start the moment
 //!   that they can, nothing that is recorded is done again, and both weathers come to the same wherever nothing depends on
-//!   which of two things came first.
+//!   which of two things came first. Nor does it matter whether anybody hears of a run or records it.
 //! - **replayed**: the same seed does the same, line by line. `docs/simulation.md` has the commands.
 //!
 //! In reading order:

@@ -21,6 +21,25 @@ pub(crate) enum Weather {
     Foul,
 }
 
+/// How a run is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) is_recorded: bool,
+    /// Whether anybody hears its events.
+    pub(crate) is_heard: bool,
+}
+
+impl Way {
+    pub(crate) const USUAL: Self = Self { is_recorded: true, is_heard: true };
+
+    /// All but the usual one.
+    pub(crate) const OTHERS: [Self; 3] = [
+        Self { is_heard: false, ..Self::USUAL },
+        Self { is_recorded: false, ..Self::USUAL },
+        Self { is_recorded: false, is_heard: false },
+    ];
+}
+
 /// What cuts an executor off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {

@@ -4,7 +4,7 @@ use crate::checks::{Account, Compared, compare};
 use crate::counts::Counts;
 use crate::graph::set_nets;
 use crate::history;
-use crate::plan::Weather;
+use crate::plan::{Way, Weather};
 use crate::tables::tables;
 use crate::world::World;
 use interlocking_core::net::Net;
@@ -40,7 +40,7 @@ pub fn simulate(seed: u64) -> (Played, Result<(), String>) {
 
 fn weather(seed: u64, nets: [&'static Net; 2], weather: Weather, played: &mut Played) -> Result<Compared, String> {
     let world = Arc::new(World::new(seed, nets));
-    let ended = catch_unwind(AssertUnwindSafe(|| history::run(&world, weather)));
+    let ended = catch_unwind(AssertUnwindSafe(|| history::run(&world, weather, Way::USUAL)));
     let ended = ended.unwrap_or_else(|panic| Err(message(&*panic)));
     for line in world.logged() {
         played.trace += &format!("{line:?}\n");
@@ -53,6 +53,9 @@ fn weather(seed: u64, nets: [&'static Net; 2], weather: Weather, played: &mut Pl
         played.trace += &format!("{:?}\n", ended.report);
         let followed = account.check()?;
         played.counts.of(&followed);
+        if weather == Weather::Fair {
+            played.counts.add("unrecorded", followed.goes_the_same_in_every_way(&mut played.trace)?);
+        }
         Ok(Compared::of(&followed))
     });
     checked.map_err(|why| format!("{weather:?}: {why}"))

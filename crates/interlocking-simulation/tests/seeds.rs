@@ -17,10 +17,11 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 47] = [
+const HAPPENED: [(&str, usize); 48] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("compared", 300),
+    ("unrecorded", 300),
     ("cancelled", 200),
     ("exhausted", 200),
     ("remembered", 50),

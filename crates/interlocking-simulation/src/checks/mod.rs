@@ -4,6 +4,7 @@
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
 //! - `children`: maps are given what their children came to.
 //! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
+//! - `ways`: recorded or not, heard or not, it does the same.
 //! - `comparison`: cut off again and again, a run comes to what it comes to undisturbed.
 
 mod endings;
@@ -14,6 +15,7 @@ mod comparison;
 mod agents;
 mod turn;
 mod bills;
+mod ways;
 
 pub(crate) use bills::killed;
 pub(crate) use comparison::{Compared, compare};
