@@ -308,12 +308,8 @@ impl<G: Graph> Driver<G> {
         }
         let cancelled = matches!(outcome, Outcome::Cancelled);
         if let Err(error) = self.write_end(ended.then_some(Entry::Ended { failure, cancelled, output })).await {
-            outcome = match self.journal_failed(error) {
-                End::Halted(halt) => self.halted(halt),
-                End::Failed(failure) => Outcome::Failed(*failure),
-                End::Cancelled => Outcome::Cancelled,
-                End::LeftBehind => Outcome::Suspended,
-            };
+            let end = self.journal_failed(error);
+            outcome = self.outcome(Err(end)).0;
         }
         self.backstage().emit_ended(&outcome);
         outcome
