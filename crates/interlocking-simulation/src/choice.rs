@@ -1,5 +1,5 @@
 //! What each execution does: a function of the seed, its run, its node, its visit and its attempt, and of nothing else. So a
-//! run that was cut off does the same again.
+//! run that was cut off does the same again. What fails may be put right by the time that its run is retried.
 
 use crate::dialogue::{Dialogue, Must, nudges};
 use crate::generate::Dice;
@@ -34,6 +34,9 @@ pub(crate) struct Choice {
     /// A number of its own: what its tokens, its report, its question carry.
     pub(crate) number: u64,
 }
+
+/// How many in a hundred of those that were to fail go well once their run is retried.
+const MENDED: usize = 65;
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +91,8 @@ impl Temper {
     }
 }
 
-/// What `execution` of a run on `net` does.
-pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, execution: Execution) -> Choice {
+/// What `execution` of a run on `net` does, when that has been retried so often.
+pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, execution: Execution, retries: u32) -> Choice {
     let Execution { node, visit, attempt } = execution;
     let number = mix(&[seed, mix_text(run.as_str()), node.into(), visit.into(), attempt.into()]);
     let mut dice = Dice::new(number);
@@ -101,6 +104,8 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
         _ if row.timeout_ms.is_some() => Fate::TimesOut,
         _ => Fate::Fails,
     };
+    let is_mended = retries > 0 && Dice::new(mix(&[number, 0x4e7, retries.into()])).percent(MENDED);
+    let fate = if is_mended { Fate::Well } else { fate };
     let mut delay = || match dice.below(10) {
         0..3 => 0,
         9 => dice.below(800) as u64,

@@ -42,6 +42,10 @@ impl Counts {
         for oracle in followed.runs.values() {
             self.add("held up", usize::from(oracle.held_up));
             self.seen(oracle.seen);
+            let (retried, has_failed) = (oracle.seen.retried, matches!(oracle.ended, Some((Some(_), _))));
+            self.add("children retried", oracle.parent.as_ref().map_or(0, |_| retried));
+            self.add("failed when retried", usize::from(retried > 0 && has_failed));
+            self.add("finished when retried", usize::from(retried > 0 && oracle.exit.is_some()));
         }
         let ended = followed.account.ended;
         let history = &ended.history;
@@ -49,6 +53,7 @@ impl Counts {
         self.add("children", followed.runs.len().saturating_sub(1));
         self.add("waits", history.waits as usize);
         self.add("executors", history.world.executor() as usize);
+        self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
         self.add("log lines", followed.account.log.len());
         history.cuts.iter().for_each(|cut| self.add(cut_off(*cut), 1));
         self.add(ended_as(&ended.report.outcome), 1);
@@ -96,7 +101,7 @@ impl Counts {
 
     fn seen(&mut self, seen: Seen) {
         let Seen { outcomes, cancelled, exhausted, received, messages, redirects, answers, .. } = seen;
-        let Seen { remembered, advisory, once, sent, memories, resumed, sessions, spent, .. } = seen;
+        let Seen { remembered, advisory, once, sent, memories, resumed, sessions, spent, retried, .. } = seen;
         self.add("runs", 1);
         self.add("outcomes", outcomes);
         self.add("cancelled", cancelled);
@@ -111,9 +116,15 @@ impl Counts {
         self.add("sent", sent);
         self.add("memories", memories);
         self.add("resumed", resumed);
+        self.add("retried", retried);
         self.add("sessions", sessions);
         self.add("spent", spent);
     }
+}
+
+/// Whether somebody wished that a run ends that had failed.
+fn is_void_wish(line: &Logged) -> bool {
+    matches!(&line.what, What::Harness(text) if text.starts_with("somebody wishes"))
 }
 
 fn cut_off(cut: Cut) -> &'static str {

@@ -7,13 +7,14 @@ use crate::graph::set_nets;
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
 use crate::tables::tables;
-use crate::world::{Logged, What, World};
+use crate::world::{Lie, Logged, What, World};
 use interlocking_agents::{SessionId, SessionOp};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::net::Net;
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::Outcome;
 use interlocking_runtime::budget::UsedUp;
-use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record};
+use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record, ending};
 use std::sync::Arc;
 
 /// How many seeds each change is tried on.
@@ -23,7 +24,7 @@ const SEEDS: u64 = 40;
 type Change = fn(&mut Account<'_>) -> Option<()>;
 
 /// Each change, and how many of the seeds it must apply to at least.
-const CHANGES: [(&str, usize, Change); 20] = [
+const CHANGES: [(&str, usize, Change); 25] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
         root(account)?.remove(nth);
@@ -153,6 +154,50 @@ const CHANGES: [(&str, usize, Change); 20] = [
         call.open = limit as usize + 1;
         Some(())
     }),
+    ("a run is retried that has not failed", 10, |account| {
+        let records = root(account)?;
+        let last = records.last().filter(|last| last.entry.ending() == Some("finished"))?.clone();
+        records.push(Record { sequence: last.sequence + 1, entry: Entry::Retried { letters: 0 }, ..last });
+        Some(())
+    }),
+    ("a run goes on that has failed, and nobody retries it", 5, |account| {
+        let retried = retried(account)?;
+        root(account)?.remove(retried);
+        renumber(account)
+    }),
+    ("what failed is made as another visit when it is retried", 2, |account| {
+        let retried = retried(account)?;
+        let records = root(account)?;
+        let failure = records[..retried].iter().rev().find_map(|record| match &record.entry {
+            Entry::Ended { failure, .. } => failure.clone(),
+            _ => None,
+        })?;
+        records[retried..].iter_mut().find_map(|record| match &mut record.entry {
+            Entry::Outcome(outcome) if (&outcome.node, outcome.visit) == (&failure.node, failure.visit) => {
+                outcome.visit += 1;
+                Some(())
+            }
+            _ => None,
+        })
+    }),
+    ("what was finished before a retry is done again", 3, |account| {
+        let retried = retried(account)?;
+        let (_, done) = first(account, |_| true)?;
+        let records = root(account)?;
+        let again = Record { entry: Entry::Outcome(done), ..records[retried].clone() };
+        records.insert(retried + 2, again);
+        renumber(account)
+    }),
+    ("a handler that is done begins again with a retry", 3, |account| {
+        let retried = retried(account)? as u64;
+        let (_, done) = first(account, |outcome| outcome.node != EVENT)?;
+        let run = account.ended.history.root.clone();
+        let kept = |line: &Logged| matches!(&line.what, What::Kept { run: of, sequence } if *of == run && *sequence == retried);
+        let nth = account.log.iter().position(kept)?;
+        let begun = What::Begun { run: run.clone(), by: done.by(), restarts: 0 };
+        account.log.insert(nth + 1, Logged { what: begun, ..account.log[nth].clone() });
+        Some(())
+    }),
 ];
 
 #[test]
@@ -216,11 +261,111 @@ fn more_calls_than_there_may_be_are_refused() {
     assert!(bounded >= 5, "only {bounded} seeds used up their calls");
 }
 
+#[test]
+fn children_that_are_not_retried_with_their_parent_are_refused() {
+    let (mut late, mut alone) = (0, 0);
+    for seed in 0..10 * SEEDS {
+        let ended = in_weather(seed, Weather::Fair, None).unwrap();
+        let mut account = Account::of(&ended).unwrap();
+        if retried_too_late(&mut account).is_some() {
+            late += 1;
+            assert!(account.check().is_err(), "seed {seed} is accepted with a child that is retried after its parent");
+        }
+        let mut account = Account::of(&ended).unwrap();
+        if retried_alone(&mut account).is_some() {
+            alone += 1;
+            assert!(account.check().is_err(), "seed {seed} is accepted with a child that is retried by itself");
+        }
+    }
+    assert!(late >= 2 && alone >= 10, "only {late} seeds retried a child, and {alone} had one that failed");
+}
+
+/// A child is retried after its parent was.
+fn retried_too_late(account: &mut Account<'_>) -> Option<()> {
+    let root = account.ended.history.root.clone();
+    let is_retry = |run: &RunId, sequence: &u64| {
+        let record = account.records.get(run).and_then(|records| records.get(*sequence as usize));
+        record.is_some_and(|record| matches!(record.entry, Entry::Retried { .. }))
+    };
+    let kept = |line: &Logged, is_root: bool| match &line.what {
+        What::Kept { run, sequence } => (*run == root) == is_root && is_retry(run, sequence),
+        _ => false,
+    };
+    let child = account.log.iter().position(|line| kept(line, false))?;
+    let parent = child + account.log[child..].iter().position(|line| kept(line, true))?;
+    account.log[child..=parent].rotate_left(1);
+    Some(())
+}
+
+/// A child is retried that has failed, though its parent goes on.
+fn retried_alone(account: &mut Account<'_>) -> Option<()> {
+    let root = account.ended.history.root.clone();
+    let mut children = account.records.iter_mut().filter(|(run, _)| **run != root).map(|(_, records)| records);
+    let records = children.find(|records| records.last().is_some_and(|last| last.entry.ending() == Some("failed")))?;
+    let last = records.last()?.clone();
+    let retried = Record { sequence: last.sequence + 1, entry: Entry::Retried { letters: 0 }, ..last };
+    let (run, sequence) = (retried.run.clone(), retried.sequence);
+    records.push(retried);
+    let end = account.log.last()?.clone();
+    account.log.push(Logged { what: What::Kept { run, sequence }, ..end });
+    Some(())
+}
+
+#[test]
+fn a_journal_that_lies_to_who_retries_is_refused() {
+    let lies: [(&str, Lie); 3] = [
+        ("what a node took", |records| {
+            if ending(records) == Some("failed") {
+                let outcome = records.iter_mut().rev().find_map(|record| match &mut record.entry {
+                    Entry::Outcome(outcome) => Some(outcome),
+                    _ => None,
+                });
+                let tokens = outcome.into_iter().flat_map(|outcome| &mut outcome.tokens);
+                tokens.for_each(|token| token.payload = Payload::Json("7".into()));
+            }
+        }),
+        ("what a side effect gave", |records| {
+            if ending(records) == Some("failed") {
+                records.iter_mut().for_each(|record| {
+                    if let Entry::Once { value, .. } = &mut record.entry {
+                        *value = Payload::Json("7".into());
+                    }
+                });
+            }
+        }),
+        ("which session an agent was in", |records| {
+            if ending(records) == Some("failed") {
+                records.iter_mut().for_each(|record| {
+                    if let Entry::Session { session, .. } = &mut record.entry {
+                        *session = SessionId::new("another").unwrap();
+                    }
+                });
+            }
+        }),
+    ];
+    let is_retried = |seed: &u64| in_weather(*seed, Weather::Fair, None).unwrap().history.retries > 0;
+    let seeds: Vec<u64> = (0..10 * SEEDS).filter(is_retried).collect();
+    for (what, lie) in lies {
+        let mut refused = 0;
+        for seed in &seeds {
+            let ended = in_weather(*seed, Weather::Fair, Some(lie));
+            refused += usize::from(ended.and_then(|ended| Account::of(&ended)?.check().map(drop)).is_err());
+        }
+        assert!(refused >= 3, "only {refused} seeds are refused where the journal lies about {what}");
+    }
+}
+
 /// What a seed comes to in foul weather.
 fn ended(seed: u64) -> Ended {
+    in_weather(seed, Weather::Foul, None).unwrap()
+}
+
+fn in_weather(seed: u64, weather: Weather, lie: Option<Lie>) -> Result<Ended, String> {
     let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).unwrap())));
     set_nets(nets);
-    history::run(&Arc::new(World::new(seed, nets)), Weather::Foul, Way::USUAL).unwrap()
+    let mut world = World::new(seed, nets);
+    world.lie = lie;
+    history::run(&Arc::new(world), weather, Way::USUAL)
 }
 
 fn called(line: &Logged) -> Option<&Call> {
@@ -234,6 +379,11 @@ fn returned(line: &mut Logged) -> Option<&mut Returned> {
 /// The root's records.
 fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
     account.records.get_mut(&account.ended.history.root)
+}
+
+/// The position of the record that says first that the root was retried.
+fn retried(account: &mut Account<'_>) -> Option<usize> {
+    root(account)?.iter().position(|record| matches!(record.entry, Entry::Retried { .. }))
 }
 
 /// The position and the outcome of the first record of the root that this is true of.

@@ -68,7 +68,11 @@ async fn drive(history: &History, plan: &Plan, cancel: &Cancel) -> Result<Report
         run = run.awaiting_people();
     }
     let is_new = journal.kept.records(&history.root).is_empty();
-    if is_new { run.start(history.surroundings.entry).await } else { run.resume().await }
+    match () {
+        () if is_new => run.start(history.surroundings.entry).await,
+        () if history.is_to_be_retried() => run.retry().await,
+        () => run.resume().await,
+    }
 }
 
 /// Comes to its end when the process does.

@@ -12,7 +12,7 @@ use crate::world::{What, World};
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
-use interlocking_runtime::journal::{Entry, Journal, JournalError, Record};
+use interlocking_runtime::journal::{Entry, Journal, JournalError, Letter, LetterBody, Record, ending};
 use interlocking_runtime::{Backoff, Budgets, Outcome, Report, Run, StartError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,10 @@ use tokio::runtime::{Builder, Runtime};
 
 /// The most executors of one run; it waits for people with each, at times.
 const EXECUTORS: usize = 300;
+
+/// How often a run is retried at most, and how many in a hundred that have failed are.
+const RETRIES: u32 = 3;
+const RETRIED: usize = 75;
 
 /// A run, and all that is known of it.
 pub(crate) struct History {
@@ -43,6 +47,10 @@ pub(crate) struct History {
     pub(crate) settled: BTreeMap<u32, Option<UsedUp>>,
     /// By executor: how many calls there might be, those of earlier ones included.
     pub(crate) allowed: BTreeMap<u32, u32>,
+    /// How often somebody wants it retried.
+    pub(crate) retries: u32,
+    /// What it had come to when it failed first, and how much of the log there was then, if it was retried.
+    pub(crate) first: Option<(Report<Output>, usize)>,
 }
 
 /// A run that has ended.
@@ -74,14 +82,17 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
         bounded: false,
         settled: BTreeMap::new(),
         allowed: BTreeMap::new(),
+        retries: 0,
+        first: None,
     };
     let mut runtime = runtime();
     let mut posted = 0;
+    let mut is_same_process = false;
     for _ in 0..EXECUTORS {
         let plan = Plan::new(&mut dice, weather, history.cuts.len());
         history.cancelled |= plan.cancels.is_some();
         history.bounded |= matches!(plan.cut, Some(Cut::Calls(_) | Cut::Patience(_)));
-        if history.cuts.last() != Some(&Cut::Dropped) {
+        if !is_same_process {
             // A new process: what the last one had spawned is gone.
             runtime = self::runtime();
             history.agent = Simulant::new(world.clone());
@@ -91,7 +102,17 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
             history.allowed.insert(history.world.executor() + 1, made + more);
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
+        is_same_process = history.cuts.last() == Some(&Cut::Dropped);
         if let Some(report) = history.note(&plan, came)? {
+            if history.wants_retry(&report.outcome) {
+                // By whoever had run it, or by somebody else.
+                is_same_process = mix(&[world.seed, 0x5a3e, history.retries.into()]).is_multiple_of(2);
+                history.first.get_or_insert_with(|| (report, world.logged().len()));
+                if mix(&[world.seed, 0x401d, history.retries.into()]).is_multiple_of(3) {
+                    runtime.block_on(history.wish_too_late());
+                }
+                continue;
+            }
             let again = runtime.block_on(recall(&history));
             return Ok(Ended { history, report, again });
         }
@@ -179,8 +200,32 @@ impl History {
     }
 
     fn has_ended(&self) -> bool {
+        ending(&self.journal.kept.records(&self.root)).is_some()
+    }
+
+    /// Whether somebody wants the run retried that has come to this. It is the same in every weather.
+    fn wants_retry(&mut self, outcome: &Outcome<Output>) -> bool {
+        let mut dice = Dice::new(mix(&[self.world.seed, 0x4e7, self.retries.into()]));
+        let wants = self.way.is_recorded && self.retries < RETRIES && dice.percent(RETRIED);
+        let wants = wants && matches!(outcome, Outcome::Failed(_));
+        self.retries += u32::from(wants);
+        wants
+    }
+
+    /// Somebody wishes that the run ends when it has failed: that is void once it is retried.
+    async fn wish_too_late(&self) {
+        let letter = Letter { key: None, body: LetterBody::Cancel };
+        if self.journal.kept.post(&self.root, letter).await.is_ok() {
+            self.world.log(What::Harness("somebody wishes that it ends, which it has".to_owned()));
+        }
+    }
+
+    /// Whether it has failed, and was not retried as often as somebody wants. Who is stopped when it has begun to retry a run
+    /// retries it once more.
+    pub(crate) fn is_to_be_retried(&self) -> bool {
         let records = self.journal.kept.records(&self.root);
-        records.iter().any(|record| record.entry.ending().is_some())
+        let retries = records.iter().filter(|record| matches!(record.entry, Entry::Retried { .. })).count();
+        ending(&records) == Some("failed") && (retries as u32) < self.retries
     }
 }
 
@@ -206,5 +251,12 @@ async fn recall(history: &History) -> Result<Report<Output>, String> {
     history.world.log(What::Harness("it is resumed after its end".to_owned()));
     history.journal.set_fault(None);
     let resumed = tokio::time::timeout(FOREVER, history.prepared().resume()).await;
-    resumed.map_err(|_| "it hangs".to_owned())?.map_err(|error| error.to_string())
+    let report = resumed.map_err(|_| "it hangs".to_owned())?.map_err(|error| error.to_string())?;
+    if history.way.is_recorded && !matches!(report.outcome, Outcome::Failed(_)) {
+        match history.prepared().retry().await {
+            Err(StartError::NotFailed { .. }) => {}
+            other => return Err(format!("it has not failed, and retried it comes to {other:?}")),
+        }
+    }
+    Ok(report)
 }

@@ -109,8 +109,12 @@ impl Harsh {
             Entry::Asked { by, .. } => Some((record.run.clone(), by.clone())),
             _ => None,
         };
+        let is_retried = matches!(record.entry, Entry::Retried { .. });
         let (run, sequence) = (record.run.clone(), record.sequence);
         self.kept.append(record).await?;
+        if is_retried {
+            self.world.retried(&run);
+        }
         self.world.log(What::Kept { run, sequence });
         if let Some((run, by)) = asked {
             self.lock().open.insert((run.clone(), by.clone()), ());
@@ -211,6 +215,9 @@ impl Journal for Harsh {
 
     async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
         let mut records = self.kept.load(run).await?;
+        if let Some(lie) = self.world.lie {
+            lie(&mut records);
+        }
         if self.by_name {
             records.iter_mut().flat_map(|record| payloads(&mut record.entry)).for_each(|payload| self.name(payload));
         }

@@ -6,13 +6,14 @@
 //! - **random**, and a function of the seed alone: the graph of the run and that of its children, sound by the check that the
 //!   derive makes; how long each execution takes, how it ends and where it goes; what people answer, and when; messages; when
 //!   and how executors are cut off, and somebody asks for the run's end.
-//! - **executed**: the runtime, from `Run::start` and `Run::resume` to each node kind. Only the journal's storage, the handlers
+//! - **executed**: the runtime, from `Run::start`, `Run::resume` and `Run::retry` to each node kind. Only the journal's storage, the handlers
 //!   and the clock are the simulation's.
 //! - **required**: an oracle that knows the rules of runs, and neither the frontier nor the replay, follows the records of all
 //!   runs one by one. Each must be possible then, with the payloads that follow from what came before, and the last must be an
 //!   end that soundness allows: never a run that hangs, that is stuck, or that leaves a token behind. Nodes start the moment
-//!   that they can, nothing that is recorded is done again, and both weathers come to the same wherever nothing depends on
-//!   which of two things came first. Nor does it matter whether anybody hears of a run or records it.
+//!   that they can, nothing that is recorded is done again, a run that has failed goes on there when it is retried, and both
+//!   weathers come to the same wherever nothing depends on which of two things came first. Nor does it matter whether anybody
+//!   hears of a run or records it.
 //! - **replayed**: the same seed does the same, line by line. `docs/simulation.md` has the commands.
 //!
 //! In reading order:

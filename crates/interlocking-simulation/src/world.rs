@@ -11,7 +11,8 @@ use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::event::{Event, EventKind, EventSink, NodeRef};
-use interlocking_runtime::journal::By;
+use interlocking_runtime::journal::{By, Record};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
@@ -19,11 +20,15 @@ use tokio::time::Instant;
 /// The most lines of a log. Most have less than a hundred; those of runs that only a message can end have 20,000.
 const MOST_LINES: usize = 200_000;
 
+/// What a journal that lies makes of the records that it gives.
+pub(crate) type Lie = fn(&mut [Record]);
+
 /// What surrounds the runs of one seed in one weather.
 pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) temper: Temper,
     pub(crate) nets: [&'static Net; 2],
+    pub(crate) lie: Option<Lie>,
     moving: Mutex<Moving>,
     minds: Mutex<Minds>,
 }
@@ -33,6 +38,8 @@ struct Moving {
     executor: u32,
     epoch: Instant,
     effects: u64,
+    /// By run: how often it has been retried.
+    retries: BTreeMap<RunId, u32>,
     log: Vec<Logged>,
 }
 
@@ -94,8 +101,9 @@ pub(crate) struct Gathered {
 
 impl World {
     pub(crate) fn new(seed: u64, nets: [&'static Net; 2]) -> Self {
-        let moving = Moving { executor: 0, epoch: Instant::now(), effects: 0, log: Vec::new() };
-        Self { seed, temper: Temper::of(seed), nets, moving: Mutex::new(moving), minds: Mutex::default() }
+        let moving =
+            Moving { executor: 0, epoch: Instant::now(), effects: 0, retries: BTreeMap::new(), log: Vec::new() };
+        Self { seed, temper: Temper::of(seed), nets, lie: None, moving: Mutex::new(moving), minds: Mutex::default() }
     }
 
     /// A new executor takes over. Must be called inside its runtime.
@@ -116,9 +124,20 @@ impl World {
         self.nets[level].node_named(EVENT).is_some()
     }
 
-    /// What an execution of a run at `level` does.
+    /// A run goes on that had failed.
+    pub(crate) fn retried(&self, run: &RunId) {
+        *self.lock().retries.entry(run.clone()).or_default() += 1;
+    }
+
+    /// What an execution of a run at `level` does now.
     pub(crate) fn choice(&self, level: usize, run: &RunId, execution: Execution) -> Choice {
-        choice(self.seed, self.temper, self.nets[level], run, execution)
+        let retries = self.lock().retries.get(run).copied().unwrap_or_default();
+        self.choice_after(level, run, execution, retries)
+    }
+
+    /// What it does when the run has been retried so often.
+    pub(crate) fn choice_after(&self, level: usize, run: &RunId, execution: Execution, retries: u32) -> Choice {
+        choice(self.seed, self.temper, self.nets[level], run, execution, retries)
     }
 
     /// What whoever asks the agent does.

@@ -17,7 +17,7 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 48] = [
+const HAPPENED: [(&str, usize); 53] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("compared", 300),
@@ -34,6 +34,11 @@ const HAPPENED: [(&str, usize); 48] = [
     ("effects", 1_000),
     ("memories", 500),
     ("resumed", 1_000),
+    ("retried", 250),
+    ("children retried", 10),
+    ("finished when retried", 50),
+    ("failed when retried", 50),
+    ("void wishes", 50),
     ("late reports", 2),
     ("process ends", 100),
     ("future dropped", 50),
@@ -42,7 +47,7 @@ const HAPPENED: [(&str, usize); 48] = [
     ("ends before a record", 50),
     ("ends after a record", 50),
     ("finished", 1_000),
-    ("failed", 50),
+    ("failed", 20),
     ("failed by a bound", 50),
     ("panicked", 10),
     ("timed out", 4),

@@ -60,19 +60,21 @@ impl Followed<'_> {
         made
     }
 
-    /// What is recorded, and by which executor.
+    /// What is recorded, by the executor that asked: what is late may be recorded while the next one runs in its process.
     fn recorded(&self) -> Bills<'_> {
-        let mut executors = BTreeMap::new();
+        let records = self.account.records.values().flatten();
+        let records: BTreeMap<_, _> = records.map(|record| ((&record.run, record.sequence), record)).collect();
+        let (mut recorded, mut callers) = (Bills::new(), BTreeMap::new());
         for line in &self.account.log {
-            if let What::Kept { run, sequence } = &line.what {
-                executors.insert((run, *sequence), line.executor);
-            }
-        }
-        let mut recorded = Bills::new();
-        for record in self.account.records.values().flatten() {
-            let Some(executor) = executors.get(&(&record.run, record.sequence)) else { continue };
-            if let Some(by) = by(record) {
-                *recorded.entry((*executor, &record.run, by)).or_default() += spent(&record.entry);
+            match &line.what {
+                What::Asks { run, by, .. } => drop(callers.insert((run, by.clone()), line.executor)),
+                What::Kept { run, sequence } => {
+                    let Some(record) = records.get(&(run, *sequence)) else { continue };
+                    let Some(by) = by(record) else { continue };
+                    let caller = callers.get(&(run, by.clone())).copied().unwrap_or(line.executor);
+                    *recorded.entry((caller, run, by)).or_default() += spent(&record.entry);
+                }
+                _ => {}
             }
         }
         recorded
@@ -122,7 +124,7 @@ impl Followed<'_> {
     fn reported(&self) -> Result<(), String> {
         let (ended, kept) = (self.account.ended, self.places());
         let root = self.account.records.get(&ended.history.root).map(Vec::as_slice).unwrap_or_default();
-        let end = root.iter().find(|record| record.entry.ending().is_some());
+        let end = root.iter().rfind(|record| record.entry.ending().is_some());
         let end = end.and_then(|record| kept.get(&(&record.run, record.sequence))).map_or(usize::MAX, |(at, _)| *at);
         let killed: Usage = self.killed().into_iter().map(|_| CUT_OFF).sum();
         let (mut all, mut late, mut possible) = (killed, Vec::new(), vec![killed]);

@@ -3,6 +3,7 @@
 //! - `endings`: a run ends as its records say; taken up again, it says the same.
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
 //! - `children`: maps are given what their children came to.
+//! - `retries`: who is retried with a run that had failed.
 //! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
 //! - `ways`: recorded or not, heard or not, it does the same.
 //! - `comparison`: cut off again and again, a run comes to what it comes to undisturbed.
@@ -16,6 +17,7 @@ mod agents;
 mod turn;
 mod bills;
 mod ways;
+mod retries;
 
 pub(crate) use bills::killed;
 pub(crate) use comparison::{Compared, compare};
@@ -79,6 +81,7 @@ impl<'e> Account<'e> {
         let followed = Followed { account: self, gathered, runs };
         followed.ends()?;
         followed.children()?;
+        followed.retries()?;
         followed.starts()?;
         followed.effects()?;
         followed.messages()?;

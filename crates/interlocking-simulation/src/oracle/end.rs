@@ -9,12 +9,21 @@ use interlocking_core::table::{NodeKind, Visits};
 use interlocking_runtime::journal::By;
 
 impl Oracle<'_> {
-    pub(super) fn end(&mut self, failure: Option<&Failure>, cancelled: bool, facts: &Facts<'_>) -> Result<(), String> {
+    pub(super) fn end(
+        &mut self,
+        sequence: u64,
+        failure: Option<&Failure>,
+        cancelled: bool,
+        facts: &Facts<'_>,
+    ) -> Result<(), String> {
         match (failure, cancelled) {
             (None, true) => self.raced = Some("it was cancelled".to_owned()),
             (None, false) if self.exit.is_some() => {}
             (None, false) => return Err("the run finishes, and nothing has come to its exit".to_owned()),
             (Some(failure), _) => self.failed(failure, facts)?,
+        }
+        if failure.is_some() || cancelled {
+            self.stopped.insert(sequence, self.running.values().map(|(execution, _)| *execution).collect());
         }
         self.ended = Some((failure.cloned(), cancelled));
         Ok(())

@@ -45,6 +45,8 @@ pub(crate) struct Oracle<'w> {
     /// The last letter that was taken up.
     letters: u64,
     pub(crate) parent: Option<RunId>,
+    /// By record that says that it failed, or was cancelled: what was at work then.
+    pub(crate) stopped: BTreeMap<u64, Vec<Execution>>,
     /// What was asked, and the answer to it.
     asked: BTreeMap<By, Option<u64>>,
     /// The side effects that are recorded: node, visit, name.
@@ -111,6 +113,7 @@ pub(crate) struct Seen {
     pub(crate) sent: usize,
     pub(crate) memories: usize,
     pub(crate) resumed: usize,
+    pub(crate) retried: usize,
     pub(crate) sessions: usize,
     pub(crate) spent: usize,
 }
@@ -147,6 +150,7 @@ impl<'w> Oracle<'w> {
             mailbox: VecDeque::new(),
             letters: 0,
             parent: None,
+            stopped: BTreeMap::new(),
             asked: BTreeMap::new(),
             once: BTreeSet::new(),
             beside: BTreeMap::new(),
@@ -191,7 +195,7 @@ impl<'w> Oracle<'w> {
     }
 
     fn choice(&self, execution: Execution) -> Choice {
-        self.world.choice(self.level, &self.run, execution)
+        self.world.choice_after(self.level, &self.run, execution, self.seen.retried as u32)
     }
 }
 

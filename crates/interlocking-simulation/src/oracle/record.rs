@@ -5,7 +5,7 @@ use crate::numbers::question;
 use interlocking_core::frontier::Execution;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
-use interlocking_runtime::journal::{By, Entry, Origin, Payload, Record};
+use interlocking_runtime::journal::{By, Entry, LetterBody, Origin, Payload, Posted, Record};
 use std::collections::BTreeSet;
 
 impl Oracle<'_> {
@@ -30,7 +30,7 @@ impl Oracle<'_> {
                 self.begin_again(record.sequence);
                 Ok(())
             }
-            Entry::Retried { .. } => self.retry(),
+            Entry::Retried { letters } => self.retry(*letters, facts),
             Entry::Session { by, agent, session } => self.session(by, agent, session, facts),
             Entry::Spent { by, calls } => self.spent(by, calls),
             Entry::Once { by, name, .. } => self.effect(by, name),
@@ -42,7 +42,7 @@ impl Oracle<'_> {
                 let execution = self.execution(by)?;
                 self.report(by, execution, report.as_ref(), failure.as_ref(), facts)
             }
-            Entry::Ended { failure, cancelled, .. } => self.end(failure.as_ref(), *cancelled, facts),
+            Entry::Ended { failure, cancelled, .. } => self.end(record.sequence, failure.as_ref(), *cancelled, facts),
         }
     }
 
@@ -63,12 +63,23 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// The end is none, if it was a failure; an event node that failed handles its message as the same visit.
-    fn retry(&mut self) -> Result<(), String> {
-        let Some((Some(failure), _)) = self.ended.take() else {
-            return Err("it is retried, and had not failed".to_owned());
+    /// The end is none, if it was a failure, or that of a child which ended with its parent and not by somebody's wish; an event
+    /// node that failed handles its message as the same visit.
+    fn retry(&mut self, letters: u64, facts: &Facts<'_>) -> Result<(), String> {
+        let is_cancel = |posted: &Posted| posted.letter.body == LetterBody::Cancel;
+        let may_have_ended_with_its_parent = self.parent.is_some() && !facts.letters.iter().any(is_cancel);
+        let failure = match self.ended.take() {
+            Some((Some(failure), _)) => Some(failure),
+            Some((None, true)) if may_have_ended_with_its_parent => None,
+            other => return Err(format!("it is retried, and had not failed: {other:?}")),
         };
-        if let Some(node) = self.net.node_named(&failure.node)
+        let last = facts.letters.last().map_or(0, |posted| posted.number);
+        if !(self.letters..=last).contains(&letters) {
+            return Err(format!("it is retried after letter {letters}, between {} and {last}", self.letters));
+        }
+        self.seen.retried += 1;
+        if let Some(failure) = failure
+            && let Some(node) = self.net.node_named(&failure.node)
             && self.net.row(node).kind == NodeKind::Event
         {
             self.counts[usize::from(node)] = (failure.visit - 1, 1);

@@ -1,0 +1,62 @@
+//! Retries: with a run go on the child runs of what was at work when it failed, and no others.
+
+use super::Followed;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{Entry, Origin, Record, ending};
+use std::collections::BTreeMap;
+
+/// By record: where in the log it was kept.
+type Places<'a> = BTreeMap<(&'a RunId, u64), usize>;
+
+impl Followed<'_> {
+    /// When a run is retried, the children that its map nodes were at are too: those that failed, and those that ended with it.
+    /// Their records come first, so that whoever is stopped amid this can begin once more.
+    pub(super) fn retries(&self) -> Result<(), String> {
+        let kept = self.kept()?.records;
+        for (child, records) in &self.account.records {
+            let Some(Entry::Started { origin: Some(origin), .. }) = records.first().map(|record| &record.entry) else {
+                continue;
+            };
+            let Origin::Child { parent, .. } = origin else { continue };
+            for at in retried(&self.account.records[parent], &kept) {
+                let stands = ending(before(records, at, &kept));
+                if self.was_at_work(origin, at, &kept) && matches!(stands, Some("failed" | "cancelled")) {
+                    return Err(format!("{parent} is retried, and its child {child} is not"));
+                }
+            }
+            for at in retried(records, &kept) {
+                if !self.was_at_work(origin, at, &kept) {
+                    return Err(format!("{child} is retried, and the map node of its parent {parent} had not failed"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the parent of a child had stopped before this line of the log, and its map node with it.
+    fn was_at_work(&self, origin: &Origin, at: usize, kept: &Places<'_>) -> bool {
+        let Origin::Child { parent, node, visit, attempt, .. } = origin else { return false };
+        let records = before(&self.account.records[parent], at, kept);
+        let stands = records.iter().rfind(|it| it.entry.ending().is_some() || is_retry(it));
+        let at_work = stands.and_then(|record| self.runs.get(parent)?.stopped.get(&record.sequence));
+        at_work.into_iter().flatten().any(|execution| {
+            let name = self.account.net(parent).name(execution.node);
+            (name, execution.visit, execution.attempt) == (node.as_str(), *visit, *attempt)
+        })
+    }
+}
+
+fn is_retry(record: &Record) -> bool {
+    matches!(record.entry, Entry::Retried { .. })
+}
+
+/// The lines of the log at which a run was retried.
+fn retried(records: &[Record], kept: &Places<'_>) -> Vec<usize> {
+    records.iter().filter(|it| is_retry(it)).filter_map(|it| kept.get(&(&it.run, it.sequence)).copied()).collect()
+}
+
+/// The records of a run that were kept before this line of the log.
+fn before<'r>(records: &'r [Record], at: usize, kept: &Places<'_>) -> &'r [Record] {
+    let count = records.iter().take_while(|it| kept.get(&(&it.run, it.sequence)).is_some_and(|place| *place < at));
+    &records[..count.count()]
+}
