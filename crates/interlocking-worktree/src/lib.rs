@@ -56,7 +56,7 @@
 //! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Run::reset_worktree`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
 //! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
 //! | the life of a run's worktrees: setup, cleanup, keeping, orphans | [`Yard`], [`Run`], [`Orphan`] |
-//! | after a process of ours was killed | every operation mends; [`Repository::mend`] does nothing else |
+//! | after a process of ours was killed | every operation recovers; [`Repository::recover`] does nothing else |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
 //! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
 //! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
@@ -73,7 +73,7 @@
 //!   what is not sound is [`Refused`], which [`GitError::reason`] gives.
 //! - **Its own place.** Names of branches and paths are checked types. Worktrees cannot be created inside the
 //!   repository, a worktree whose `.git` file was rewritten is not touched, symbolic links are not followed out of it.
-//! - **Killed processes.** What one leaves is mended by the next operation: see `docs/worktrees.md`. Locks of other
+//! - **Killed processes.** What one leaves is recovered by the next operation: see `docs/worktrees.md`. Locks of other
 //!   programs are respected.
 //! - **Threads.** [`Repository`] and [`Worktree`] are `Send + Sync` and cheap to clone. Registering and removing is
 //!   done one at a time, across processes too (a lock file in `.git/interlocking`); files are written in parallel.
@@ -125,141 +125,65 @@
 #[cfg(not(unix))]
 compile_error!("files of a working tree are reached through directory descriptors, which this crate has on Unix alone");
 
-mod git_error;
-mod untrusted;
-mod id;
-mod name;
-mod path;
-mod signature;
-
-mod step;
-mod directory;
-mod entries;
-mod ours;
-mod with_directory;
-mod held;
-mod registration;
-mod note;
-mod objects;
-mod lock_file;
-mod trash;
-mod mend;
-mod mend_entries;
-mod current;
+mod values;
+mod filesystem;
 mod repository;
-mod worktree;
-
-mod new_branch;
-mod register;
-mod create;
-mod make;
-mod strip;
-mod pristine;
-mod pristine_note;
-mod item;
-mod owned;
+mod status;
+mod commits;
+mod checkout;
+mod recovery;
+mod worktrees;
+mod merges;
+mod clones;
 mod pool;
-mod setup;
-mod listed;
-mod yard;
-mod run;
-mod orphan;
-mod list;
-mod lock;
-mod remove;
-mod prune;
-mod repair;
+mod runs;
+mod untrusted;
 
-mod change;
-mod index;
-mod survey;
-mod untouched;
-mod untracked;
-mod ignores;
-mod examine;
-mod snapshot;
-mod commit;
-mod message;
-
-mod reference_file;
-mod references;
-mod between;
-mod attributes;
-mod files;
-mod discard;
-mod switch;
-mod reset;
-mod unlock;
-mod branch;
-mod rename;
-
-mod finding;
-mod place;
-
-mod conflict;
-mod prompt;
-mod settle;
-mod compute;
-mod integrate;
-mod rebase;
-mod onto;
-
-mod pack;
-mod clone_settings;
-mod clone_making;
-mod clone;
-mod export;
-mod take_in;
-mod remove_clone;
-
-mod diff;
-mod history;
-mod unified;
-
-pub use branch::{ArchiveError, DeleteBranchError, FastForwardError};
-pub use change::{Change, ChangeKind};
-pub use clone::{CreateCloneError, OpenCloneError};
-pub use commit::{CommitError, MessageError};
-pub use conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renamed};
-pub use create::CreateError;
-pub use diff::{FileChange, FileChangeKind};
-pub use export::{ClonedCommits, ExportError, FetchError};
-pub use finding::Finding;
-pub use git_error::GitError;
-pub use history::{CommitRecord, Person, ResolveError};
-pub use id::{BlobId, CommitId, ObjectIdError};
-pub use integrate::{CherryPickError, MergeError};
-pub use list::{OpenWorktreeError, WorktreeEntry};
-pub use listed::CopyError;
-pub use lock::LockError;
-pub use message::{Message, TrailerError};
-pub use name::{ArchiveName, BranchName, NameError, NameRule};
-pub use new_branch::{CreateBranchError, MoveBranchError};
-pub use orphan::Orphan;
-pub use path::{PathError, PathRule, RepositoryPath};
-pub use place::Place;
+pub use checkout::reset::ResetError;
+pub use checkout::switch::SwitchError;
+pub use checkout::unlock::UnlockError;
+pub use clones::clone::{CreateCloneError, OpenCloneError};
+pub use clones::export::{ClonedCommits, ExportError, FetchError};
+pub use clones::import::TakeInError;
+pub use clones::remove::RemoveCloneError;
+pub use commits::commit::{CommitError, MessageError};
+pub use commits::message::{Message, TrailerError};
+pub use merges::conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renamed};
+pub use merges::integrate::{CherryPickError, MergeError};
+pub use merges::rebase::RebaseError;
 pub use pool::{Pool, PoolError, Retired};
-pub use prune::{PruneError, Pruned};
-pub use rebase::RebaseError;
-pub use remove::{Discarded, Force, RemoveError};
-pub use remove_clone::RemoveCloneError;
-pub use rename::RenameBranchError;
-pub use repair::{RepairError, Repaired, WrongLink};
+pub use repository::branch::{ArchiveError, DeleteBranchError, FastForwardError};
+pub use repository::create_branch::{CreateBranchError, MoveBranchError};
+pub use repository::history::{CommitRecord, Person, ResolveError};
+pub use repository::rename_branch::RenameBranchError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
-pub use reset::ResetError;
-pub use run::{Run, RunEnd, RunOutcome};
-pub use setup::{Setup, SetupError};
-pub use signature::{Signature, SignatureError};
-pub use switch::SwitchError;
-pub use take_in::TakeInError;
-pub use unlock::UnlockError;
+pub use runs::copied_files::CopyError;
+pub use runs::orphan::Orphan;
+pub use runs::run::{Run, RunEnd, RunOutcome};
+pub use runs::setup::{Setup, SetupError};
+pub use runs::yard::{Keep, PlaceName, Yard, YardError, YardSettings};
+pub use status::change::{Change, ChangeKind};
+pub use status::diff::{FileChange, FileChangeKind};
 pub use untrusted::{Limits, Refused};
-pub use worktree::{LargeFile, Worktree, WorktreeError};
-pub use yard::{Keep, PlaceName, Yard, YardError, YardSettings};
+pub use values::git_error::GitError;
+pub use values::id::{BlobId, CommitId, ObjectIdError};
+pub use values::name::{ArchiveName, BranchName, NameError, NameRule};
+pub use values::path::{PathError, PathRule, RepositoryPath};
+pub use values::signature::{Signature, SignatureError};
+pub use values::worktree_error::{LargeFile, WorktreeError};
+pub use worktrees::finding::Finding;
+pub use worktrees::list::{OpenWorktreeError, WorktreeEntry};
+pub use worktrees::lock::LockError;
+pub use worktrees::new_worktree::CreateError;
+pub use worktrees::place::Place;
+pub use worktrees::prune::{PruneError, Pruned};
+pub use worktrees::remove::{Discarded, Force, RemoveError};
+pub use worktrees::repair::{RepairError, Repaired, WrongLink};
+pub use worktrees::worktree::Worktree;
 
 #[cfg(feature = "steps")]
 #[doc(hidden)]
-pub use step::{kill_at, reached_steps};
+pub use recovery::step::{kill_at, reached_steps};
 
 /// The example in the documentation is compiled.
 #[cfg(doctest)]

@@ -10,9 +10,9 @@ use std::{
 };
 
 use crate::{
-    git_error::{Doing as _, GitError},
-    ours,
+    filesystem::own_paths,
     untrusted::{Limits, Refused},
+    values::git_error::{Doing as _, GitError},
 };
 
 /// What is read, by kind.
@@ -27,9 +27,9 @@ pub(crate) enum Kind {
     /// Ignore rules and attributes.
     Rules(Limits),
     Index(Limits),
-    /// A [note](crate::note) of what is under way.
+    /// A [note](crate::recovery::intent_log) of what is under way.
     Note,
-    /// A [note](crate::pristine) of what was written into a worktree.
+    /// A [note](crate::pool::written_files) of what was written into a worktree.
     Pristine(Limits),
     /// The commits at which a history ends.
     Shallow(Limits),
@@ -134,7 +134,7 @@ pub(crate) fn write_anew(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> 
     let path = path.as_ref();
     let mut file = match create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            ours::remove_file(path)?;
+            own_paths::remove_file(path)?;
             create_new(path)?
         }
         created => created?,

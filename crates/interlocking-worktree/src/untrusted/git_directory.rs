@@ -8,12 +8,12 @@ use std::{
 use gix::bstr::ByteSlice as _;
 
 use crate::{
-    git_error::{Doing as _, GitError},
     untrusted::{
         Limits, Refused,
         file::{self, Kind},
     },
-    worktree::WorktreeError,
+    values::git_error::{Doing as _, GitError},
+    values::worktree_error::WorktreeError,
 };
 
 /// Files by which a clone's git directory leads to another one, or to objects elsewhere.

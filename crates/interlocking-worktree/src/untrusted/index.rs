@@ -16,13 +16,13 @@ use gix::{
 };
 
 use crate::{
-    git_error::GitError,
     untrusted::{
         Limits, Refused,
         file::{self, Contents, Kind},
         known_index::{self, KnownIndex},
         path,
     },
+    values::git_error::GitError,
 };
 
 /// The bytes before the first entry.

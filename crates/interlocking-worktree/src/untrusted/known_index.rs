@@ -12,7 +12,7 @@ use std::{
 
 use gix::{ObjectId, index::State};
 
-use crate::{index::tree_of, untrusted::Limits};
+use crate::{status::index_tree::tree_of, untrusted::Limits};
 
 /// The most bytes of files that are kept; what was decoded from them is about as large. Those that were used last stay.
 const MOST: usize = 16 << 20;

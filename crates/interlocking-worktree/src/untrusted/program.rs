@@ -7,7 +7,7 @@ use std::{ffi::OsStr, path::Path};
 
 use gix::bstr::ByteSlice as _;
 
-use crate::{git_error::GitError, untrusted::Refused};
+use crate::{untrusted::Refused, values::git_error::GitError};
 
 /// The settings that name programs which run on files.
 const SETTINGS: [(&str, &[&str]); 2] = [("filter", &["clean", "smudge", "process"]), ("merge", &["driver"])];

@@ -29,7 +29,7 @@ pub enum Refused {
         limit: &'static str,
     },
     /// A small file of git's, or of ours, is larger than any such file is.
-    #[error("{} has {bytes} bytes, where {most} are plenty: delete it, or mend it by hand", path.display())]
+    #[error("{} has {bytes} bytes, where {most} are plenty: delete it, or repair it by hand", path.display())]
     Oversized {
         /// Where.
         path: PathBuf,

@@ -19,8 +19,8 @@ use gix::{
 };
 
 use crate::{
-    git_error::{Doing as _, GitError},
     untrusted::{Limits, Refused, path},
+    values::git_error::{Doing as _, GitError},
 };
 
 /// What a tree comes to with all that is below it.

@@ -1,5 +1,5 @@
 //! A process that is killed, as by `kill -9`, at every step of every operation: git accepts what it leaves, and the next
-//! call mends it.
+//! call recovers it.
 
 use std::{
     collections::BTreeSet,
@@ -74,7 +74,7 @@ impl Scene {
         start("kills::victim", &self.place.project(), &orders)
     }
 
-    /// Right after the kill, with nothing mended.
+    /// Right after the kill, with nothing recovered.
     fn assert_git_accepts(&self, context: &str) {
         let project = self.place.project();
         let commands: [&[&str]; 3] =
@@ -195,7 +195,7 @@ fn at_every_step(operation: &str) {
         assert_eq!(status.signal(), Some(9), "{operation}, step {steps}");
         let context = format!("{operation}, killed at step {steps}");
         scene.assert_git_accepts(&context);
-        // Any call of ours mends.
+        // Any call of ours recovers.
         scene.place.repository.worktrees().unwrap();
         pool_of(&scene.place.repository, &scene.place.project());
         scene.assert_mended(&context);
@@ -274,7 +274,7 @@ fn at_any_moment_while_main_is_advanced() {
         let theirs = format!("part{}/file{}.txt", round % 10, round);
         write(&place.project().join(&theirs), "the user's\n");
 
-        place.repository.mend().unwrap();
+        place.repository.recover().unwrap();
         assert!(!lock.exists());
         assert_eq!(std::fs::read_to_string(place.project().join(&theirs)).unwrap(), "the user's\n");
         assert_eq!(std::fs::read_to_string(place.project().join("untracked.txt")).unwrap(), "mine\n");
@@ -304,7 +304,7 @@ fn a_lock_of_somebody_elses_is_respected() {
     assert!(lock.exists(), "killed at step {steps}");
     std::fs::remove_file(&lock).unwrap();
     write(&lock, "theirs");
-    scene.place.repository.mend().unwrap();
+    scene.place.repository.recover().unwrap();
     assert_eq!(std::fs::read_to_string(&lock).unwrap(), "theirs");
     let refused = scene.place.repository.fast_forward(&branch("main"), side, main).unwrap_err();
     assert!(refused.to_string().contains("index.lock"), "{refused}");

@@ -1,0 +1,8 @@
+//! The files of a working tree, taken to another state.
+
+pub(crate) mod discard;
+pub(crate) mod files;
+pub(crate) mod index_between;
+pub(crate) mod reset;
+pub(crate) mod switch;
+pub(crate) mod unlock;

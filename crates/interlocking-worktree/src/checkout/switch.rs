@@ -1,0 +1,282 @@
+//! Moving a working tree from one commit to another: files, index and HEAD together.
+//!
+//! gix checks out into a directory but deletes nothing there, so that part is here. The order is: lock the index,
+//! look, refuse what must be refused, lock the reference with its old value compared, change files, move the
+//! reference, put the index in place. Until files are changed nothing has happened.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    path::{Path, PathBuf},
+};
+
+use gix::{
+    ObjectId,
+    bstr::{BStr, BString, ByteSlice as _},
+    index::entry::Mode,
+};
+
+use crate::{
+    checkout::{
+        discard::discard,
+        files::change_files,
+        index_between::{Between, between},
+    },
+    filesystem::{
+        directory::{Directory, Kind, split},
+        entries::for_each_entry,
+    },
+    recovery::{intent_log::Intent, step},
+    repository::references::{Move, MoveError},
+    status::{
+        change::Change,
+        index,
+        index_lock::{self, IndexLock},
+        survey::{Survey, head_tree},
+        unchanged::DEEPEST,
+    },
+    values::worktree_error::WorktreeError,
+    values::{
+        git_error::{Doing as _, GitError, Listed},
+        id::CommitId,
+        path::RepositoryPath,
+    },
+};
+
+/// What to do with what is not committed.
+#[derive(Clone, Copy)]
+pub(crate) enum Uncommitted<'a> {
+    /// Refuse changes to tracked files, and untracked files in the way; leave other untracked files alone.
+    Refuse,
+    /// Discard changes, untracked files and ignored ones, but for what is at these paths.
+    Discard { spared: &'a [RepositoryPath] },
+}
+
+/// What changes in the working tree.
+enum Plan<'a> {
+    /// What was committed.
+    Change {
+        /// In the new commit, and other than on disk.
+        write: HashSet<BString>,
+        /// On disk, and not in the new commit.
+        delete: Vec<BString>,
+    },
+    /// Everything that is not in the new commit.
+    Discard { spared: &'a [RepositoryPath] },
+}
+
+/// A working tree could not be moved to another commit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SwitchError {
+    /// There are uncommitted changes. Nothing was changed.
+    #[error("{} has uncommitted changes: {}; commit or discard them", path.display(), Listed(changes))]
+    Dirty {
+        /// The worktree.
+        path: PathBuf,
+        /// The changes to tracked files.
+        changes: Vec<Change>,
+    },
+    /// Untracked or ignored files are where files of the new commit must go. Nothing was changed.
+    #[error("untracked files in {} would be overwritten: {}; move them away", path.display(), Listed(paths))]
+    InTheWay {
+        /// The worktree.
+        path: PathBuf,
+        /// The files in the way.
+        paths: Vec<RepositoryPath>,
+    },
+    /// The branch was moved by somebody else in the meantime. Nothing was changed.
+    #[error("the branch moved in the meantime: expected {expected}, found {found:?}")]
+    Moved {
+        /// The commit it was at.
+        expected: CommitId,
+        /// The commit it is at.
+        found: Option<CommitId>,
+    },
+    /// Files could not be written. The branch has not moved.
+    #[error("{} could not be updated: {cause}; {}", path.display(), if *restored { "its files are as before" } else { "its files are part old, part new" })]
+    Files {
+        /// The worktree.
+        path: PathBuf,
+        /// What failed.
+        cause: GitError,
+        /// Whether the files are as before.
+        restored: bool,
+    },
+    /// The worktree is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A checked move, with the index locked.
+pub(crate) struct Switch<'git> {
+    git: &'git gix::Repository,
+    root: PathBuf,
+    lock: IndexLock,
+    old: gix::index::File,
+    new: gix::index::File,
+    plan: Plan<'git>,
+    new_tree: ObjectId,
+}
+
+impl<'git> Switch<'git> {
+    /// Locks the index, looks, and refuses what must be refused.
+    pub(crate) fn prepare(
+        git: &'git gix::Repository,
+        is_linked: bool,
+        new_tree: ObjectId,
+        uncommitted: Uncommitted<'git>,
+    ) -> Result<Self, SwitchError> {
+        let root = git.workdir().ok_or_else(|| GitError::new("updating files", "the repository is bare"))?.to_owned();
+        let lock = index_lock::lock(git)?;
+        if let Uncommitted::Discard { spared } = uncommitted {
+            let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
+            // It is about to be replaced. One that cannot be read says of no file what it is.
+            let none = |_| gix::index::File::from_state(gix::index::State::new(git.object_hash()), git.index_path());
+            let old = index::read(git, is_linked).unwrap_or_else(none);
+            return Ok(Self { git, root, lock, old, new, plan: Plan::Discard { spared }, new_tree });
+        }
+        // Untracked files matter only where something must be written.
+        let survey = Survey::of_tracked(git, is_linked)?;
+        let changes = survey.tracked_changes();
+        if !changes.is_empty() {
+            return Err(SwitchError::Dirty { path: root, changes });
+        }
+        // What git tracks is as HEAD has it, so nothing needs to be read but what differs from that.
+        let old_tree = head_tree(git)?;
+        let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
+        let old = &survey.index;
+        // A submodule's files are its own business; only its place is made.
+        let is_moved_submodule = |path: &BStr| {
+            let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
+            is_one(old) && is_one(&index)
+        };
+        let write: HashSet<BString> = changed.into_iter().filter(|path| !is_moved_submodule(path.as_bstr())).collect();
+        let mut delete: Vec<BString> = gone.into_iter().collect();
+        delete.sort();
+        let paths = in_the_way(&root, old, &write)?;
+        if !paths.is_empty() {
+            return Err(SwitchError::InTheWay { path: root, paths });
+        }
+        let new = gix::index::File::from_state(index, git.index_path());
+        Ok(Self { git, root, lock, old: survey.index, new, plan: Plan::Change { write, delete }, new_tree })
+    }
+
+    /// Changes the files, moves HEAD from `expected` to `to`, and replaces the index.
+    pub(crate) fn run(
+        self,
+        expected: CommitId,
+        to: CommitId,
+        by: &gix::actor::Signature,
+        reason: String,
+    ) -> Result<(), SwitchError> {
+        let Self { git, root, lock, mut old, mut new, plan, new_tree } = self;
+        let moved = Move { name: "HEAD", expected: Some(expected.git()), to: to.git(), reason };
+        let prepared = if expected == to {
+            None
+        } else {
+            Some(moved.prepare(git).map_err(|error| match error {
+                MoveError::Moved { found } => SwitchError::Moved { expected, found: found.map(CommitId::from_git) },
+                MoveError::Git(error) => error.into(),
+            })?)
+        };
+
+        let git_directory = lock.git_directory.clone();
+        if matches!(plan, Plan::Change { .. }) {
+            // What is not committed is refused, so that what was there can be told from the old index.
+            lock.announce(&Intent::Files { root: root.clone(), git_directory: git_directory.clone(), tree: new_tree })?;
+        }
+        step::reached("files are about to change");
+        let changed = match &plan {
+            Plan::Change { write, delete } => change_files(git, &root, &mut new, write, delete),
+            Plan::Discard { spared } => discard(git, &root, &old, &mut new, spared),
+        };
+        let done =
+            changed.and_then(|()| index_lock::stage(lock, &new, Some(new_tree))).and_then(|staged| match prepared {
+                None => Ok(staged),
+                Some(prepared) => {
+                    staged.announce(&Intent::Moving { git_directory, to: to.git() })?;
+                    prepared.commit(by).map(|_| staged)
+                }
+            });
+        match done {
+            // Nothing but a rename is left to do.
+            Ok(staged) => Ok(index_lock::replace(staged)?),
+            Err(cause) => {
+                let restored = match &plan {
+                    Plan::Discard { .. } => false,
+                    // With uncommitted changes refused, the old index says exactly what was there.
+                    Plan::Change { write, delete } => {
+                        let was_there = |path: &&BString| old.entry_by_path(path.as_bstr()).is_some();
+                        let back: HashSet<BString> = write.iter().filter(was_there).chain(delete).cloned().collect();
+                        let away: Vec<BString> = write.iter().filter(|path| !was_there(path)).cloned().collect();
+                        change_files(git, &root, &mut old, &back, &away).is_ok()
+                    }
+                };
+                Err(SwitchError::Files { path: root, cause, restored })
+            }
+        }
+    }
+}
+
+fn is_submodule(entry: &gix::index::Entry) -> bool {
+    entry.mode == Mode::COMMIT
+}
+
+/// Files on disk that git does not track, where new files or their directories must go.
+fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) -> Result<Vec<RepositoryPath>, GitError> {
+    let is_tracked = |path: &BStr| old.entry_by_path(path).is_some();
+    let opened = Directory::open(root).doing(|| format!("opening {}", root.display()))?;
+    let mut found: BTreeSet<BString> = BTreeSet::new();
+    for path in write.iter().filter(|path| !is_tracked(path.as_bstr())) {
+        let doing = || format!("looking at {path} in {}", root.display());
+        let mut directory = opened.below(BStr::new("")).doing(doing)?;
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+        for end in ends.chain([path.len()]) {
+            let Some(above) = directory.take() else { break };
+            let part = path[..end].as_bstr();
+            let (_, name) = split(part);
+            let Some(look) = above.look(name).doing(doing)? else { break };
+            if look.kind != Kind::Directory {
+                // Where the file itself must be, or a directory above it.
+                if !is_tracked(part) {
+                    found.insert(part.to_owned());
+                }
+                break;
+            }
+            directory = above.directory(name).doing(doing)?;
+            if end == path.len()
+                && let Some(directory) = &directory
+            {
+                untracked_below(directory, part, old, 1, &mut found).doing(doing)?;
+            }
+        }
+    }
+    Ok(found.iter().map(|path| RepositoryPath::from_git(path.as_bstr())).collect())
+}
+
+/// What is untracked in a directory that must go; of directories nested too deep to have them open, the directory.
+fn untracked_below(
+    directory: &Directory,
+    path: &BStr,
+    old: &gix::index::State,
+    depth: usize,
+    found: &mut BTreeSet<BString>,
+) -> std::io::Result<()> {
+    let mut names = Vec::new();
+    for_each_entry(directory, |name, _| {
+        names.push(BString::from(name.to_bytes()));
+        Ok(())
+    })?;
+    for name in names {
+        let below = BString::from([path.as_bytes(), b"/", name.as_slice()].concat());
+        match directory.directory(&name)? {
+            Some(_) if depth == DEEPEST => drop(found.insert(below)),
+            Some(inside) => untracked_below(&inside, below.as_bstr(), old, depth + 1, found)?,
+            None if old.entry_by_path(below.as_bstr()).is_none() => drop(found.insert(below)),
+            None => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Removing the locks that a killed process has left in a worktree.
+
+use std::path::PathBuf;
+
+use crate::{
+    filesystem::own_paths,
+    values::{
+        git_error::{Doing as _, GitError},
+        worktree_error::WorktreeError,
+    },
+    worktrees::worktree::Worktree,
+};
+
+/// A worktree could not be unlocked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnlockError {
+    /// It is the user's own working tree, where anybody may be at work.
+    #[error("{} is the main working tree: who holds its locks is not known; delete them by hand", path.display())]
+    Main {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// The worktree is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// A lock could not be deleted.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Worktree {
+    /// Deletes the lock files of its index, its HEAD and its branch, and gives those that were there.
+    ///
+    /// Git's locks are files that stay when a process is killed amid a commit, and nobody can tell them from those of one
+    /// that lives. So this is for whoever knows that nobody else works here, as the one executor of a run knows it of the
+    /// run's worktrees. Afterwards [`Worktree::reset_to`] makes the rest whole.
+    ///
+    /// # Errors
+    ///
+    /// [`UnlockError::Main`] in the main working tree.
+    pub fn unlock(&self) -> Result<Vec<PathBuf>, UnlockError> {
+        if self.is_main() {
+            return Err(UnlockError::Main { path: self.path().to_owned() });
+        }
+        let (git, _head) = self.open()?;
+        let mut locks = vec![git.git_dir().join("index.lock"), git.git_dir().join("HEAD.lock")];
+        if let Some(branch) = self.branch() {
+            locks.push(git.common_dir().join(format!("{}.lock", branch.full_name())));
+        }
+        let mut deleted = Vec::new();
+        for lock in locks {
+            match own_paths::remove_file(&lock) {
+                Ok(()) => deleted.push(lock),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error).doing(|| format!("deleting {}", lock.display()))?,
+            }
+        }
+        Ok(deleted)
+    }
+}

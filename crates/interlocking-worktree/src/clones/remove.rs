@@ -1,0 +1,87 @@
+//! Removing clones.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    filesystem::own_paths,
+    repository::Repository,
+    status::change::Change,
+    values::{
+        git_error::{Doing as _, GitError, Listed},
+        id::CommitId,
+        worktree_error::WorktreeError,
+    },
+    worktrees::{
+        remove::{Discarded, Force, trash_name},
+        worktree::Worktree,
+    },
+};
+
+/// A clone could not be removed; it is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RemoveCloneError {
+    /// It is a worktree: [`Repository::remove_worktree`] removes those.
+    #[error("{} is not a clone", path.display())]
+    NotAClone {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// Something in it is not committed.
+    #[error("{} has changes that are not committed: {}; commit them, or discard them", path.display(), Listed(changes))]
+    Dirty {
+        /// The clone.
+        path: PathBuf,
+        /// The changes, with untracked files.
+        changes: Vec<Change>,
+    },
+    /// Its newest commit is nowhere else.
+    #[error("{head} is only in {}: fetch it first, or discard it", path.display())]
+    NotFetched {
+        /// The clone.
+        path: PathBuf,
+        /// The commit.
+        head: CommitId,
+    },
+    /// It is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// Something could not be read or renamed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Repository {
+    /// Takes a clone of this repository out of its place. With [`Force::No`] all in it must be committed, and its newest
+    /// commit be here.
+    ///
+    /// # Errors
+    ///
+    /// See [`RemoveCloneError`]; the clone is as it was.
+    pub fn remove_clone(&self, clone: &Worktree, force: Force) -> Result<Discarded, RemoveCloneError> {
+        let path = clone.path();
+        if !clone.is_clone() {
+            return Err(RemoveCloneError::NotAClone { path: path.to_owned() });
+        }
+        if force == Force::No {
+            let changes = clone.status()?;
+            if !changes.is_empty() {
+                return Err(RemoveCloneError::Dirty { path: path.to_owned(), changes });
+            }
+            let head = clone.head()?;
+            if self.git().find_commit(head.git()).is_err() {
+                return Err(RemoveCloneError::NotFetched { path: path.to_owned(), head });
+            }
+        }
+        Ok(take_away(path)?)
+    }
+}
+
+fn take_away(path: &Path) -> Result<Discarded, GitError> {
+    let away = path.with_file_name(trash_name());
+    match own_paths::rename(path, &away) {
+        Ok(()) => Ok(Discarded::of(away)),
+        // It is gone already.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Discarded::nothing()),
+        Err(error) => Err(error).doing(|| format!("renaming {}", path.display())),
+    }
+}

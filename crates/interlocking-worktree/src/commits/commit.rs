@@ -1,0 +1,285 @@
+//! Committing what is in a worktree.
+
+use gix::{
+    ObjectId,
+    bstr::{BStr, ByteSlice as _},
+};
+
+use crate::{
+    recovery::intent_log::Intent,
+    repository::{
+        history::is_ancestor,
+        references::{Move, MoveError},
+    },
+    status::index_lock,
+    status::{
+        index,
+        snapshot::{Keeping, Snapshot},
+        survey::{Survey, head_tree},
+    },
+    values::{
+        git_error::{Doing as _, GitError, Listed},
+        id::CommitId,
+        path::RepositoryPath,
+        signature::Signature,
+        worktree_error::WorktreeError,
+    },
+    worktrees::worktree::Worktree,
+};
+
+/// A worktree could not be committed. Branch, index and files are as they were.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommitError {
+    /// The message is none.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// A merge left paths unresolved in the index.
+    #[error("unresolved after a merge: {}; resolve them with `git add`", Listed(paths))]
+    Unmerged {
+        /// The paths.
+        paths: Vec<RepositoryPath>,
+    },
+    /// Repositories inside the worktree: git would record a bare commit id, and their files would be lost.
+    #[error("git repositories inside the worktree: {}; delete their `.git`, or ignore them", Listed(paths))]
+    NestedRepository {
+        /// Their directories.
+        paths: Vec<RepositoryPath>,
+    },
+    /// A merge, rebase or the like was begun in the worktree and not ended.
+    #[error("a {operation} was begun in {} and not ended: end or abort it", path.display())]
+    OperationInProgress {
+        /// The worktree.
+        path: std::path::PathBuf,
+        /// What was begun.
+        operation: String,
+    },
+    /// The branch was moved by somebody else in the meantime.
+    #[error("the branch moved while it was being committed to: expected {expected:?}, found {found:?}")]
+    Moved {
+        /// The commit it was at.
+        expected: Option<CommitId>,
+        /// The commit it is at.
+        found: Option<CommitId>,
+    },
+    /// The commit to squash onto is not behind the branch: the branch was rewritten.
+    #[error("{base} is not an ancestor of {head}: the branch was rewritten, so there is nothing to squash")]
+    NotAnAncestor {
+        /// The commit given.
+        base: CommitId,
+        /// The commit the worktree is at.
+        head: CommitId,
+    },
+    /// The worktree is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A text that cannot be a commit's message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// It has no text.
+    #[error("a commit needs a message")]
+    Empty,
+    /// It has a NUL byte, which git refuses.
+    #[error("the commit's message contains a NUL byte")]
+    Nul,
+}
+
+/// What the new commit stands on.
+enum Onto {
+    Head,
+    /// The worktree's head, whose files it keeps.
+    HeadUnchanged,
+    Base(CommitId),
+}
+
+impl Worktree {
+    /// Commits everything that git would with `git add --all && git commit`: changed, new and deleted files, symbolic
+    /// links and executable bits, but nothing that is ignored.
+    ///
+    /// None if nothing differs. No hook of the user's runs and nothing is signed. Trailing blank space is cut off
+    /// the message, and it ends in one line break.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`]; the first commit of a new repository is made on its main worktree with this too.
+    pub fn commit_all(&self, author: &Signature, message: &str) -> Result<Option<CommitId>, CommitError> {
+        self.record(author, message, &Onto::Head, |_| true)
+    }
+
+    /// [`Worktree::commit_all`] for these files and directories alone; what else differs stays as it is.
+    pub fn commit_paths(
+        &self,
+        paths: &[RepositoryPath],
+        author: &Signature,
+        message: &str,
+    ) -> Result<Option<CommitId>, CommitError> {
+        self.record(author, message, &Onto::Head, |path| {
+            let path = RepositoryPath::from_git(path);
+            paths.iter().any(|selected| path.is_in(selected))
+        })
+    }
+
+    /// Makes one commit on top of `base` of everything since: the commits after it and what is not committed.
+    ///
+    /// For agents that commit on their own although the runtime does it for them: their commits are folded in. None
+    /// if the files are those of `base`; the branch is then at `base`.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::NotAnAncestor`] if the branch does not descend from `base`.
+    pub fn squash_since(
+        &self,
+        base: CommitId,
+        author: &Signature,
+        message: &str,
+    ) -> Result<Option<CommitId>, CommitError> {
+        self.record(author, message, &Onto::Base(base), |_| true)
+    }
+
+    /// Makes a commit that changes no file, as `git commit --allow-empty` does: a word on the ones before it. What is
+    /// not committed stays so.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`].
+    pub fn commit_empty(&self, author: &Signature, message: &str) -> Result<CommitId, CommitError> {
+        let made = self.record(author, message, &Onto::HeadUnchanged, |_| false)?;
+        made.ok_or_else(|| WorktreeError::NoCommitYet { path: self.path().to_owned() }.into())
+    }
+
+    fn record(
+        &self,
+        author: &Signature,
+        message: &str,
+        onto: &Onto,
+        selected: impl Fn(&BStr) -> bool,
+    ) -> Result<Option<CommitId>, CommitError> {
+        let message = tidy(message)?;
+        let (git, head) = self.open()?;
+        let head = head.commit;
+        let parent = match (onto, head) {
+            (Onto::Head | Onto::HeadUnchanged, head) => head,
+            (Onto::Base(base), Some(head)) => {
+                if !is_ancestor(&git, *base, head)? {
+                    return Err(CommitError::NotAnAncestor { base: *base, head });
+                }
+                Some(*base)
+            }
+            (Onto::Base(_), None) => {
+                return Err(WorktreeError::NoCommitYet { path: self.path().to_owned() }.into());
+            }
+        };
+
+        let doing = || format!("committing {}", self.path().display());
+        let lock = index_lock::lock(&git)?;
+        // Where no file changes, the index stays as it is and is only held.
+        let (tree, staged) = if matches!(onto, Onto::HeadUnchanged) {
+            let index = index::read(&git, false)?;
+            self.check_recordable(&git, index::conflicted(&index), Vec::new())?;
+            (head_tree(&git)?, Err(lock))
+        } else {
+            let survey = Survey::of(&git, !self.is_main())?;
+            let nested = survey.nested.iter().map(|path| path.as_bstr()).filter(|path| selected(path));
+            let nested = nested.map(RepositoryPath::from_git).collect();
+            self.check_recordable(&git, survey.conflicted(), nested)?;
+            let Snapshot { tree, index, is_all } = Snapshot::of(&git, survey, selected, Keeping::InRepository)?;
+            (tree, Ok(index_lock::stage(lock, &index, is_all.then_some(tree))?))
+        };
+
+        let parent_tree = match parent {
+            None => ObjectId::empty_tree(git.object_hash()),
+            Some(parent) => git.find_commit(parent.git()).doing(doing)?.tree_id().doing(doing)?.detach(),
+        };
+        let signature = author.git();
+        let new = if tree == parent_tree && !matches!(onto, Onto::HeadUnchanged) {
+            None
+        } else {
+            let commit = gix::objs::Commit {
+                tree,
+                parents: parent.iter().map(|parent| parent.git()).collect(),
+                author: signature.clone(),
+                committer: signature.clone(),
+                encoding: None,
+                message: message.as_str().into(),
+                extra_headers: Vec::new(),
+            };
+            Some(CommitId::from_git(git.write_object(&commit).doing(doing)?.detach()))
+        };
+        let target = new.or(parent);
+        if let Some(target) = target.filter(|target| head != Some(*target)) {
+            let moved = Move {
+                name: "HEAD",
+                expected: head.map(CommitId::git),
+                to: target.git(),
+                reason: format!("commit: {message}"),
+            };
+            let prepared = moved.prepare(&git).map_err(|error| moved_error(error, head))?;
+            if let Ok(staged) = &staged {
+                let git_directory = staged.git_directory.clone();
+                staged.announce(&Intent::Moving { git_directory, to: target.git() })?;
+            }
+            prepared.commit(&signature)?;
+        }
+        if let Ok(staged) = staged {
+            index_lock::replace(staged)?;
+        }
+        Ok(new)
+    }
+
+    /// Whether there is nothing that would be lost.
+    fn check_recordable(
+        &self,
+        git: &gix::Repository,
+        conflicted: Vec<RepositoryPath>,
+        nested: Vec<RepositoryPath>,
+    ) -> Result<(), CommitError> {
+        if !conflicted.is_empty() {
+            return Err(CommitError::Unmerged { paths: conflicted });
+        }
+        if let Some(operation) = git.state() {
+            return Err(CommitError::OperationInProgress {
+                path: self.path().to_owned(),
+                operation: format!("{operation:?}").to_lowercase(),
+            });
+        }
+        if !nested.is_empty() {
+            return Err(CommitError::NestedRepository { paths: nested });
+        }
+        Ok(())
+    }
+}
+
+fn moved_error(error: MoveError, expected: Option<CommitId>) -> CommitError {
+    match error {
+        MoveError::Moved { found } => CommitError::Moved { expected, found: found.map(CommitId::from_git) },
+        MoveError::Git(error) => error.into(),
+    }
+}
+
+/// Without blank space around it, and with one line break at the end.
+pub(crate) fn tidy(message: &str) -> Result<String, MessageError> {
+    let message = message.trim_end().trim_start_matches(['\n', '\r']);
+    if message.trim().is_empty() {
+        return Err(MessageError::Empty);
+    }
+    if message.contains('\0') {
+        return Err(MessageError::Nul);
+    }
+    Ok(format!("{message}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_ends_in_one_line_break_and_is_not_empty() {
+        assert_eq!(tidy("\ntypes: a\n\nbody\n\n").unwrap(), "types: a\n\nbody\n");
+        assert_eq!(tidy(" \n"), Err(MessageError::Empty));
+        assert_eq!(tidy("a\0b"), Err(MessageError::Nul));
+    }
+}

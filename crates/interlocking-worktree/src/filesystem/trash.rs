@@ -1,0 +1,304 @@
+//! Deleting directories: whole, and nothing but them.
+//!
+//! Each directory is opened without following a symbolic link and emptied through what was opened, so that whoever swaps
+//! one for a link meanwhile gains nothing; a mode is changed in the same way. What is mounted inside belongs to somebody else:
+//! nothing is deleted then.
+//!
+//! A program can nest directories deeper than a process may have files open, and than a path may be long. So no more than
+//! [`DEEPEST`] are open at once: what lies deeper is moved up to the directory that is being deleted, and deleted from there.
+
+use std::path::{Path, PathBuf};
+
+use crate::filesystem::{directory::DIRECTORY, entries::for_each_entry, own_paths};
+use rustix::{
+    fs::{AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, fchmod, fstat, openat, renameat, seek, statat, unlinkat},
+    io::Errno,
+};
+use std::{
+    ffi::CStr,
+    os::fd::{AsFd, AsRawFd as _, OwnedFd},
+};
+
+/// How many directories are open at once.
+const DEEPEST: usize = 64;
+
+/// How often directories are moved up before somebody is taken to be making new ones all the time.
+const PATIENCE: usize = 100_000;
+
+/// Deletes a directory with all that is in it. None there is fine.
+pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
+    if let Some(mount) = mounted_below(directory) {
+        return Err(foreign(&mount));
+    }
+    let root = match openat(CWD, directory, DIRECTORY, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::ACCESS) => open_closed(CWD, directory)?,
+        opened => opened?,
+    };
+    Emptying::of(&root)?.all(&root, directory)?;
+    drop(root);
+    own_paths::remove_dir(directory)
+}
+
+/// Deletes one entry of an open directory, whatever it is. `kind` is what the directory says of it. `path` is the directory's,
+/// for messages.
+///
+/// # Errors
+///
+/// Something could not be deleted, or another file system is mounted there.
+pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, path: &Path) -> std::io::Result<()> {
+    if !is_directory(directory, name, kind)? {
+        return match unlinkat(directory, name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            result => Ok(result?),
+        };
+    }
+    let path = below(path, name);
+    let inside = open_inside(directory, name, fstat(directory)?.st_dev, &path)?;
+    Emptying::of(&inside)?.all(&inside, &path)?;
+    drop(inside);
+    Ok(unlinkat(directory, name, AtFlags::REMOVEDIR)?)
+}
+
+/// [`delete_entry`], by a name alone. None there is fine.
+pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> std::io::Result<()> {
+    let name = std::ffi::CString::new(name)?;
+    match delete_entry(directory, &name, FileType::Unknown, path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// The emptying of one directory with what is in it.
+struct Emptying {
+    device: rustix::fs::Dev,
+    /// How many were moved up to it.
+    moved: usize,
+}
+
+impl Emptying {
+    fn of(top: &OwnedFd) -> std::io::Result<Self> {
+        Ok(Self { device: fstat(top)?.st_dev, moved: 0 })
+    }
+
+    fn all(mut self, top: &OwnedFd, path: &Path) -> std::io::Result<()> {
+        loop {
+            let before = self.moved;
+            seek(top, SeekFrom::Start(0))?;
+            self.directory(top, top, 1, path)?;
+            if self.moved == before {
+                return Ok(());
+            }
+            if self.moved > PATIENCE {
+                return Err(std::io::Error::other(format!("{} is being filled all the time", path.display())));
+            }
+        }
+    }
+
+    fn directory(&mut self, top: &OwnedFd, directory: &OwnedFd, depth: usize, path: &Path) -> std::io::Result<()> {
+        make_writable(directory)?;
+        for_each_entry(directory, |name, kind| {
+            if !is_directory(directory, name, kind)? {
+                return Ok(unlinkat(directory, name, AtFlags::empty())?);
+            }
+            let path = below(path, name);
+            let inside = open_inside(directory, name, self.device, &path)?;
+            if depth < DEEPEST {
+                self.directory(top, &inside, depth + 1, &path)?;
+                drop(inside);
+                return Ok(unlinkat(directory, name, AtFlags::REMOVEDIR)?);
+            }
+            // A directory that changes its parent is written to.
+            make_writable(&inside)?;
+            self.move_up(top, directory, name)
+        })
+    }
+
+    fn move_up(&mut self, top: &OwnedFd, directory: &OwnedFd, name: &CStr) -> std::io::Result<()> {
+        const TAKEN: [Errno; 4] = [Errno::EXIST, Errno::NOTEMPTY, Errno::NOTDIR, Errno::ISDIR];
+        loop {
+            self.moved += 1;
+            match renameat(directory, name, top, format!(".moved-up-{}", self.moved)) {
+                Err(error) if TAKEN.contains(&error) && self.moved < PATIENCE => {}
+                result => return Ok(result?),
+            }
+        }
+    }
+}
+
+fn below(path: &Path, name: &CStr) -> PathBuf {
+    path.join(std::ffi::OsStr::new(&*name.to_string_lossy()))
+}
+
+pub(crate) fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -> std::io::Result<bool> {
+    Ok(match kind {
+        FileType::Unknown => {
+            let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            FileType::from_raw_mode(found.st_mode) == FileType::Directory
+        }
+        known => known == FileType::Directory,
+    })
+}
+
+/// Opens a directory in another one, unless something is mounted there, and if its mode keeps its owner out, changes that.
+pub(crate) fn open_inside(
+    directory: &impl AsFd,
+    name: &CStr,
+    device: rustix::fs::Dev,
+    path: &Path,
+) -> std::io::Result<OwnedFd> {
+    let inside = match open_unless_mounted(directory, name) {
+        Err(Errno::ACCESS) => open_closed(directory, name)?,
+        Err(Errno::XDEV) => return Err(foreign(path)),
+        opened => opened?,
+    };
+    if fstat(&inside)?.st_dev == device { Ok(inside) } else { Err(foreign(path)) }
+}
+
+/// A directory of the same file system can be mounted too, which no device number tells.
+#[cfg(target_os = "linux")]
+fn open_unless_mounted(directory: &impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    match openat2(directory, name, DIRECTORY, Mode::empty(), within) {
+        // An old kernel, or a sandbox that does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => openat(directory, name, DIRECTORY, Mode::empty()),
+        opened => opened,
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn open_unless_mounted(directory: &impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
+    openat(directory, name, DIRECTORY, Mode::empty())
+}
+
+/// Opens a directory whose mode keeps its owner out. The mode is changed of what was reached without following a link, and
+/// of nothing that takes its place meanwhile.
+#[cfg(target_os = "linux")]
+fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg) -> std::io::Result<OwnedFd> {
+    use rustix::fs::chmodat;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = openat(directory, name, flags, Mode::empty())?;
+    // What is open in this way takes no other change of its mode.
+    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+    chmodat(CWD, &itself, Mode::RWXU, AtFlags::empty())?;
+    Ok(openat(&found, c".", DIRECTORY, Mode::empty())?)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg + Copy) -> std::io::Result<OwnedFd> {
+    use rustix::fs::chmodat;
+    chmodat(&directory, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(openat(&directory, name, DIRECTORY, Mode::empty())?)
+}
+
+/// An owner may do anything with a directory, once its mode says so.
+fn make_writable(directory: &OwnedFd) -> std::io::Result<()> {
+    let mode = fstat(directory)?.st_mode;
+    if mode & 0o700 != 0o700 {
+        fchmod(directory, Mode::RWXU)?;
+    }
+    Ok(())
+}
+
+fn foreign(path: &Path) -> std::io::Error {
+    std::io::Error::other(format!("{} is another file system, mounted there: unmount it first", path.display()))
+}
+
+/// What is mounted in a directory or on it, by the system's list.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is the kernel that writes there")]
+pub(crate) fn mounted_below(directory: &Path) -> Option<PathBuf> {
+    let list = std::fs::read("/proc/self/mountinfo").ok()?;
+    let directory = std::fs::canonicalize(directory).ok()?;
+    mounts(&list).into_iter().find(|mount| mount.starts_with(&directory))
+}
+
+/// Only file systems of another device are told apart there.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn mounted_below(_: &Path) -> Option<PathBuf> {
+    None
+}
+
+/// The mount points in `mountinfo`: the fifth field, with blanks, tabs, line breaks and backslashes in octal.
+#[cfg(target_os = "linux")]
+fn mounts(list: &[u8]) -> Vec<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    let plain = |field: &[u8]| {
+        let mut path = Vec::with_capacity(field.len());
+        let mut rest = field;
+        while let Some((byte, after)) = rest.split_first() {
+            let octal = (*byte == b'\\').then(|| after.get(..3)).flatten();
+            let code = octal.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+            path.push(code.unwrap_or(*byte));
+            rest = if code.is_some() { &after[3..] } else { after };
+        }
+        PathBuf::from(std::ffi::OsString::from_vec(path))
+    };
+    let lines = list.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(plain).collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn mount_points_are_read_with_their_blanks() {
+        let list = b"36 35 98:0 / /a\\040b rw shared:1 - ext3 /dev/root rw\n37 36 0:5 / /c\\134d rw - tmpfs tmpfs rw\n";
+        assert_eq!(mounts(list), [PathBuf::from("/a b"), PathBuf::from("/c\\d")]);
+    }
+
+    /// A link takes the place of a directory in the moment in which its mode is to be changed.
+    #[test]
+    fn the_mode_of_what_a_link_leads_to_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let victim = place.path().join("victim");
+        std::fs::create_dir(&victim).unwrap();
+        std::fs::set_permissions(&victim, PermissionsExt::from_mode(0o755)).unwrap();
+        symlink(&victim, place.path().join("closed")).unwrap();
+        let directory = std::fs::File::open(place.path()).unwrap();
+        assert!(open_closed(&directory, c"closed").is_err());
+        assert_eq!(std::fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o755);
+    }
+
+    /// Somebody else is at the names to which directories are moved up.
+    #[test]
+    fn names_that_are_taken_do_not_hinder() {
+        let place = tempfile::tempdir().unwrap();
+        let inside = place.path().join("inside");
+        for name in [".moved-up-1/x", ".moved-up-3/y/z"] {
+            std::fs::create_dir_all(inside.join(name)).unwrap();
+        }
+        std::fs::write(inside.join(".moved-up-2"), "file").unwrap();
+        let deep = "d/".repeat(DEEPEST * 3);
+        for name in ["a", "b", "c"] {
+            std::fs::create_dir_all(inside.join(name).join(&deep)).unwrap();
+        }
+        delete_tree(&inside).unwrap();
+        assert!(!inside.exists());
+    }
+
+    #[test]
+    fn what_a_link_leads_to_stays_and_what_is_closed_goes() {
+        let place = tempfile::tempdir().unwrap();
+        let (inside, outside) = (place.path().join("inside"), place.path().join("outside"));
+        std::fs::create_dir_all(inside.join("deep/er")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("kept"), "kept").unwrap();
+        std::fs::write(inside.join("deep/er/file"), "x").unwrap();
+        symlink(&outside, inside.join("link")).unwrap();
+        symlink("nowhere", inside.join("deep/broken")).unwrap();
+        std::fs::set_permissions(inside.join("deep/er"), PermissionsExt::from_mode(0o000)).unwrap();
+        std::fs::set_permissions(inside.join("deep"), PermissionsExt::from_mode(0o500)).unwrap();
+        delete_tree(&inside).unwrap();
+        assert!(!inside.exists());
+        assert!(outside.join("kept").exists());
+        delete_tree(&inside).unwrap();
+        // A link in the directory's own place is no directory.
+        symlink(&outside, &inside).unwrap();
+        assert!(delete_tree(&inside).is_err());
+        assert!(outside.join("kept").exists());
+    }
+}

@@ -1,0 +1,193 @@
+//! Bringing other commits into a worktree: cherry-pick, merge, squash.
+//!
+//! All of it is computed in memory first ([`crate::merges::compute`]). A conflict is found before an object, a file or a
+//! reference is written.
+
+use std::ops::Range;
+
+use crate::{
+    checkout::{
+        reset::tree_of,
+        switch::{Switch, SwitchError, Uncommitted},
+    },
+    commits::commit::MessageError,
+    merges::{
+        compute::{self, Computed, InPlace, Keep},
+        conflict::Conflict,
+    },
+    untrusted,
+    values::{
+        git_error::{GitError, Listed},
+        id::CommitId,
+        signature::Signature,
+        worktree_error::WorktreeError,
+    },
+    worktrees::worktree::Worktree,
+};
+
+/// Commits could not be cherry-picked. Branch, index, files and object database are as they were.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CherryPickError {
+    /// A commit does not fit onto the worktree's.
+    #[error("picking {commit} conflicts in {}", Listed(conflicts))]
+    Conflict {
+        /// The commit.
+        commit: CommitId,
+        /// The paths, ordered.
+        conflicts: Vec<Conflict>,
+    },
+    /// The range does not lead back from its end to its start through first parents.
+    #[error("{base} is not behind {tip}: a range to pick is a line of commits")]
+    NotARange {
+        /// The range's start.
+        base: CommitId,
+        /// The range's end.
+        tip: CommitId,
+    },
+    /// A merge commit is in the range, of which there is no one change to pick.
+    #[error("{commit} is a merge commit, which cannot be picked")]
+    MergeCommit {
+        /// The merge commit.
+        commit: CommitId,
+    },
+    /// The worktree could not be moved, because of uncommitted changes for one.
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A commit could not be merged. Branch, index, files and object database are as they were.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// The two sides do not fit together.
+    #[error("merging {commit} conflicts in {}", Listed(conflicts))]
+    Conflict {
+        /// The commit that was to be merged.
+        commit: CommitId,
+        /// The paths, ordered.
+        conflicts: Vec<Conflict>,
+    },
+    /// The message is none.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// The two have no commit in common.
+    #[error("{ours} and {theirs} have no commit in common")]
+    Unrelated {
+        /// The worktree's commit.
+        ours: CommitId,
+        /// The commit that was to be merged.
+        theirs: CommitId,
+    },
+    /// The worktree could not be moved, because of uncommitted changes for one.
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl From<WorktreeError> for CherryPickError {
+    fn from(error: WorktreeError) -> Self {
+        Self::Switch(error.into())
+    }
+}
+
+impl From<WorktreeError> for MergeError {
+    fn from(error: WorktreeError) -> Self {
+        Self::Switch(error.into())
+    }
+}
+
+impl Worktree {
+    /// Applies the commits after `range.start` up to `range.end`, oldest first, each as a commit of its own with its
+    /// author and message; then branch, files and index follow in one step. Returns the new commits.
+    ///
+    /// A commit whose change is there already makes no new one; one that changed nothing from the start is kept, as by
+    /// `git cherry-pick --allow-empty --empty=drop`. Signatures of commits are dropped, since they would not hold.
+    /// Untracked files that are not in the way stay.
+    ///
+    /// # Errors
+    ///
+    /// See [`CherryPickError`]; on each of them everything is as it was, also if the third of five conflicts.
+    pub fn cherry_pick(&self, range: Range<CommitId>, committer: &Signature) -> Result<Vec<CommitId>, CherryPickError> {
+        let (git, head) = self.open_with_head()?;
+        let commits = compute::line(&git, &range)?;
+        let git = git.with_object_memory();
+        let created = compute::replay(&git, head, &commits, committer, InPlace::IsMadeAgain)?;
+        if let Some(tip) = created.last() {
+            let reason = format!("cherry-pick: {} commits up to {}", commits.len(), range.end);
+            self.take_over(&git, head, *tip, &committer.git(), reason)?;
+        }
+        Ok(created.iter().map(|made| made.commit).collect())
+    }
+
+    /// Writes what a pick of `commit` would give into the working tree and the index, with conflict markers where
+    /// [`Worktree::cherry_pick`] refuses, and commits nothing: for whoever resolves the conflicts, before
+    /// [`Worktree::commit_all`]. Returns the conflicts; without any, the change is there all the same.
+    ///
+    /// Of a file that one side deleted the other side's is left; of a binary file, ours.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Worktree::cherry_pick`], conflicts excepted; everything is then as it was.
+    pub fn pick_for_resolution(&self, commit: CommitId) -> Result<Vec<Conflict>, CherryPickError> {
+        let (git, head) = self.open_with_head()?;
+        let git = git.with_object_memory();
+        if git.find_commit(commit.git()).is_ok_and(|commit| commit.parent_ids().count() > 1) {
+            return Err(CherryPickError::MergeCommit { commit });
+        }
+        untrusted::index::look(&git)?;
+        let (tree, conflicts) = compute::apply(&git, commit, tree_of(&git, head)?)?;
+        self.take_over(&git, head, Computed { commit: head, tree }, &Signature::runtime(), String::new())?;
+        Ok(conflicts)
+    }
+
+    /// Merges `other` with a merge commit, even where a fast-forward would do. None if `other` is behind this
+    /// worktree's commit already.
+    pub fn merge(&self, other: CommitId, committer: &Signature, message: &str) -> Result<Option<CommitId>, MergeError> {
+        self.merge_with(other, committer, message, Keep::History)
+    }
+
+    /// Merges `other` into one commit with one parent, which keeps the changes and drops the history. None if `other`
+    /// is behind this worktree's commit already, or changes nothing.
+    pub fn squash_merge(
+        &self,
+        other: CommitId,
+        committer: &Signature,
+        message: &str,
+    ) -> Result<Option<CommitId>, MergeError> {
+        self.merge_with(other, committer, message, Keep::Changes)
+    }
+
+    fn merge_with(
+        &self,
+        other: CommitId,
+        committer: &Signature,
+        message: &str,
+        keep: Keep,
+    ) -> Result<Option<CommitId>, MergeError> {
+        let (git, head) = self.open_with_head()?;
+        let git = git.with_object_memory();
+        let Some(merged) = compute::merge(&git, head, other, committer, message, keep)? else {
+            return Ok(None);
+        };
+        self.take_over(&git, head, merged, &committer.git(), format!("merge {other}"))?;
+        Ok(Some(merged.commit))
+    }
+
+    /// Checks the working tree, writes the objects that are in memory, and moves the worktree to them.
+    pub(crate) fn take_over(
+        &self,
+        git: &gix::Repository,
+        head: CommitId,
+        to: Computed,
+        by: &gix::actor::Signature,
+        reason: String,
+    ) -> Result<(), SwitchError> {
+        let switch = Switch::prepare(git, !self.is_main(), to.tree, Uncommitted::Refuse)?;
+        compute::write_objects(git, &self.repository().git())?;
+        switch.run(head, to.commit, by, reason)
+    }
+}

@@ -1,0 +1,206 @@
+//! Worktrees that are used again: what one no longer needs, a new one is made from.
+//!
+//! Writing a worktree's files is nearly all that making one costs. So a worktree that is not needed any more is taken
+//! out of git's list as a removal does it, cleaned of everything that its user left or touched, and kept. A new one gets
+//! its directory, its files as far as they are the same, and nothing else: entry, HEAD, branch, index and configuration
+//! are made as for any new worktree.
+
+pub(crate) mod item;
+pub(crate) mod owned_directory;
+pub(crate) mod written_files;
+pub(crate) mod written_files_note;
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    filesystem::own_paths,
+    pool::{item::Claim, owned_directory::own, written_files::Pristine},
+    recovery::process_lock::Held,
+    repository::Repository,
+    values::{git_error::GitError, id::CommitId, name::BranchName},
+    worktrees::{
+        make::Filling,
+        new_worktree::{CreateError, NewHead, missing_parents, resolve, tree_at},
+        register::is_ordinary,
+        remove::{Discarded, Force, RemoveError},
+        worktree::Worktree,
+    },
+};
+
+/// A directory in which retired worktrees wait to be used again. A cheap handle; several processes may have one of the
+/// same directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    repository: Repository,
+    directory: PathBuf,
+    limit: usize,
+}
+
+/// A pool could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PoolError {
+    /// The directory holds something else.
+    #[error("{} is not a pool of this repository and not empty: give a directory that is", directory.display())]
+    NotAPool {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The directory cannot be one: it lies inside the repository, for one.
+    #[error(transparent)]
+    Place(#[from] CreateError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A worktree that was taken out of use, and whose files wait to be cleaned.
+///
+/// Dropping it cleans them, which takes as long as a look at the working tree: send it to another thread not to wait.
+#[derive(Debug)]
+#[must_use = "dropping it cleans the files on this thread"]
+pub struct Retired {
+    pool: Pool,
+    discarded: Option<Discarded>,
+}
+
+/// Says whose the directory is.
+const MARKER: &str = ".interlocking-pool";
+
+impl Pool {
+    /// Opens the pool in `directory`, which is made if it is not there. It holds `limit` worktrees at most: what is
+    /// retired beyond that is deleted.
+    ///
+    /// The directory is outside the repository and on the file system of the worktrees, or nothing is used again.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolError::NotAPool`] if something else is in it; nothing there is touched.
+    pub fn open(repository: &Repository, directory: impl AsRef<Path>, limit: usize) -> Result<Self, PoolError> {
+        let directory = resolve(directory.as_ref())?;
+        if !own(repository, &directory, MARKER)? {
+            return Err(PoolError::NotAPool { directory });
+        }
+        let pool = Self { repository: repository.clone(), directory, limit };
+        item::sweep(&pool.directory)?;
+        Ok(pool)
+    }
+
+    /// Where the retired worktrees are.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// How many worktrees are ready to be used again.
+    pub fn ready(&self) -> Result<usize, GitError> {
+        Ok(item::ready(&self.directory)?.len())
+    }
+
+    /// [`Repository::create_worktree`], from a retired worktree if there is one.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateError`]; nothing is left behind.
+    pub fn create_worktree(
+        &self,
+        place: impl AsRef<Path>,
+        branch: BranchName,
+        from: CommitId,
+    ) -> Result<Worktree, CreateError> {
+        self.create(place.as_ref(), &NewHead::Branch(branch), from)
+    }
+
+    /// [`Repository::create_detached_worktree`], from a retired worktree if there is one.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateError`]; nothing is left behind.
+    pub fn create_detached_worktree(&self, place: impl AsRef<Path>, from: CommitId) -> Result<Worktree, CreateError> {
+        self.create(place.as_ref(), &NewHead::Detached, from)
+    }
+
+    fn create(&self, place: &Path, head: &NewHead, from: CommitId) -> Result<Worktree, CreateError> {
+        let mut git = self.repository.git();
+        self.repository.recent_objects().attach(&mut git);
+        let from = (from, tree_at(&git, from)?);
+        let place = resolve(place)?;
+        if !is_ordinary(&git) {
+            return self.repository.create_at(&git, &place, head, from);
+        }
+        let missing_parents = missing_parents(&place);
+        let mut made = Err(CreateError::Git(GitError::new("using a worktree again", "there is none")));
+        while let Some(claim) = Claim::any(&git, &self.directory)? {
+            made = self.repository.make(&git, &place, head, from, Filling::Retired(Box::new(claim)));
+            // What cannot be used again is gone by now; anything else would fail again.
+            if !matches!(made, Err(CreateError::Git(_))) {
+                break;
+            }
+        }
+        if matches!(made, Err(CreateError::Git(_))) {
+            made = self.repository.make(&git, &place, head, from, Filling::Noted);
+        }
+        if made.is_err() {
+            for parent in missing_parents.iter().rev() {
+                // Only what is empty goes.
+                let _ = own_paths::remove_dir(parent);
+            }
+        }
+        made
+    }
+
+    /// Takes a worktree out of use: as [`Repository::remove_worktree`], but its files are cleaned and kept. Both its
+    /// directory and its entry are gone when this returns; its branch stays.
+    ///
+    /// One that was not made by a pool is deleted: nothing is known of its files.
+    ///
+    /// # Errors
+    ///
+    /// See [`RemoveError`]; the worktree is as it was.
+    pub fn retire(&self, worktree: &Worktree, force: Force) -> Result<Retired, RemoveError> {
+        let discarded = self.repository.remove_worktree(worktree, force)?;
+        Ok(Retired { pool: self.clone(), discarded: Some(discarded) })
+    }
+}
+
+impl Retired {
+    /// Cleans the files now. Whether they were kept: not if there are enough, or if they are not fit for it.
+    ///
+    /// # Errors
+    ///
+    /// If something could not be deleted; the directory named in the error can be deleted by hand.
+    pub fn clean(mut self) -> Result<bool, GitError> {
+        self.clean_all()
+    }
+
+    fn clean_all(&mut self) -> Result<bool, GitError> {
+        let Some(discarded) = self.discarded.take() else { return Ok(false) };
+        // Why a worktree is not fit for use is nobody's trouble: it is deleted like any other.
+        let is_kept = self.keep(&discarded).unwrap_or(false);
+        discarded.delete()?;
+        Ok(is_kept)
+    }
+
+    fn keep(&self, discarded: &Discarded) -> Result<bool, GitError> {
+        let Pool { repository, directory, limit } = &self.pool;
+        let git = repository.git();
+        let (Some(files), Some(noted_at)) = (discarded.files(), discarded.pristine()) else { return Ok(false) };
+        if !noted_at.is_dir() {
+            return Ok(false);
+        }
+        let Some(draft) = item::Draft::begin(directory, *limit)? else { return Ok(false) };
+        let noted = Pristine::read(&git, &noted_at)?;
+        draft.fill(&git, files, &noted_at, noted)?;
+        Ok(true)
+    }
+}
+
+impl Drop for Retired {
+    fn drop(&mut self) {
+        let _ = self.clean_all();
+    }
+}
+
+/// Held while items are counted, so that there are never more than the limit.
+pub(crate) fn lock(directory: &Path) -> Result<Held, GitError> {
+    owned_directory::lock(directory, MARKER)
+}

@@ -1,0 +1,380 @@
+//! Notes of what is under way, for whoever comes after a crash.
+//!
+//! Before an operation changes anything, it puts down in `.git/interlocking/notes` what it is about to do. The note's
+//! file is locked for as long as its writer lives: the system releases the lock when the process ends, however it
+//! ends. So a note that can be locked is a dead process's, without looking at process numbers, which are used again
+//! and mean nothing in another container.
+
+use std::{
+    fs::File,
+    io::{Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use gix::{
+    ObjectId,
+    bstr::{BString, ByteSlice as _, ByteVec as _},
+};
+
+use crate::{
+    filesystem::{own_paths, with_directory::with_directory},
+    repository::registration_lock::{private_directory, tidy_if_free},
+    untrusted::file::{Kind, create_new, open_with},
+    values::git_error::{Doing as _, GitError},
+};
+
+/// What is about to be done. A note holds one or more of these, the later ones being further on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// A worktree is made.
+    Create {
+        /// Where.
+        place: PathBuf,
+        /// Its entry in git's list.
+        git_directory: PathBuf,
+        /// The branch that is made for it, in full.
+        branch: Option<String>,
+        /// The commit it starts at.
+        from: ObjectId,
+    },
+    /// A worktree's directory and entry are renamed out of the way.
+    Remove {
+        /// Where it was.
+        path: PathBuf,
+        /// Where its files go.
+        away: PathBuf,
+        /// Its entry in git's list.
+        git_directory: PathBuf,
+        /// Where that goes.
+        unregistered: PathBuf,
+    },
+    /// A file is locked as git locks it. The lock is a second name of the note's own `held` file of this number.
+    Lock {
+        /// The lock file.
+        lock: PathBuf,
+        /// The number.
+        number: usize,
+    },
+    /// The files of a worktree are changed to those of another tree, under the lock of its index.
+    Files {
+        /// The worktree's root.
+        root: PathBuf,
+        /// Its private directory.
+        git_directory: PathBuf,
+        /// The tree that they become.
+        tree: ObjectId,
+    },
+    /// The index that goes with `to` is complete in its lock file, and HEAD is about to be moved there.
+    Moving {
+        /// The private directory of the worktree.
+        git_directory: PathBuf,
+        /// Where HEAD is going.
+        to: ObjectId,
+    },
+}
+
+/// A note of this process. Dropping it says that what it announces is done, or undone.
+#[derive(Debug)]
+pub(crate) struct Note {
+    path: PathBuf,
+    /// Locked.
+    file: File,
+    held: usize,
+}
+
+/// A dead process's note, locked by this one.
+#[derive(Debug)]
+pub(crate) struct LeftNote {
+    path: PathBuf,
+    /// Locked, so that nobody else recovers at the same time.
+    _file: File,
+    pub(crate) intents: Vec<Intent>,
+}
+
+impl Note {
+    /// Puts a note down.
+    pub(crate) fn write(common_directory: &Path, intents: &[Intent]) -> Result<Self, GitError> {
+        let directory = directory_of(common_directory);
+        let doing = || format!("writing a note in {}", directory.display());
+        let mut text = Vec::new();
+        for intent in intents {
+            text.extend_from_slice(&encode(intent));
+        }
+        loop {
+            let name = unique_name();
+            let draft = directory.join(format!("{name}.draft"));
+            let open = || create_new(&draft);
+            let file = with_directory(&draft, open).doing(doing)?;
+            // Locked before it has its name: nobody finds it unlocked.
+            file.lock().doing(doing)?;
+            (&file).write_all(&text).doing(doing)?;
+            let path = directory.join(format!("{name}.note"));
+            match own_paths::rename(&draft, &path) {
+                Ok(()) => return Ok(Self { path, file, held: 0 }),
+                // Swept away between its creation and its locking.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error).doing(doing),
+            }
+        }
+    }
+
+    /// Puts down what comes next.
+    pub(crate) fn add(&self, intent: &Intent) -> Result<(), GitError> {
+        // One write: a process that is killed has done it or has not.
+        (&self.file).write_all(&encode(intent)).doing(|| format!("adding to {}", self.path.display()))
+    }
+
+    /// The number and the path of the note's next file that a lock is to be a second name of.
+    pub(crate) fn next_held(&mut self) -> (usize, PathBuf) {
+        let number = self.held;
+        self.held += 1;
+        (number, held(&self.path, number))
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        let _ = own_paths::remove_file(&self.path);
+        tidy_if_free(common_directory_of(&self.path));
+    }
+}
+
+impl LeftNote {
+    /// The file that the lock of this number is a second name of, if that is a lock of the note's writer.
+    pub(crate) fn held(&self, number: usize) -> PathBuf {
+        held(&self.path, number)
+    }
+
+    /// What it announced is recovered: it goes, with what it held.
+    pub(crate) fn recovered(self) {
+        for intent in &self.intents {
+            if let Intent::Lock { number, .. } = intent {
+                let _ = own_paths::remove_file(held(&self.path, *number));
+            }
+        }
+        let _ = own_paths::remove_file(&self.path);
+        tidy_if_free(common_directory_of(&self.path));
+    }
+}
+
+/// Whether there are notes at all, of whatever process.
+pub(crate) fn any(common_directory: &Path) -> Result<bool, GitError> {
+    let directory = directory_of(common_directory);
+    match own_paths::read_dir(&directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        entries => Ok(entries.doing(|| format!("reading the notes in {}", directory.display()))?.next().is_some()),
+    }
+}
+
+/// The notes of processes that are dead, of which `wanted` takes one intent at least. Usually there is none, and that
+/// is found out by looking at one directory.
+pub(crate) fn left_behind(
+    common_directory: &Path,
+    wanted: impl Fn(&Intent) -> bool,
+) -> Result<Vec<LeftNote>, GitError> {
+    let directory = directory_of(common_directory);
+    let doing = || format!("reading the notes in {}", directory.display());
+    let entries = match own_paths::read_dir(&directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.doing(doing)?,
+    };
+    let mut left = Vec::new();
+    for entry in entries {
+        let path = entry.doing(doing)?.path();
+        let is_note = path.extension().is_some_and(|extension| extension == "note");
+        let is_draft = path.extension().is_some_and(|extension| extension == "draft");
+        if !is_note && !is_draft {
+            continue;
+        }
+        // None: done in the meantime.
+        let Some(mut file) = open_with(&path, Kind::Note, File::options().read(true).write(true))? else { continue };
+        if file.try_lock().is_err() || !path.exists() {
+            continue;
+        }
+        if is_draft {
+            let _ = own_paths::remove_file(&path);
+            continue;
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).doing(doing)?;
+        let intents = decode(&text);
+        if intents.is_empty() || intents.iter().any(&wanted) {
+            left.push(LeftNote { path, _file: file, intents });
+        }
+    }
+    Ok(left)
+}
+
+/// What all worktrees share, by a path that stays when the worktree of `git` goes.
+pub(crate) fn canonical_common_directory(git: &gix::Repository) -> Result<PathBuf, GitError> {
+    let common = git.common_dir();
+    std::fs::canonicalize(common).doing(|| format!("resolving {}", common.display()))
+}
+
+fn directory_of(common_directory: &Path) -> PathBuf {
+    private_directory(common_directory).join("notes")
+}
+
+/// Where a note's `interlocking/notes` is.
+fn common_directory_of(note: &Path) -> &Path {
+    note.ancestors().nth(3).unwrap_or(note)
+}
+
+fn held(note: &Path, number: usize) -> PathBuf {
+    note.with_extension(format!("held{number}"))
+}
+
+/// In nobody else's use, not even after the process number has been used again.
+pub(crate) fn unique_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}-{count}-{}", std::process::id(), now.as_nanos())
+}
+
+/// A line: the kind and the fields, separated by tabs, so that people can read it.
+fn encode(intent: &Intent) -> Vec<u8> {
+    let text = |text: &str| BString::from(text);
+    let path = |path: &Path| BString::from(path.as_os_str().as_encoded_bytes());
+    let fields = match intent {
+        Intent::Create { place, git_directory, branch, from } => vec![
+            text("create"),
+            path(place),
+            path(git_directory),
+            text(branch.as_deref().unwrap_or_default()),
+            text(&from.to_string()),
+        ],
+        Intent::Remove { path: from, away, git_directory, unregistered } => {
+            vec![text("remove"), path(from), path(away), path(git_directory), path(unregistered)]
+        }
+        Intent::Lock { lock, number } => vec![text("lock"), path(lock), text(&number.to_string())],
+        Intent::Files { root, git_directory, tree } => {
+            vec![text("files"), path(root), path(git_directory), text(&tree.to_string())]
+        }
+        Intent::Moving { git_directory, to } => vec![text("moving"), path(git_directory), text(&to.to_string())],
+    };
+    let mut line = BString::default();
+    for (position, field) in fields.iter().enumerate() {
+        if position > 0 {
+            line.push_byte(b'\t');
+        }
+        for byte in field.iter().copied() {
+            match byte {
+                b'\\' => line.push_str(b"\\\\"),
+                b'\t' => line.push_str(b"\\t"),
+                b'\n' => line.push_str(b"\\n"),
+                byte => line.push_byte(byte),
+            }
+        }
+    }
+    line.push_byte(b'\n');
+    line.into()
+}
+
+/// What can be read of a note. A line without its end was being written when the process was killed: it announces
+/// something that did not begin.
+fn decode(text: &[u8]) -> Vec<Intent> {
+    let lines = text.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    lines.filter_map(decode_line).collect()
+}
+
+fn decode_line(line: &[u8]) -> Option<Intent> {
+    let fields: Vec<BString> = line.split(|byte| *byte == b'\t').map(unescape).collect();
+    let path = |number: usize| {
+        let path = gix::path::from_bstr(fields.get(number)?.as_bstr()).ok()?;
+        Some(path.into_owned())
+    };
+    let text = |number: usize| fields.get(number).and_then(|field| field.to_str().ok());
+    let id = |number: usize| ObjectId::from_hex(fields.get(number)?).ok();
+    Some(match text(0)? {
+        "create" => Intent::Create {
+            place: path(1)?,
+            git_directory: path(2)?,
+            branch: Some(text(3)?).filter(|branch| !branch.is_empty()).map(ToOwned::to_owned),
+            from: id(4)?,
+        },
+        "remove" => Intent::Remove { path: path(1)?, away: path(2)?, git_directory: path(3)?, unregistered: path(4)? },
+        "lock" => Intent::Lock { lock: path(1)?, number: text(2)?.parse().ok()? },
+        "files" => Intent::Files { root: path(1)?, git_directory: path(2)?, tree: id(3)? },
+        "moving" => Intent::Moving { git_directory: path(1)?, to: id(2)? },
+        _ => return None,
+    })
+}
+
+fn unescape(field: &[u8]) -> BString {
+    let mut plain = BString::default();
+    let mut bytes = field.iter();
+    while let Some(byte) = bytes.next() {
+        plain.push_byte(match byte {
+            b'\\' => match bytes.next() {
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                _ => b'\\',
+            },
+            byte => *byte,
+        });
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intents() -> Vec<Intent> {
+        let id = ObjectId::empty_tree(gix::hash::Kind::Sha1);
+        let path = PathBuf::from("/a\tb\\n\nc");
+        vec![
+            Intent::Create {
+                place: path.clone(),
+                git_directory: "/g".into(),
+                branch: Some("refs/heads/x".to_owned()),
+                from: id,
+            },
+            Intent::Create { place: path.clone(), git_directory: "/g".into(), branch: None, from: id },
+            Intent::Remove {
+                path: path.clone(),
+                away: "/b".into(),
+                git_directory: "/c".into(),
+                unregistered: "/d".into(),
+            },
+            Intent::Lock { lock: path.clone(), number: 3 },
+            Intent::Files { root: path, git_directory: "/g".into(), tree: id },
+            Intent::Moving { git_directory: "/g".into(), to: id },
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text: Vec<u8> = intents().iter().flat_map(encode).collect();
+        assert_eq!(decode(&text), intents());
+        // Killed while the last line was being written.
+        let last = intents().len() - 1;
+        assert_eq!(decode(&text[..text.len() - 1]), intents()[..last]);
+    }
+
+    #[test]
+    fn only_a_dead_process_leaves_a_note_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let note = Note::write(directory.path(), &intents()[..1]).unwrap();
+        note.add(&intents()[3]).unwrap();
+        assert_eq!(left_behind(directory.path(), |_| true).unwrap().len(), 0, "its writer lives");
+        // The lock goes with the open file, as it does when a process ends.
+        let path = note.path.clone();
+        let text = std::fs::read(&path).unwrap();
+        drop(note);
+        assert!(!private_directory(directory.path()).exists());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(left_behind(directory.path(), |intent| matches!(intent, Intent::Moving { .. })).unwrap().len(), 0);
+        let mut left = left_behind(directory.path(), |_| true).unwrap();
+        assert_eq!(left.len(), 1);
+        assert_eq!(left_behind(directory.path(), |_| true).unwrap().len(), 0, "somebody recovers it already");
+        let left = left.remove(0);
+        assert_eq!(left.intents, [intents()[0].clone(), intents()[3].clone()]);
+        left.recovered();
+        assert!(!private_directory(directory.path()).exists());
+    }
+}

@@ -1,0 +1,202 @@
+//! Git's lock files, so made that it can be proved whose they are.
+//!
+//! Git locks a file by creating another one beside it, with `.lock` appended. Such a lock stays when a process is
+//! killed, and says nothing about who made it. Ours is made as a second name (a hard link) of a file of our own, whose
+//! existence is noted first: as long as that file is there, the lock is ours exactly if both are the same file. A lock
+//! of somebody else's is never the same file, so it is never taken for ours.
+
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    filesystem::own_paths,
+    recovery::{
+        intent_log::{Intent, Note},
+        step,
+    },
+    untrusted::file::create_new,
+};
+
+/// A lock that is held. Dropped, it is released, and what it locks is as it was.
+#[derive(Debug)]
+pub(crate) struct LockFile {
+    resource: PathBuf,
+    lock: PathBuf,
+    /// The first name; none where the file system has no hard links, and nothing can be proved.
+    held: Option<PathBuf>,
+    file: File,
+    is_released: bool,
+}
+
+/// A lock could not be taken.
+#[derive(Debug)]
+pub(crate) enum LockError {
+    /// Somebody else has it.
+    Busy,
+    Failed(std::io::Error),
+}
+
+impl LockFile {
+    /// Takes the lock of `resource`, waiting for a while. `recover` is called while it waits, since the one who has it
+    /// may die.
+    pub(crate) fn acquire(
+        note: &mut Note,
+        resource: &Path,
+        patience: Duration,
+        recover: impl Fn(),
+    ) -> Result<Self, LockError> {
+        let mut lock = resource.as_os_str().to_owned();
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
+        let (number, held) = note.next_held();
+        let file = create_new(&held).map_err(LockError::Failed)?;
+        let noted = note.add(&Intent::Lock { lock: lock.clone(), number });
+        if let Err(error) = noted {
+            let _ = own_paths::remove_file(&held);
+            return Err(LockError::Failed(std::io::Error::other(error)));
+        }
+        step::reached("a lock is announced");
+        let give_up = |error| {
+            let _ = own_paths::remove_file(&held);
+            Err(error)
+        };
+        let deadline = Instant::now() + patience;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            match own_paths::hard_link(&held, &lock) {
+                Ok(()) => break,
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    recover();
+                    if !lock.exists() {
+                        continue;
+                    }
+                    if Instant::now() >= deadline {
+                        return give_up(LockError::Busy);
+                    }
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(50));
+                }
+                Err(error) if is_unsupported(&error) => {
+                    let _ = own_paths::remove_file(&held);
+                    return Self::without_proof(resource, lock);
+                }
+                Err(error) => return give_up(LockError::Failed(error)),
+            }
+        }
+        step::reached("a lock is taken");
+        Ok(Self { resource: resource.to_owned(), lock, held: Some(held), file, is_released: false })
+    }
+
+    fn without_proof(resource: &Path, lock: PathBuf) -> Result<Self, LockError> {
+        match create_new(&lock) {
+            Ok(file) => Ok(Self { resource: resource.to_owned(), lock, held: None, file, is_released: false }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(LockError::Busy),
+            Err(error) => Err(LockError::Failed(error)),
+        }
+    }
+
+    /// What it locks.
+    pub(crate) fn resource(&self) -> &Path {
+        &self.resource
+    }
+
+    /// Puts what was written into the lock in the place of what it locks, and releases it.
+    pub(crate) fn commit(mut self) -> std::io::Result<()> {
+        own_paths::rename(&self.lock, &self.resource)?;
+        self.is_released = true;
+        step::reached("a locked file is replaced");
+        Ok(())
+    }
+}
+
+impl Write for LockFile {
+    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+        self.file.write(buffer)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        if !self.is_released {
+            let is_ours = self.held.as_ref().is_none_or(|held| is_same_file(held, &self.lock));
+            if is_ours {
+                let _ = own_paths::remove_file(&self.lock);
+            }
+        }
+        if let Some(held) = &self.held {
+            let _ = own_paths::remove_file(held);
+        }
+    }
+}
+
+/// Whether both names are of one file. Whoever holds a name of a file keeps its number from being used again.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (std::fs::symlink_metadata(one), std::fs::symlink_metadata(other)) {
+        (Ok(one), Ok(other)) => identity(&one) == identity(&other) && one.is_file(),
+        _ => false,
+    }
+}
+
+fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+fn is_unsupported(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        std::io::ErrorKind::Unsupported | std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::TooManyLinks
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_released_or_replaces_what_it_locks() {
+        let directory = tempfile::tempdir().unwrap();
+        let resource = directory.path().join("index");
+        let lock = directory.path().join("index.lock");
+        std::fs::write(&resource, "old").unwrap();
+        let mut note = Note::write(directory.path(), &[]).unwrap();
+        let mut take = || LockFile::acquire(&mut note, &resource, Duration::ZERO, || {});
+        let mut held = take().unwrap();
+        assert!(lock.exists());
+        assert!(matches!(take(), Err(LockError::Busy)));
+        held.write_all(b"new").unwrap();
+        drop(held);
+        assert!(!lock.exists());
+        assert_eq!(std::fs::read(&resource).unwrap(), b"old");
+
+        let mut held = take().unwrap();
+        held.write_all(b"new").unwrap();
+        held.commit().unwrap();
+        assert!(!lock.exists());
+        assert_eq!(std::fs::read(&resource).unwrap(), b"new");
+        drop(note);
+        assert!(!directory.path().join("interlocking").exists(), "nothing is left");
+    }
+
+    #[test]
+    fn somebody_elses_lock_is_never_taken_for_ours() {
+        let directory = tempfile::tempdir().unwrap();
+        let resource = directory.path().join("index");
+        let lock = directory.path().join("index.lock");
+        let mut note = Note::write(directory.path(), &[]).unwrap();
+        let held = LockFile::acquire(&mut note, &resource, Duration::ZERO, || {}).unwrap();
+        // Somebody deleted ours by hand and took their own.
+        std::fs::remove_file(&lock).unwrap();
+        std::fs::write(&lock, "theirs").unwrap();
+        drop(held);
+        assert_eq!(std::fs::read(&lock).unwrap(), b"theirs");
+    }
+}

@@ -1,0 +1,274 @@
+//! Recovery of what a killed process has left: by the next one that works on the repository, without being asked.
+//!
+//! Whose a lock is, is proved by [the file it is a second name of](crate::recovery::lock_file); what was being done under it, by
+//! [the note](crate::recovery::intent_log). A worktree whose HEAD has moved already gets its index too; any other gets its files back.
+//! What was changed by somebody else since is left as it is.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use gix::{
+    ObjectId,
+    bstr::{BStr, BString, ByteSlice as _},
+    index::entry::{Flags, Mode, Stage},
+};
+
+use crate::{
+    checkout::files::change_files,
+    filesystem::{
+        directory::{Directory, Kind},
+        own_paths,
+    },
+    recovery::{
+        intent_log::{Intent, LeftNote, canonical_common_directory, left_behind},
+        lock_file::is_same_file,
+        step,
+    },
+    status::{attributes::Filters, index, snapshot::is_absent},
+    untrusted::{self, Limits, file},
+    values::git_error::{Doing as _, GitError},
+};
+
+/// Releases the locks of processes that are dead, and recovers the worktrees that they were changing.
+pub(crate) fn recover_locks(git: &gix::Repository) -> Result<(), GitError> {
+    recover_locks_in(git, &canonical_common_directory(git)?)
+}
+
+/// [`recover_locks`], where it is known what `git` shares with other worktrees.
+pub(crate) fn recover_locks_in(git: &gix::Repository, common_directory: &Path) -> Result<(), GitError> {
+    let is_wanted =
+        |intent: &Intent| matches!(intent, Intent::Lock { .. } | Intent::Files { .. } | Intent::Moving { .. });
+    for note in left_behind(common_directory, is_wanted)? {
+        // A note can be forged by whoever can write to the repository; it is believed only about that repository.
+        let is_sound = |intent: &Intent| match intent {
+            Intent::Lock { lock, .. } => {
+                lock.starts_with(common_directory) && is_plain(lock) && lock.extension() == Some("lock".as_ref())
+            }
+            Intent::Files { git_directory, .. } | Intent::Moving { git_directory, .. } => {
+                is_private_directory(common_directory, git_directory)
+            }
+            Intent::Create { .. } | Intent::Remove { .. } => true,
+        };
+        if note.intents.iter().all(is_sound) {
+            recover(git, common_directory, &note)?;
+            note.recovered();
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is where a working tree of the repository keeps its index.
+pub(crate) fn is_private_directory(common_directory: &Path, git_directory: &Path) -> bool {
+    git_directory == common_directory
+        || git_directory.parent() == Some(&common_directory.join("worktrees")) && is_plain(git_directory)
+}
+
+/// Without a part that leads up again.
+fn is_plain(path: &Path) -> bool {
+    path.components().all(|part| !matches!(part, std::path::Component::ParentDir | std::path::Component::CurDir))
+}
+
+fn recover(git: &gix::Repository, common_directory: &Path, note: &LeftNote) -> Result<(), GitError> {
+    let ours: Vec<&PathBuf> = note
+        .intents
+        .iter()
+        .filter_map(|intent| match intent {
+            Intent::Lock { lock, number } if is_same_file(&note.held(*number), lock) => Some(lock),
+            _ => None,
+        })
+        .collect();
+    let mut is_moved = false;
+    for intent in &note.intents {
+        if let Intent::Moving { git_directory, to } = intent {
+            is_moved = finish_move(git, git_directory, *to, &ours)?;
+        }
+    }
+    for intent in &note.intents {
+        if let Intent::Files { root, git_directory, tree } = intent
+            && !is_moved
+            && ours.contains(&&git_directory.join("index.lock"))
+        {
+            let linked = open_private(git, git_directory)?;
+            if linked.workdir().is_some_and(|found| is_same_directory(found, root)) {
+                if git_directory != common_directory {
+                    untrusted::program::check(&linked, root)?;
+                }
+                roll_back(&linked, root, *tree)?;
+            }
+        }
+    }
+    for lock in ours {
+        match own_paths::remove_file(lock) {
+            Err(error) if !is_absent(&error) => return Err(error).doing(|| format!("deleting {}", lock.display())),
+            _ => step::reached("a lock is recovered"),
+        }
+    }
+    Ok(())
+}
+
+/// Puts the staged index in place if HEAD has gone where it belongs. Whether it has.
+fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: &[&PathBuf]) -> Result<bool, GitError> {
+    let lock = git_directory.join("index.lock");
+    let linked = open_private(git, git_directory)?;
+    let head = linked.head_id().ok().map(gix::Id::detach);
+    if head != Some(to) || !ours.contains(&&lock) {
+        return Ok(false);
+    }
+    let resource = git_directory.join("index");
+    let limits = Limits::of(&linked);
+    let staged = file::read(&lock, file::Kind::Index(limits))?;
+    if staged.is_some_and(|staged| untrusted::index::is_whole(&staged.bytes, linked.object_hash(), limits)) {
+        own_paths::rename(&lock, &resource).doing(|| format!("replacing {}", resource.display()))?;
+        step::reached("an index is recovered");
+    }
+    Ok(true)
+}
+
+/// Opens a worktree by its private directory, with the configuration as it is now.
+pub(crate) fn open_private(git: &gix::Repository, git_directory: &Path) -> Result<gix::Repository, GitError> {
+    untrusted::git_directory::look(git_directory, Limits::of(git))?;
+    gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
+        .doing(|| format!("opening {}", git_directory.display()))
+}
+
+fn is_same_directory(one: &Path, other: &Path) -> bool {
+    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+    canonical(one).is_some() && canonical(one) == canonical(other)
+}
+
+/// Takes the files that were to become those of `new_tree` back to what the index says.
+///
+/// Before they were changed, they were as the index says: anything else is refused there. Now each of them is as it was,
+/// gone, as it was to become, or a part of that; or somebody has changed it since, and then it stays.
+fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(), GitError> {
+    let doing = || format!("recovering {}", root.display());
+    let mut old = index::read(git, false)?;
+    untrusted::tree::check(git, new_tree)?;
+    let new = git.index_from_tree(&new_tree).doing(doing)?;
+    let (mut old_forms, mut new_forms) = (Forms::of_tree(git, &old)?, Forms::of_tree(git, &new)?);
+    let opened = Directory::open(root).doing(doing)?;
+    let (mut back, mut away) = (HashSet::new(), Vec::new());
+    for path in touched(&old, &new) {
+        let path = path.as_bstr();
+        let before = old.entry_by_path_and_stage(path, Stage::Unconflicted).map(|entry| (entry.id, entry.mode));
+        let after = new.entry_by_path_and_stage(path, Stage::Unconflicted).map(|entry| (entry.id, entry.mode));
+        if [before, after].iter().flatten().any(|(_, mode)| *mode == Mode::COMMIT) {
+            continue;
+        }
+        let forms = [
+            before.map(|version| old_forms.of(path, version)).transpose()?,
+            after.map(|version| new_forms.of(path, version)).transpose()?,
+        ];
+        let [before_form, after_form] = &forms;
+        let longest = forms.iter().flatten().map(Found::len).max().unwrap_or_default();
+        let found = Found::at(&opened, path, longest).doing(doing)?;
+        let is_as_before = *before_form.as_ref().unwrap_or(&Found::Nothing) == found;
+        if is_as_before {
+            continue;
+        }
+        let is_ours = match (&found, after_form) {
+            (Found::Nothing, _) => true,
+            (_, None) => false,
+            (found, Some(after)) => found.is_part_of(after),
+        };
+        if is_ours {
+            match before {
+                Some(_) => drop(back.insert(path.to_owned())),
+                None => away.push(path.to_owned()),
+            }
+        }
+    }
+    drop((old_forms, new_forms));
+    change_files(git, root, &mut old, &back, &away)
+}
+
+/// The paths that differ between the two.
+fn touched(old: &gix::index::State, new: &gix::index::State) -> Vec<BString> {
+    let same = |one: &gix::index::Entry, other: &gix::index::State, path: &BStr| {
+        let other = other.entry_by_path_and_stage(path, Stage::Unconflicted);
+        other.is_some_and(|other| other.id == one.id && other.mode == one.mode)
+    };
+    let mut paths: Vec<BString> = Vec::new();
+    for (state, other) in [(old, new), (new, old)] {
+        for entry in state.entries() {
+            let path = entry.path(state);
+            if !entry.flags.contains(Flags::SKIP_WORKTREE) && !same(entry, other, path) {
+                paths.push(path.to_owned());
+            }
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// What is at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    File { contents: Vec<u8>, is_executable: bool },
+    Link { target: Vec<u8> },
+    Other,
+}
+
+impl Found {
+    /// Of a file that is longer than that, not what it has.
+    pub(crate) fn at(root: &Directory, path: &BStr, longest: u64) -> std::io::Result<Self> {
+        let Some((directory, name)) = root.parent_of(path)? else { return Ok(Self::Nothing) };
+        let Some(look) = directory.look(name)? else { return Ok(Self::Nothing) };
+        match look.kind {
+            Kind::Link => Ok(Self::Link { target: directory.read_link(name)? }),
+            // What is in it has a path of its own; empty, it is in the way of a file.
+            Kind::Directory if directory.remove_directory(name).is_ok() => Ok(Self::Nothing),
+            Kind::File if look.size <= longest => Ok(match directory.read(name, longest)? {
+                Some(contents) => Self::File { contents, is_executable: look.is_executable },
+                None => Self::Other,
+            }),
+            Kind::File | Kind::Directory | Kind::Other => Ok(Self::Other),
+        }
+    }
+
+    /// How many bytes a file has.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::File { contents, .. } => contents.len() as u64,
+            Self::Nothing | Self::Link { .. } | Self::Other => 0,
+        }
+    }
+
+    /// Whether writing `whole` had begun or ended. The executable bit is set last.
+    fn is_part_of(&self, whole: &Self) -> bool {
+        match (self, whole) {
+            (Self::File { contents: part, .. }, Self::File { contents: whole, .. }) => whole.starts_with(part),
+            _ => self == whole,
+        }
+    }
+}
+
+/// How versions look in a working tree, after the filters.
+pub(crate) struct Forms<'git> {
+    git: &'git gix::Repository,
+    filters: Filters<'git>,
+}
+
+impl<'git> Forms<'git> {
+    /// With the attributes that the tree of `index` has.
+    pub(crate) fn of_tree(git: &'git gix::Repository, index: &gix::index::State) -> Result<Self, GitError> {
+        Ok(Self { git, filters: Filters::of_index(git, index)? })
+    }
+
+    pub(crate) fn of(&mut self, path: &BStr, (id, mode): (ObjectId, Mode)) -> Result<Found, GitError> {
+        use std::io::Read as _;
+        let doing = || format!("reading {path}");
+        let blob = self.git.find_blob(id).doing(doing)?;
+        if mode == Mode::SYMLINK {
+            return Ok(Found::Link { target: blob.data.clone() });
+        }
+        let mut form = self.filters.smudge(&blob.data, path).doing(doing)?;
+        let mut contents = Vec::new();
+        form.read_to_end(&mut contents).doing(doing)?;
+        Ok(Found::File { contents, is_executable: mode == Mode::FILE_EXECUTABLE && cfg!(unix) })
+    }
+}

@@ -1,0 +1,171 @@
+//! Creating branches, and moving those that no worktree is on.
+
+use std::path::PathBuf;
+
+use crate::{
+    checkout::reset::tree_of,
+    repository::{
+        Repository,
+        references::{Move, MoveError},
+    },
+    values::{
+        git_error::{Doing as _, GitError},
+        id::CommitId,
+        name::BranchName,
+        signature::Signature,
+    },
+};
+
+/// A branch could not be created.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateBranchError {
+    /// There is a branch of this name, at whatever commit.
+    #[error("the branch {branch} exists already, at {at}: choose another name, or move it")]
+    Exists {
+        /// The branch.
+        branch: BranchName,
+        /// The commit it is at.
+        at: CommitId,
+    },
+    /// One name is a directory of the other: `agent` and `agent/one` cannot exist together.
+    #[error("the branch {branch} cannot exist beside {existing}: choose a name that is not below the other")]
+    Clash {
+        /// The branch asked for.
+        branch: BranchName,
+        /// The branch that is there.
+        existing: BranchName,
+    },
+    /// There is no such commit here.
+    #[error("{commit} is not a commit of this repository")]
+    NoSuchCommit {
+        /// The commit asked for.
+        commit: CommitId,
+    },
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// A branch could not be moved; it is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MoveBranchError {
+    /// The branch is not where the caller last saw it: somebody else moved it.
+    #[error("{branch} moved: expected {expected}, found {}; look at it again", found.map_or_else(|| "no such branch".to_owned(), |found| found.to_string()))]
+    Moved {
+        /// The branch.
+        branch: BranchName,
+        /// Where the caller expected it.
+        expected: CommitId,
+        /// Where it is; none if it does not exist.
+        found: Option<CommitId>,
+    },
+    /// A worktree is on it, whose files would not follow.
+    #[error("{branch} is checked out in {}: use `reset_to` or `fast_forward` there", place.display())]
+    CheckedOut {
+        /// The branch.
+        branch: BranchName,
+        /// The worktree.
+        place: PathBuf,
+    },
+    /// There is no such commit here.
+    #[error("{commit} is not a commit of this repository")]
+    NoSuchCommit {
+        /// The commit asked for.
+        commit: CommitId,
+    },
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Repository {
+    /// Creates a branch at `at`, with no worktree on it.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateBranchError::Exists`] if it is there already, even at the same commit: whoever creates it, owns it.
+    pub fn create_branch(&self, branch: &BranchName, at: CommitId) -> Result<(), CreateBranchError> {
+        let git = self.git();
+        if git.find_commit(at.git()).is_err() {
+            return Err(CreateBranchError::NoSuchCommit { commit: at });
+        }
+        // Beside another that is created, two names could clash.
+        let _registration = self.lock_registration()?;
+        create_branch(&git, branch, at)
+    }
+
+    /// Moves a branch that no worktree is on to any commit, forward or not, if it still is at `expected`: compare and
+    /// swap. Commits that leave the branch are lost from sight: [`Repository::archive`] them first. To move a branch
+    /// forward alone, with the files of its worktree, see [`Repository::fast_forward`].
+    ///
+    /// # Errors
+    ///
+    /// See [`MoveBranchError`]; the branch is as it was.
+    pub fn move_branch(&self, branch: &BranchName, to: CommitId, expected: CommitId) -> Result<(), MoveBranchError> {
+        let git = self.git();
+        if git.find_commit(to.git()).is_err() {
+            return Err(MoveBranchError::NoSuchCommit { commit: to });
+        }
+        tree_of(&git, to)?;
+        // No worktree may come to be on the branch in the meantime.
+        let _registration = self.lock_registration()?;
+        if let Some(place) = self.place_on(branch)? {
+            return Err(MoveBranchError::CheckedOut { branch: branch.clone(), place });
+        }
+        let moved_error = |error| match error {
+            MoveError::Moved { found } => {
+                MoveBranchError::Moved { branch: branch.clone(), expected, found: found.map(CommitId::from_git) }
+            }
+            MoveError::Git(error) => error.into(),
+        };
+        let name = branch.full_name();
+        let reason = format!("branch: Moved to {to}");
+        let moved = Move { name: &name, expected: Some(expected.git()), to: to.git(), reason };
+        moved.prepare(&git).map_err(moved_error)?.commit(&Signature::runtime())?;
+        Ok(())
+    }
+}
+
+/// The caller holds the registration lock.
+pub(crate) fn create_branch(
+    git: &gix::Repository,
+    branch: &BranchName,
+    from: CommitId,
+) -> Result<(), CreateBranchError> {
+    // Git notices a clash only while reflogs are kept.
+    if let Some(existing) = clashing(git, branch)? {
+        return Err(CreateBranchError::Clash { branch: branch.clone(), existing });
+    }
+    let name = branch.full_name();
+    let new = Move { name: &name, expected: None, to: from.git(), reason: format!("branch: Created from {from}") };
+    new.create(git, &Signature::runtime()).map_err(|error| match error {
+        MoveError::Moved { found } => {
+            CreateBranchError::Exists { branch: branch.clone(), at: found.map_or(from, CommitId::from_git) }
+        }
+        MoveError::Git(error) => error.into(),
+    })
+}
+
+/// A branch that cannot exist beside `branch`, for one's name is a directory of the other's. Only those are read that
+/// could be it, however many branches there are.
+fn clashing(git: &gix::Repository, branch: &BranchName) -> Result<Option<BranchName>, GitError> {
+    let doing = || format!("reading the branches beside {branch}");
+    let name = branch.as_str();
+    for (end, _) in name.match_indices('/') {
+        let upper = format!("refs/heads/{}", &name[..end]);
+        if let Some(existing) = git.try_find_reference(&upper).doing(doing)?
+            && let Some(existing) = BranchName::from_git(existing.name())
+        {
+            return Ok(Some(existing));
+        }
+    }
+    let references = git.references().doing(doing)?;
+    let prefix = format!("{}/", branch.full_name());
+    for existing in references.prefixed(prefix.as_str()).doing(doing)? {
+        let existing = existing.map_err(|error| GitError::new(doing(), error.to_string()))?;
+        if let Some(existing) = BranchName::from_git(existing.name()) {
+            return Ok(Some(existing));
+        }
+    }
+    Ok(None)
+}

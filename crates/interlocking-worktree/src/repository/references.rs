@@ -1,0 +1,153 @@
+//! Moving references, always against an expected old value.
+
+use std::time::{Duration, Instant};
+
+use gix::{
+    ObjectId,
+    refs::{FullName, Target},
+};
+
+use crate::{
+    repository::reference_file::ReferenceFile,
+    untrusted::{
+        Limits,
+        file::{self, Kind},
+    },
+    values::git_error::{Doing as _, GitError},
+};
+
+/// What took longer than this was waiting for a lock, and has been waited for long enough.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One reference to be moved.
+pub(crate) struct Move<'a> {
+    /// In full, or `HEAD`, which moves the branch it is on.
+    pub(crate) name: &'a str,
+    /// None: it must not exist.
+    pub(crate) expected: Option<ObjectId>,
+    pub(crate) to: ObjectId,
+    /// For the reflog.
+    pub(crate) reason: String,
+}
+
+pub(crate) enum MoveError {
+    /// It does not have the expected value.
+    Moved {
+        found: Option<ObjectId>,
+    },
+    Git(GitError),
+}
+
+impl Move<'_> {
+    /// Locks the reference and compares its value. Nobody can move it until the result is committed or dropped.
+    pub(crate) fn prepare<'git>(&self, git: &'git gix::Repository) -> Result<PreparedMove<'git>, MoveError> {
+        let file = patiently(|| {
+            let file = ReferenceFile::lock(git, self.name)?;
+            if file.value == self.expected { Ok(file) } else { Err(MoveError::Moved { found: file.value }) }
+        })?;
+        Ok(PreparedMove { file, to: self.to, reason: self.reason.clone() })
+    }
+
+    /// Creates the reference, which must not exist, not even with the same value: whoever takes that for its own
+    /// creation deletes somebody else's branch when it cleans up.
+    pub(crate) fn create(&self, git: &gix::Repository, by: &gix::actor::Signature) -> Result<(), MoveError> {
+        debug_assert!(self.expected.is_none(), "a reference to be created has no old value");
+        Ok(self.prepare(git)?.commit(by)?)
+    }
+}
+
+/// A locked reference with the expected old value.
+pub(crate) struct PreparedMove<'git> {
+    file: ReferenceFile<'git>,
+    to: ObjectId,
+    reason: String,
+}
+
+impl PreparedMove<'_> {
+    pub(crate) fn commit(self, by: &gix::actor::Signature) -> Result<(), GitError> {
+        self.file.set(self.to, by, &self.reason)
+    }
+}
+
+impl From<GitError> for MoveError {
+    fn from(error: GitError) -> Self {
+        Self::Git(error)
+    }
+}
+
+/// Deletes a reference that has the expected value.
+pub(crate) fn delete(git: &gix::Repository, name: &str, expected: ObjectId) -> Result<(), MoveError> {
+    let file = patiently(|| Ok(ReferenceFile::lock(git, name)?))?;
+    if file.value != Some(expected) {
+        return Err(MoveError::Moved { found: file.value });
+    }
+    Ok(file.delete()?)
+}
+
+/// Tries again after a failure that is not about the reference's value. The git program rewrites and removes
+/// `packed-refs` at any time, and whoever reads or rewrites that file then fails although nothing is wrong.
+fn patiently<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, MoveError> {
+    const ATTEMPTS: u32 = 5;
+    let begin = Instant::now();
+    let mut count = 1;
+    loop {
+        match attempt() {
+            Err(MoveError::Git(_)) if count < ATTEMPTS && begin.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20) * count);
+                count += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+/// What a reference holds, if it exists. `name` is in full.
+///
+/// gix looks for a name in four more directories if there is no such reference, as for one that is not in full. What is not
+/// a branch or not plainly readable is left to it all the same.
+pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, GitError> {
+    let doing = || format!("reading {name}");
+    let full = full_name(name)?;
+    file::look(&git.common_dir().join("packed-refs"), Kind::PackedReferences(Limits::of(git)))?;
+    let is_plain = cfg!(unix) && git.refs.namespace.is_none() && !git.refs.precompose_unicode;
+    if is_plain && name.starts_with("refs/heads/") {
+        let loose = git.common_dir().join(name);
+        match file::read(&loose, Kind::Reference) {
+            // Packed references after the loose one: it goes when it has been packed.
+            Ok(None) if !loose.is_dir() => {
+                let packed = git.refs.cached_packed_buffer().doing(doing)?;
+                let found = packed.as_ref().map(|packed| packed.try_find(full.as_ref())).transpose().doing(doing)?;
+                return Ok(found.flatten().map(|found| Target::Object(found.target())));
+            }
+            Ok(Some(text)) => {
+                let id = text.bytes.strip_suffix(b"\n").and_then(|id| ObjectId::from_hex(id).ok());
+                if let Some(id) = id {
+                    return Ok(Some(Target::Object(id)));
+                }
+            }
+            _ => {}
+        }
+    }
+    // Whoever makes a link of one has a reason; what is no file at its end has none.
+    let loose = if name == "HEAD" { git.git_dir() } else { git.common_dir() }.join(name);
+    if std::fs::metadata(&loose).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        file::read(&loose, Kind::Reference)?;
+    }
+    Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
+}
+
+/// The commit a reference is at, if it exists.
+pub(crate) fn read(git: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
+    let doing = || format!("reading {name}");
+    if find(git, name)?.is_none() {
+        return Ok(None);
+    }
+    match git.try_find_reference(name).doing(doing)? {
+        None => Ok(None),
+        Some(mut reference) => Ok(Some(reference.peel_to_id().doing(doing)?.detach())),
+    }
+}
+
+pub(crate) fn full_name(name: &str) -> Result<FullName, GitError> {
+    FullName::try_from(name).map_err(|error| GitError::new(format!("naming {name}"), error.to_string()))
+}

@@ -1,0 +1,61 @@
+//! Renaming branches.
+
+use crate::{
+    repository::{
+        Repository,
+        branch::DeleteBranchError,
+        references::{self, Move, MoveError},
+    },
+    values::{git_error::GitError, id::CommitId, name::BranchName, signature::Signature},
+};
+
+/// A branch could not be renamed. No branch has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RenameBranchError {
+    /// The new name belongs to a branch that is elsewhere.
+    #[error("{to} is a branch already, at {found}: choose another name, or rename that one first")]
+    Taken {
+        /// The new name.
+        to: BranchName,
+        /// Where that branch is.
+        found: CommitId,
+    },
+    /// The old name cannot be given up.
+    #[error(transparent)]
+    Old(#[from] DeleteBranchError),
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Repository {
+    /// Renames a branch that is still at `expected` and that no worktree is on. Its reflog does not come with it. A branch
+    /// of the new name at the same commit is what an earlier attempt left behind when its process ended, and is taken.
+    pub fn rename_branch(
+        &self,
+        from: &BranchName,
+        to: &BranchName,
+        expected: CommitId,
+    ) -> Result<(), RenameBranchError> {
+        let (git, name) = (self.git(), to.full_name());
+        let reason = format!("Branch: renamed {} to {name}", from.full_name());
+        let new = Move { name: &name, expected: None, to: expected.git(), reason };
+        let is_new = match new.create(&git, &Signature::runtime()) {
+            Ok(()) => true,
+            Err(MoveError::Moved { found }) if found == Some(expected.git()) => false,
+            Err(MoveError::Moved { found }) => {
+                let found = found.map_or(expected, CommitId::from_git);
+                return Err(RenameBranchError::Taken { to: to.clone(), found });
+            }
+            Err(MoveError::Git(error)) => return Err(error.into()),
+        };
+        // The new one first: no moment is without a name for the commits.
+        self.delete_branch(from, expected).map_err(|error| {
+            if is_new {
+                // Whatever keeps it, the error that is told is the one that began it.
+                let _ = references::delete(&git, &name, expected.git());
+            }
+            error.into()
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! The index file: what it says, and what is written into one.
+
+use std::collections::HashSet;
+
+use gix::{
+    ObjectId,
+    bstr::{BStr, BString},
+    index::entry::{Flags, Mode, Stage, Stat},
+};
+
+use crate::{
+    untrusted::{self},
+    values::{
+        git_error::{Doing as _, GitError},
+        path::RepositoryPath,
+    },
+};
+
+/// Reads the index from disk, or begins an empty one.
+///
+/// `reveal`: forget "assume unchanged" and, without a sparse checkout, "skip worktree". Whoever sets these in an
+/// agent's worktree hides a change from every later look at it.
+pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::File, GitError> {
+    Ok(read_with_tree(git, reveal)?.0)
+}
+
+/// [`read`], and the tree that has exactly its entries: none where no tree has.
+pub(crate) fn read_with_tree(
+    git: &gix::Repository,
+    reveal: bool,
+) -> Result<(gix::index::File, Option<ObjectId>), GitError> {
+    let path = git.index_path();
+    let (state, tree) = match untrusted::index::read(git, &path)? {
+        Some(found) => {
+            let mut state = found.index.state.clone();
+            state.set_timestamp(filetime::FileTime::from_system_time(found.written));
+            (state, found.index.tree().doing(|| format!("computing the tree of {}", path.display()))?)
+        }
+        None => (gix::index::State::new(git.object_hash()), Some(ObjectId::empty_tree(git.object_hash()))),
+    };
+    let mut index = gix::index::File::from_state(state, path);
+    if reveal {
+        let mut hiding = gix::index::entry::Flags::ASSUME_VALID;
+        let is_sparse = git.config_snapshot().boolean("core.sparseCheckout") == Some(true);
+        if !is_sparse {
+            hiding |= gix::index::entry::Flags::SKIP_WORKTREE;
+        }
+        for entry in index.entries_mut() {
+            entry.flags.remove(hiding);
+        }
+    }
+    Ok((index, tree))
+}
+
+/// The paths that a merge left unresolved.
+pub(crate) fn conflicted(index: &gix::index::State) -> Vec<RepositoryPath> {
+    let unresolved = index.entries().iter().filter(|entry| entry.stage() != gix::index::entry::Stage::Unconflicted);
+    let mut paths: Vec<_> = unresolved.map(|entry| RepositoryPath::from_git(entry.path(index))).collect();
+    // Up to three stages of one path stand together.
+    paths.dedup();
+    paths
+}
+
+/// Takes what is `gone` out of an index, and puts versions of paths into it, as nothing but what they are.
+///
+/// Most are there already and are replaced in their places: sorting tens of thousands of entries anew takes longer.
+pub(crate) fn change<'path>(
+    index: &mut gix::index::State,
+    gone: &HashSet<BString>,
+    versions: impl IntoIterator<Item = (&'path BStr, ObjectId, Mode, Stat)>,
+) {
+    if !gone.is_empty() {
+        index.remove_entries(|_, path, entry| entry.stage() == Stage::Unconflicted && gone.contains(path));
+    }
+    let mut added = Vec::new();
+    for (path, id, mode, stat) in versions {
+        match index.entry_index_by_path_and_stage(path, Stage::Unconflicted) {
+            Some(number) => {
+                let entry = &mut index.entries_mut()[number];
+                (entry.stat, entry.id, entry.flags, entry.mode) = (stat, id, Flags::empty(), mode);
+            }
+            None => added.push((path, id, mode, stat)),
+        }
+    }
+    if !added.is_empty() {
+        for (path, id, mode, stat) in added {
+            index.dangerously_push_entry(stat, id, Flags::empty(), mode, path);
+        }
+        index.sort_entries();
+    }
+}
+
+/// The bytes of an index file.
+///
+/// `tree`: the one that has exactly these entries, where it is known. It is said so as git says it (in the extension `TREE`,
+/// gitformat-index(5), of the root alone), for git's sake: nobody here believes it, see [`tree_of`](crate::status::index_tree::tree_of).
+pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix::Result<Vec<u8>> {
+    let options = gix::index::write::Options {
+        // What it was read with would tell git that changed directories have not changed.
+        extensions: gix::index::write::Extensions::Given { tree_cache: false, end_of_index_entry: false },
+        ..Default::default()
+    };
+    let mut bytes = Vec::with_capacity(index.entries().len() * 112 + 256);
+    gix::index::State::write_to(index, &mut bytes, options)?;
+    if let Some(tree) = tree {
+        let root = format!("\0{} 0\n", index.entries().len());
+        let length = u32::try_from(root.len() + tree.as_slice().len()).unwrap_or_default();
+        for part in [b"TREE".as_slice(), &length.to_be_bytes(), root.as_bytes(), tree.as_slice()] {
+            bytes.extend_from_slice(part);
+        }
+    }
+    let mut hasher = gix::hash::hasher(index.object_hash());
+    hasher.update(&bytes);
+    bytes.extend_from_slice(hasher.try_finalize()?.as_slice());
+    Ok(bytes)
+}
+
+/// Whether the file says what others are like.
+pub(crate) fn has_attributes(path: &BStr) -> bool {
+    path.strip_suffix(b".gitattributes").is_some_and(|above| above.is_empty() || above.ends_with(b"/"))
+}

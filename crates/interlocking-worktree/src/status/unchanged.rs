@@ -1,0 +1,181 @@
+//! What of a working tree needs no closer look: tracked files that are as the index says, by their times and sizes alone, and
+//! directories in which nothing is but what is tracked.
+//!
+//! Nearly all files have not changed, and nearly all names are tracked: to see that, a directory is opened once, and its files
+//! are looked at in it. Part by part, so that a link in a directory's place is not followed.
+
+use std::{ops::Range, path::Path};
+
+use gix::{
+    bstr::{BStr, BString, ByteSlice as _},
+    index::entry::{Flags, Mode, Stage},
+};
+
+use crate::filesystem::{
+    directory::{Directory, Kind, Look},
+    entries::for_each_entry,
+};
+
+/// What was seen of a part of the index.
+pub(crate) struct Seen {
+    /// What there is of each entry of the part.
+    pub(crate) states: Vec<State>,
+    /// Files and directories that are not tracked and lie in directories that are, whether ignored or not.
+    pub(crate) unknown: Vec<BString>,
+}
+
+/// What there is at the place of a tracked file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum State {
+    /// It is plainly the same.
+    Untouched,
+    /// It may be.
+    Touched(Look),
+    /// Nothing is there, or something else is above it.
+    Absent,
+}
+
+/// How many directories are open at once. An agent nests them deeper than a process may have files open.
+pub(crate) const DEEPEST: usize = 128;
+
+/// Git's flags for what it is not to look at.
+const HIDING: Flags = Flags::INTENT_TO_ADD.union(Flags::SKIP_WORKTREE).union(Flags::ASSUME_VALID);
+
+/// Looks at the files of the entries in `range`, and, if `lists`, at what else is in their directories. `folds`: `.GIT` is
+/// another name of `.git`.
+///
+/// # Errors
+///
+/// A directory cannot be read.
+pub(crate) fn look(
+    root: &Path,
+    index: &gix::index::File,
+    range: Range<usize>,
+    options: gix::index::entry::stat::Options,
+    lists: bool,
+    folds: bool,
+) -> std::io::Result<Seen> {
+    let seen = Seen { states: vec![State::Absent; range.len()], unknown: Vec::new() };
+    let mut walk = Walk { index, options, lists, folds, first: range.start, seen, deeper: Vec::new() };
+    let root = Directory::open(root)?;
+    walk.directory(&root, BStr::new(""), range, 0)?;
+    while let Some((path, range)) = walk.deeper.pop() {
+        if let Some(directory) = root.below(path[..path.len() - 1].as_bstr())? {
+            walk.directory(&directory, path, range, 0)?;
+        }
+    }
+    Ok(walk.seen)
+}
+
+struct Walk<'a> {
+    index: &'a gix::index::File,
+    options: gix::index::entry::stat::Options,
+    lists: bool,
+    folds: bool,
+    first: usize,
+    seen: Seen,
+    /// Directories that are looked at later, when those above them are closed.
+    deeper: Vec<(&'a BStr, Range<usize>)>,
+}
+
+impl<'a> Walk<'a> {
+    /// The directory `prefix`, which is empty or ends with a slash; the entries of `range` are all below it.
+    fn directory(
+        &mut self,
+        opened: &Directory,
+        prefix: &BStr,
+        range: Range<usize>,
+        depth: usize,
+    ) -> std::io::Result<()> {
+        let index = self.index;
+        let mut tracked: Vec<&'a [u8]> = Vec::new();
+        let mut number = range.start;
+        while number < range.end {
+            let entry = &index.entries()[number];
+            let path = entry.path(index);
+            let rest = &path[prefix.len()..];
+            let Some(end) = rest.find_byte(b'/') else {
+                tracked.push(rest);
+                self.file(opened, entry, number, rest)?;
+                number += 1;
+                continue;
+            };
+            let (name, below) = (rest[..end].as_bytes(), path[..prefix.len() + end + 1].as_bstr());
+            tracked.push(name);
+            let entries = &index.entries()[number..range.end];
+            let count = entries.partition_point(|entry| entry.path(index).starts_with(below));
+            match opened.directory(name).map_err(|error| at(error, below))? {
+                Some(_) if depth == DEEPEST => self.deeper.push((below, number..number + count)),
+                Some(directory) => self.directory(&directory, below, number..number + count, depth + 1)?,
+                // Nothing, a file or a link is there instead.
+                None => {
+                    if opened.look(name)?.is_some() {
+                        self.seen.unknown.push(below[..below.len() - 1].into());
+                    }
+                }
+            }
+            number += count;
+        }
+        if self.lists {
+            tracked.sort_unstable();
+            self.list(opened, prefix, &tracked)?;
+        }
+        Ok(())
+    }
+
+    fn file(
+        &mut self,
+        opened: &Directory,
+        entry: &gix::index::Entry,
+        number: usize,
+        name: &[u8],
+    ) -> std::io::Result<()> {
+        let Some(found) = opened.look(name)? else { return Ok(()) };
+        if found.kind == Kind::Directory && entry.mode != Mode::COMMIT {
+            // What is in it is not tracked.
+            self.seen.unknown.push(entry.path(self.index).to_owned());
+        }
+        let is_of_kind = match (found.kind, entry.mode) {
+            (Kind::File, Mode::FILE) => !found.is_executable,
+            (Kind::File, Mode::FILE_EXECUTABLE) => found.is_executable,
+            (Kind::Link, Mode::SYMLINK) => true,
+            _ => false,
+        };
+        let is_untouched = is_of_kind
+            && found.stat == entry.stat
+            && entry.stage() == Stage::Unconflicted
+            && !entry.flags.intersects(HIDING)
+            && !entry.stat.is_racy(self.index.timestamp(), self.options);
+        self.seen.states[number - self.first] = if is_untouched { State::Untouched } else { State::Touched(found) };
+        Ok(())
+    }
+
+    /// Notes what is in a directory and not tracked.
+    fn list(&mut self, opened: &Directory, prefix: &BStr, tracked: &[&[u8]]) -> std::io::Result<()> {
+        for_each_entry(opened, |name, _| {
+            let name = name.to_bytes();
+            if tracked.binary_search(&name).is_ok() || is_git(name, self.folds) {
+                return Ok(());
+            }
+            let path = BString::from([prefix.as_bytes(), name].concat());
+            // It may be tracked in a part of the index that somebody else looks at.
+            let below = BString::from([path.as_bytes(), b"/"].concat());
+            let is_tracked = self.index.entry_by_path(path.as_bstr()).is_some()
+                || self.index.prefixed_entries_range(below.as_bstr()).is_some();
+            if !is_tracked {
+                self.seen.unknown.push(path);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Whether git takes no notice of the name.
+pub(crate) fn is_git(name: &[u8], folds: bool) -> bool {
+    name == b".git" || folds && name.eq_ignore_ascii_case(b".git")
+}
+
+/// With the path in the message.
+pub(crate) fn at(error: std::io::Error, path: &BStr) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("{path}: {error}"))
+}

@@ -1,0 +1,167 @@
+//! Creating worktrees.
+
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+
+use gix::{ObjectId, worktree::add::Head};
+
+use crate::{
+    checkout::files::problem_in,
+    filesystem::own_paths,
+    repository::{
+        Repository,
+        create_branch::create_branch,
+        references::{self, full_name},
+    },
+    untrusted::program,
+    values::{
+        git_error::{Doing as _, GitError},
+        id::CommitId,
+        name::BranchName,
+    },
+    worktrees::new_worktree::{CreateError, NewHead, missing_parents, resolve, tree_at},
+    worktrees::{make::Filling, register::is_ordinary, remove::take_away, worktree::Worktree},
+};
+
+impl Repository {
+    /// Creates the branch at `from` and a worktree at `place` that is on it.
+    ///
+    /// `place` is outside the repository, and is absent or an empty directory; missing parents are created. Its last
+    /// part names the worktree in git's list. Threads and processes may create at the same time.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateError`]; nothing is left behind.
+    pub fn create_worktree(
+        &self,
+        place: impl AsRef<Path>,
+        branch: BranchName,
+        from: CommitId,
+    ) -> Result<Worktree, CreateError> {
+        self.create(place.as_ref(), NewHead::Branch(branch), from)
+    }
+
+    /// Creates a worktree at `place` with a detached HEAD at `from`: a checkout to look at and run things in.
+    pub fn create_detached_worktree(&self, place: impl AsRef<Path>, from: CommitId) -> Result<Worktree, CreateError> {
+        self.create(place.as_ref(), NewHead::Detached, from)
+    }
+
+    /// Creates a worktree at `place` on a branch that is there already, at the commit it is at.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::BranchInUse`] if a worktree is on it already: the check and the registration are one step for
+    /// all threads and processes that use this crate. The git program refuses too, but takes no lock, and two of it at
+    /// the same moment can both succeed. Otherwise as [`Repository::create_worktree`].
+    pub fn create_worktree_on(&self, place: impl AsRef<Path>, branch: BranchName) -> Result<Worktree, CreateError> {
+        let Some(from) = self.branch_head(&branch)? else {
+            return Err(CreateError::NoSuchBranch { branch });
+        };
+        self.create(place.as_ref(), NewHead::Existing(branch), from)
+    }
+
+    fn create(&self, place: &Path, head: NewHead, from: CommitId) -> Result<Worktree, CreateError> {
+        let git = self.git();
+        let tree = tree_at(&git, from)?;
+        let place = resolve(place)?;
+        let missing_parents = missing_parents(&place);
+        let created = self.create_at(&git, &place, &head, (from, tree));
+        if created.is_err() {
+            for parent in missing_parents.iter().rev() {
+                // Only what is empty goes.
+                let _ = own_paths::remove_dir(parent);
+            }
+        }
+        created
+    }
+
+    pub(crate) fn create_at(
+        &self,
+        git: &gix::Repository,
+        place: &Path,
+        head: &NewHead,
+        (from, tree): (CommitId, ObjectId),
+    ) -> Result<Worktree, CreateError> {
+        if is_ordinary(git) {
+            return self.make(git, place, head, (from, tree), Filling::Fresh);
+        }
+        program::check(git, place)?;
+        let branch = head.branch();
+        let doing = || format!("creating a worktree at {}", place.display());
+        let registration = self.lock_registration()?;
+        self.check_place(place)?;
+        if let NewHead::Existing(branch) = head {
+            self.check_free(branch)?;
+        }
+        let git_head = match branch {
+            Some(branch) => {
+                if head.new_branch().is_some() {
+                    create_branch(git, branch, from)?;
+                }
+                Head::Attached(full_name(&branch.full_name())?)
+            }
+            None => Head::Detached(from.git()),
+        };
+        let undo_branch = || {
+            if let Some(branch) = head.new_branch() {
+                // It was created above, by us, and is deleted only if it still is where we put it.
+                let _ = references::delete(git, &branch.full_name(), from.git());
+            }
+        };
+
+        let not_interrupted = AtomicBool::new(false);
+        let prepared = match register(git, place, &git_head, &not_interrupted).doing(doing) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                undo_branch();
+                return Err(error.into());
+            }
+        };
+        let git_directory = prepared.repo().git_dir().to_owned();
+        // The files are written while others register theirs.
+        drop(registration);
+        let checked_out = prepared.checkout(gix::progress::Discard, &not_interrupted).doing(doing);
+        let problem = match checked_out {
+            Err(error) => Some(error),
+            Ok((_, outcome)) => match problem_in(&outcome) {
+                None => None,
+                Some(problem) => {
+                    // gix keeps a worktree with files missing.
+                    let _guard = self.lock_registration()?;
+                    let _ = take_away(place, &git_directory);
+                    Some(GitError::new(doing(), problem))
+                }
+            },
+        };
+        if let Some(error) = problem {
+            undo_branch();
+            return Err(error.into());
+        }
+
+        let name = git_directory
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .ok_or_else(|| GitError::new(doing(), "it has no name"))?;
+        Ok(Worktree::linked(self.clone(), name, place.to_owned(), branch.cloned()))
+    }
+}
+
+/// Registers the worktree. Git takes our lock for nothing, so it may be half-way through an entry that is read here;
+/// such a failure passes.
+fn register(
+    git: &gix::Repository,
+    place: &Path,
+    head: &Head,
+    not_interrupted: &AtomicBool,
+) -> gix::Result<gix::worktree::add::PrepareCheckout> {
+    const ATTEMPTS: u32 = 5;
+    let mut attempt = 1;
+    loop {
+        match git.prepare_add_worktree(place, head.clone(), not_interrupted) {
+            Err(error) if attempt < ATTEMPTS && !error.is_conflict() && !error.is_validation() => {
+                std::thread::sleep(Duration::from_millis(20) * attempt);
+                attempt += 1;
+            }
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What is wrong with a place that an agent has, or had.
+
+use std::{fmt, path::PathBuf};
+
+use crate::{
+    repository::history::CommitRecord,
+    status::{change::Change, diff::FileChange},
+    values::{git_error::Listed, id::CommitId, name::BranchName},
+};
+
+/// One thing in which a [`Place`](crate::Place) is not what it was handed over as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// It is not registered any more, or its directory is gone. Nothing else could be looked at.
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Its `.git` was rewritten: git run there works on another repository. Of a clone, nothing else could be looked at.
+    LinkRewritten {
+        /// The place's directory.
+        path: PathBuf,
+        /// What it says, or what is wrong with it.
+        says: String,
+    },
+    /// Another branch is checked out, or none.
+    OtherBranch {
+        /// The place's branch; none if its HEAD was detached.
+        expected: Option<BranchName>,
+        /// What is checked out; none if its HEAD is detached now.
+        found: Option<BranchName>,
+    },
+    /// The place's branch was deleted.
+    BranchGone {
+        /// The branch.
+        branch: BranchName,
+    },
+    /// HEAD, or the place's branch, is at a commit that does not descend from the one it was handed over at.
+    HeadMoved {
+        /// Where it was.
+        expected: CommitId,
+        /// Where it is.
+        found: Option<CommitId>,
+    },
+    /// The history was rewritten: the commit that the place began at is not part of it any more.
+    BaseLost {
+        /// The commit that it began at.
+        base: CommitId,
+        /// Where it is.
+        head: CommitId,
+    },
+    /// Somebody committed who was not meant to, parents before children.
+    StrayCommits {
+        /// The commits.
+        commits: Vec<CommitRecord>,
+    },
+    /// Files differ from the commit, in a place that is to be read and not written.
+    Dirty {
+        /// The files.
+        changes: Vec<Change>,
+    },
+    /// Files were changed, committed or not, that are outside the allowed paths.
+    Outside {
+        /// The files; of a renamed one, both names count.
+        changes: Vec<FileChange>,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone { path } => write!(formatter, "there is no worktree at {} any more", path.display()),
+            Self::LinkRewritten { path, says } => {
+                write!(formatter, "the `.git` in {} was rewritten: {says:?}", path.display())
+            }
+            Self::OtherBranch { expected, found } => {
+                write!(formatter, "it should be on {}, and is on {}", branch(expected), branch(found))
+            }
+            Self::BranchGone { branch } => write!(formatter, "its branch {branch} was deleted"),
+            Self::HeadMoved { expected, found: Some(found) } => {
+                write!(formatter, "its head was moved from {expected} to {found}, which does not descend from it")
+            }
+            Self::HeadMoved { expected, found: None } => {
+                write!(formatter, "its head was moved from {expected} to a branch without a commit")
+            }
+            Self::BaseLost { base, head } => {
+                write!(formatter, "its history was rewritten: {base}, at which it began, is not behind {head}")
+            }
+            Self::StrayCommits { commits } => {
+                let commits: Vec<_> =
+                    commits.iter().map(|commit| format!("{} {:?}", commit.id.short(), commit.subject())).collect();
+                write!(formatter, "commits that its agent was not to make: {}", Listed(&commits))
+            }
+            Self::Dirty { changes } => {
+                write!(formatter, "it is to be read, and files were changed: {}", Listed(changes))
+            }
+            Self::Outside { changes } => {
+                write!(formatter, "files were changed that are not its agent's: {}", Listed(changes))
+            }
+        }
+    }
+}
+
+fn branch(name: &Option<BranchName>) -> String {
+    name.as_ref().map_or_else(|| "a detached HEAD".to_owned(), |name| format!("the branch {name}"))
+}

@@ -1,0 +1,232 @@
+//! Making a worktree, step by step, so that each step can be undone by whoever finds the note of it.
+//!
+//! The order is: note, branch, directory, entry in git's list (as git marks a half-made one), files, index, mark off.
+//! Taking the mark off is what makes the worktree: before that everything is undone, by this process or by another
+//! after a crash.
+
+use std::{collections::HashSet, io::ErrorKind, path::Path};
+
+use gix::{
+    ObjectId,
+    bstr::{BString, ByteSlice as _},
+    index::entry::{Mode, Stat},
+};
+
+use crate::{
+    checkout::{
+        files::{InTheWay, write_all_files, write_files},
+        index_between::between,
+    },
+    filesystem::{clean_up::strip, own_paths},
+    pool::{item::Claim, written_files},
+    recovery::{
+        intent_log::{Intent, Note},
+        recover_locks::open_private,
+        step,
+    },
+    repository::{Repository, create_branch::create_branch, current_configuration::is_shared, references},
+    status::index,
+    untrusted::{file, program},
+    values::{
+        git_error::{Doing as _, GitError},
+        id::CommitId,
+        name::BranchName,
+        signature::Signature,
+    },
+    worktrees::{
+        new_worktree::{CreateError, NewHead},
+        register::{self, Entry},
+        remove::take_away,
+        worktree::Worktree,
+    },
+};
+
+/// Where a new worktree's files come from.
+pub(crate) enum Filling {
+    /// They are written.
+    Fresh,
+    /// They are written, and it is noted what they are, so that they can be used again.
+    Noted,
+    /// They are there as far as they are the same.
+    Retired(Box<Claim>),
+}
+
+impl Repository {
+    /// Makes a worktree at a place that [`resolve`](crate::worktrees::new_worktree::resolve) gave, with the tree that the commit has.
+    pub(crate) fn make(
+        &self,
+        git: &gix::Repository,
+        place: &Path,
+        head: &NewHead,
+        (from, tree): (CommitId, ObjectId),
+        filling: Filling,
+    ) -> Result<Worktree, CreateError> {
+        let doing = || format!("creating a worktree at {}", place.display());
+        let by = Signature::runtime();
+        let mut index = match &filling {
+            Filling::Fresh | Filling::Noted => git.index_from_tree(&tree).doing(doing)?,
+            Filling::Retired(claim) => {
+                let index = between(git, &claim.noted.index, claim.noted.tree, tree)?.index;
+                gix::index::File::from_state(index, git.index_path())
+            }
+        };
+
+        let registration = self.lock_registration()?;
+        self.check_place(place)?;
+        if let NewHead::Existing(branch) = head {
+            self.check_free(branch)?;
+        }
+        let name = register::free_name(self.common_directory(), place)?;
+        let git_directory = self.common_directory().join("worktrees").join(&name);
+        let new_branch = head.new_branch();
+        let made_branch = new_branch.map(BranchName::full_name);
+        if let Some(branch) = new_branch
+            && let Some(at) = self.branch_head(branch)?
+        {
+            // Before it is announced: whoever recovers takes the branch for ours.
+            return Err(CreateError::BranchExists { branch: branch.clone(), at });
+        }
+        let _note = Note::write(
+            self.common_directory(),
+            &[Intent::Create {
+                place: place.to_owned(),
+                git_directory: git_directory.clone(),
+                branch: made_branch.clone(),
+                from: from.git(),
+            }],
+        )?;
+        step::reached("a creation is announced");
+        if let Some(branch) = new_branch {
+            create_branch(git, branch, from)?;
+            step::reached("a branch is made");
+        }
+        let undo = |files: bool| {
+            if files {
+                let _ = take_away(place, &git_directory);
+            }
+            if let Some(branch) = &made_branch {
+                // It was created above, by us, and is deleted only if it still is where we put it.
+                let _ = references::delete(git, branch, from.git());
+            }
+        };
+
+        let was_there = place.exists();
+        let full_name = head.branch().map(BranchName::full_name);
+        let retired = match &filling {
+            Filling::Retired(claim) => Some(claim.files()),
+            Filling::Fresh | Filling::Noted => None,
+        };
+        let files = retired.as_deref().unwrap_or(place);
+        let entry = Entry { place, files, branch: full_name.as_deref(), commit: from.git(), by: &by };
+        let registered = if retired.is_some() { make_parents(place) } else { make_directory(place) }.doing(doing);
+        if let Err(error) = registered.and_then(|()| register::register(git, &git_directory, &entry)) {
+            let _ = own_paths::remove_file(files.join(".git"));
+            let _ = if was_there || retired.is_some() { Ok(()) } else { own_paths::remove_dir(place) };
+            undo(false);
+            return Err(error.into());
+        }
+        // Only now, when whoever recovers knows by its entry whose the directory is.
+        let moved = retired.map_or(Ok(()), |files| own_paths::rename(files, place).doing(doing));
+        // The files are written while others register theirs.
+        drop(registration);
+
+        let configured = || {
+            let git = self.git_as_configured()?;
+            // Where the configuration depends on the worktree, that is asked.
+            if is_shared(&git) { Ok(git) } else { open_private(&git, &git_directory) }
+        };
+        let made = moved.and_then(|()| configured()).and_then(|mut configured| {
+            step::reached("a directory is in its place");
+            program::check(&configured, place)?;
+            let form = if matches!(filling, Filling::Fresh) { None } else { written_files::form(&configured)? };
+            match &filling {
+                Filling::Fresh | Filling::Noted => write_all_files(&configured, place, &mut index)?,
+                Filling::Retired(claim) => {
+                    self.recent_objects().attach(&mut configured);
+                    rewrite_files(&configured, place, claim, form.as_ref(), &mut index)?;
+                }
+            }
+            step::reached("new files are written");
+            let bytes = index::to_bytes(&index, Some(tree)).doing(doing)?;
+            file::write_anew(git_directory.join("index"), bytes).doing(doing)?;
+            if let Some(form) = form {
+                let noted = written_files::directory_of(self.common_directory(), &name);
+                written_files::save(&noted, &index, tree, form.as_bstr())?;
+            }
+            Ok(())
+        });
+        let made = made.and_then(|()| {
+            step::reached("a new worktree's files are written");
+            register::finish(&git_directory)
+        });
+        if let Err(error) = made {
+            let _guard = self.lock_registration()?;
+            undo(true);
+            if was_there {
+                let _ = own_paths::create_dir(place);
+            }
+            return Err(error.into());
+        }
+        step::reached("a worktree is made");
+        Ok(Worktree::linked(self.clone(), name, place.to_owned(), head.branch().cloned()))
+    }
+}
+
+fn make_parents(place: &Path) -> std::io::Result<()> {
+    place.parent().map_or(Ok(()), own_paths::create_dir_all)
+}
+
+fn make_directory(place: &Path) -> std::io::Result<()> {
+    make_parents(place)?;
+    match own_paths::create_dir(place) {
+        // It is empty: that has been looked at.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    step::reached("a directory is made");
+    Ok(())
+}
+
+/// Takes a retired worktree's files from what they are to those of `index`: the two-tree switch.
+fn rewrite_files(
+    git: &gix::Repository,
+    place: &Path,
+    claim: &Claim,
+    form: Option<&BString>,
+    index: &mut gix::index::File,
+) -> Result<(), GitError> {
+    let doing = || format!("using files again in {}", place.display());
+    let noted = &claim.noted.index;
+    // What an attribute changes is not told by a version's id.
+    let is_same_form =
+        form == Some(&claim.noted.form) && written_files::attributes(noted) == written_files::attributes(index);
+    let mut keep = vec![false; noted.entries().len()];
+    let mut pairs = Vec::with_capacity(noted.entries().len());
+    let mut next = 0;
+    for (position, entry) in index.entries().iter().enumerate() {
+        let path = entry.path(index);
+        while noted.entries().get(next).is_some_and(|other| other.path(noted) < path) {
+            next += 1;
+        }
+        let before = noted.entries().get(next).filter(|other| other.path(noted) == path);
+        let same = before.is_some_and(|other| {
+            let is_version = other.id == entry.id && other.mode == entry.mode && entry.mode != Mode::COMMIT;
+            is_version && other.stat != Stat::default()
+        });
+        let number = (same && is_same_form).then_some(next);
+        if let Some(number) = number {
+            keep[number] = true;
+        }
+        pairs.push((position, number));
+    }
+    let kept = strip(place, noted, &keep, claim.model(), true).doing(doing)?;
+    step::reached("files that are to go are gone");
+    let mut write = HashSet::new();
+    for (position, number) in pairs {
+        match number.filter(|number| kept[*number]) {
+            Some(number) => index.entries_mut()[position].stat = noted.entry(number).stat,
+            None => drop(write.insert(index.entry(position).path(index).to_owned())),
+        }
+    }
+    write_files(git, place, index, &write, InTheWay::File)
+}

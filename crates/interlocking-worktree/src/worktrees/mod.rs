@@ -1,0 +1,14 @@
+//! Linked worktrees: made, listed, locked, removed, and seen through by whoever hands one to an agent.
+
+pub(crate) mod create;
+pub(crate) mod finding;
+pub(crate) mod list;
+pub(crate) mod lock;
+pub(crate) mod make;
+pub(crate) mod new_worktree;
+pub(crate) mod place;
+pub(crate) mod prune;
+pub(crate) mod register;
+pub(crate) mod remove;
+pub(crate) mod repair;
+pub(crate) mod worktree;

@@ -1,0 +1,229 @@
+//! A session's place: where an agent works, and what must be so before it starts and after it has ended.
+
+use std::fmt;
+
+use gix::ObjectId;
+
+use crate::{
+    checkout::reset::tree_of,
+    repository::{Head, history::is_ancestor, references},
+    status::{
+        diff::between,
+        snapshot::{Keeping, Snapshot},
+        survey::Survey,
+    },
+    values::{
+        git_error::GitError, id::CommitId, name::BranchName, path::RepositoryPath, worktree_error::WorktreeError,
+    },
+    worktrees::{
+        finding::Finding,
+        worktree::{Found, Worktree},
+    },
+};
+
+/// The place of an agent's session, whose identity is (run, worktree, base commit, branch), with what the agent may do
+/// there.
+///
+/// A session that goes on in another place, or on another commit than it was told, works on what it does not know. So the
+/// place is [verified](Place::verify) before an agent starts and after it has ended.
+///
+/// Unless said otherwise an agent may change every file, and commits nothing: whoever runs it does that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    run: String,
+    worktree: Worktree,
+    base: CommitId,
+    head: CommitId,
+    is_read_only: bool,
+    allowed: Option<Vec<RepositoryPath>>,
+    may_commit: bool,
+}
+
+impl Place {
+    /// The place of `run` in `worktree`, which began at `base` and still is there.
+    pub fn new(run: impl Into<String>, worktree: Worktree, base: CommitId) -> Self {
+        let (is_read_only, allowed, may_commit) = (false, None, false);
+        Self { run: run.into(), worktree, base, head: base, is_read_only, allowed, may_commit }
+    }
+
+    /// The same, handed over at `head`: the commits from base to there are known.
+    #[must_use]
+    pub fn at(mut self, head: CommitId) -> Self {
+        self.head = head;
+        self
+    }
+
+    /// The same for an agent that may change no file, and commits nothing.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.is_read_only = true;
+        self
+    }
+
+    /// The same for an agent that may change these files, and what is in these directories, alone.
+    #[must_use]
+    pub fn allowing(mut self, paths: impl IntoIterator<Item = RepositoryPath>) -> Self {
+        self.allowed = Some(paths.into_iter().collect());
+        self
+    }
+
+    /// The same for an agent that may commit by itself, on top of what it was given.
+    #[must_use]
+    pub fn with_own_commits(mut self) -> Self {
+        self.may_commit = true;
+        self
+    }
+
+    /// The run's name.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// The worktree.
+    #[must_use]
+    pub fn worktree(&self) -> &Worktree {
+        &self.worktree
+    }
+
+    /// The commit that the place began at.
+    #[must_use]
+    pub fn base(&self) -> CommitId {
+        self.base
+    }
+
+    /// The commit that it was handed over at.
+    #[must_use]
+    pub fn head(&self) -> CommitId {
+        self.head
+    }
+
+    /// The branch it is on; none if its HEAD is detached.
+    #[must_use]
+    pub fn branch(&self) -> Option<&BranchName> {
+        self.worktree.branch()
+    }
+
+    /// Everything in which the place is not what it was handed over as; empty if nothing is wrong. Nothing is changed.
+    ///
+    /// Ignored files count neither as changes nor as dirt, and files are judged as they are now: what was changed and put
+    /// back does not show.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError`] where that cannot be found out.
+    pub fn verify(&self) -> Result<Vec<Finding>, GitError> {
+        let Found { git, head, link } = match self.worktree.as_found() {
+            Ok(found) => found,
+            Err(WorktreeError::Git(error)) => return Err(error),
+            Err(WorktreeError::Diverted { path, found }) => {
+                return Ok(vec![Finding::LinkRewritten { path, says: found }]);
+            }
+            Err(_) => return Ok(vec![Finding::Gone { path: self.worktree.path().to_owned() }]),
+        };
+        let mut findings = Vec::new();
+        if let Some(says) = link {
+            findings.push(Finding::LinkRewritten { path: self.worktree.path().to_owned(), says });
+        }
+        let mut tips = vec![head.commit];
+        self.look_at_branch(&git, &head, &mut tips, &mut findings)?;
+        for tip in tips {
+            self.look_at_history(&git, tip, &mut findings)?;
+        }
+        self.look_at_files(git, &head, &mut findings)?;
+        Ok(findings)
+    }
+
+    /// What is checked out; adds the branch's commit to `tips` where that is not what HEAD is at.
+    fn look_at_branch(
+        &self,
+        git: &gix::Repository,
+        head: &Head,
+        tips: &mut Vec<Option<CommitId>>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), GitError> {
+        if head.branch.as_ref() == self.branch() {
+            return Ok(());
+        }
+        findings.push(Finding::OtherBranch { expected: self.branch().cloned(), found: head.branch.clone() });
+        let Some(branch) = self.branch() else { return Ok(()) };
+        match references::read(git, &branch.full_name())?.map(CommitId::from_git) {
+            None => findings.push(Finding::BranchGone { branch: branch.clone() }),
+            tip if !tips.contains(&tip) => tips.push(tip),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn look_at_history(
+        &self,
+        git: &gix::Repository,
+        tip: Option<CommitId>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), GitError> {
+        let Some(tip) = tip else {
+            findings.push(Finding::HeadMoved { expected: self.head, found: None });
+            return Ok(());
+        };
+        if !is_behind(git, self.base, tip)? {
+            findings.push(Finding::BaseLost { base: self.base, head: tip });
+        }
+        if tip == self.head {
+            return Ok(());
+        }
+        if !is_behind(git, self.head, tip)? {
+            findings.push(Finding::HeadMoved { expected: self.head, found: Some(tip) });
+        } else if !self.may_commit || self.is_read_only {
+            let commits = self.worktree.repository().commits(self.head..tip)?;
+            findings.push(Finding::StrayCommits { commits });
+        }
+        Ok(())
+    }
+
+    fn look_at_files(&self, git: gix::Repository, head: &Head, findings: &mut Vec<Finding>) -> Result<(), GitError> {
+        // Without a commit, or without the one it was handed over at, there is nothing to compare with.
+        if head.commit.is_none() || git.find_commit(self.head.git()).is_err() {
+            return Ok(());
+        }
+        let reveal = !self.worktree.is_main();
+        if self.is_read_only {
+            let changes = Survey::of(&git, reveal)?.changes();
+            if !changes.is_empty() {
+                findings.push(Finding::Dirty { changes });
+            }
+        }
+        let Some(allowed) = &self.allowed else { return Ok(()) };
+        let git = git.with_object_memory();
+        let from: ObjectId = tree_of(&git, self.head)?;
+        let snapshot = Snapshot::of(&git, Survey::of(&git, reveal)?, |_| true, Keeping::InMemory);
+        let unread = |error| match error {
+            WorktreeError::Git(error) => error,
+            error => GitError::new(format!("comparing {}", self.worktree.path().display()), error.to_string()),
+        };
+        let to = snapshot.map_err(unread)?.tree;
+        let changes = between(&git, from, to)?;
+        let is_allowed = |path: &RepositoryPath| allowed.iter().any(|selected| path.is_in(selected));
+        let changes: Vec<_> =
+            changes.iter().map(|change| change.public()).filter(|change| !change.touched().all(is_allowed)).collect();
+        if !changes.is_empty() {
+            findings.push(Finding::Outside { changes });
+        }
+        Ok(())
+    }
+}
+
+/// Whether `older` is there at all and `newer` descends from it: an agent may have put another repository in the place.
+fn is_behind(git: &gix::Repository, older: CommitId, newer: CommitId) -> Result<bool, GitError> {
+    Ok(git.find_commit(older.git()).is_ok() && is_ancestor(git, older, newer)?)
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "run {}: {}", self.run, self.worktree.path().display())?;
+        match self.branch() {
+            Some(branch) => write!(formatter, " on {branch}")?,
+            None => write!(formatter, " on no branch")?,
+        }
+        write!(formatter, " from {}", self.base.short())
+    }
+}
