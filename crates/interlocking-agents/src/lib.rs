@@ -24,70 +24,47 @@
 //!
 //! **Invariant:** prompts and environment values never reach logs; `tracing` gets names, sizes and counts.
 
-mod admission;
 mod agent;
-pub mod backends;
-mod capabilities;
-pub mod cassette;
-pub mod claude;
-mod codex;
-mod conversation;
-mod decision;
-mod error;
-mod event;
-mod event_meter;
-mod gemini;
-#[cfg(feature = "http")]
-pub mod http;
-pub mod faults;
-mod homes;
-mod interrupt;
-mod json_lines;
-mod locked;
-mod lost_session;
-mod nudge;
-mod process;
-pub mod program;
-mod pulse;
-pub mod real_calls;
-mod running_tools;
-mod schema;
-pub mod scripted;
-mod session;
 mod sessions;
-mod shortened;
-mod state_directory;
-mod strict_schema;
-mod turn;
-mod typed;
-mod usage;
-mod written_by_agents;
+mod conversation;
+mod schema;
+mod drivers;
+pub mod program;
+pub mod backends;
+pub mod scripted;
+pub mod cassette;
+pub mod faults;
+pub mod real_calls;
 
-pub use admission::{Admission, Admitted, NotAdmitted};
-pub use agent::{Agent, TurnContext};
-pub use capabilities::{Capabilities, SchemaSupport};
-pub use cassette::{CassetteError, Recorder, Replayer};
-pub use claude::{ClaudeCode, ClaudeSettings};
-pub use codex::{Codex, CodexSettings};
-pub use conversation::Conversation;
-pub use decision::{Decision, DecisionTool};
-pub use error::{AgentError, AgentErrorKind, Disposition};
-pub use event::{AgentEvent, AgentEvents, NoEvents};
-pub use gemini::{Gemini, GeminiPermissions, GeminiSettings};
+pub use drivers::claude;
 #[cfg(feature = "http")]
-pub use http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
-pub use interrupt::Interrupt;
-pub use lost_session::LostSession;
-pub use nudge::{NudgeReason, Nudges};
-pub use pulse::Working;
+pub use drivers::http;
+
+pub use agent::capabilities::{Capabilities, SchemaSupport};
+pub use agent::error::{AgentError, AgentErrorKind, Disposition};
+pub use agent::event::{AgentEvent, AgentEvents, NoEvents};
+pub use agent::turn::{Completion, Reply, Turn};
+pub use agent::usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
+pub use agent::{Agent, TurnContext};
+pub use cassette::{CassetteError, Recorder, Replayer};
+pub use conversation::Conversation;
+pub use conversation::admission::{Admission, Admitted, NotAdmitted};
+pub use conversation::decision::{Decision, DecisionTool};
+pub use conversation::interrupt::Interrupt;
+pub use conversation::nudge::{NudgeReason, Nudges};
+pub use conversation::pulse::Working;
+pub use conversation::typed::deserializes_as;
+pub use drivers::claude::{ClaudeCode, ClaudeSettings};
+pub use drivers::codex::{Codex, CodexSettings};
+pub use drivers::gemini::{Gemini, GeminiPermissions, GeminiSettings};
+#[cfg(feature = "http")]
+pub use drivers::http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use real_calls::RealCalls;
 pub use schema::{Schema, SchemaError, Violation};
 pub use scripted::{Script, ScriptError, ScriptedAgent};
-pub use session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};
+pub use sessions::lost_session::LostSession;
+pub use sessions::session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};
 pub use sessions::{SessionError, SessionHold, SessionUse, Sessions};
-pub use turn::{Completion, Reply, Turn};
-pub use typed::deserializes_as;
-pub use usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::kind::Backends;
 use super::scripted;
-use crate::claude::ClaudeCode;
-use crate::codex::Codex;
-use crate::gemini::Gemini;
+use crate::drivers::claude::ClaudeCode;
+use crate::drivers::codex::Codex;
+use crate::drivers::gemini::Gemini;
 
 impl Backends {
     /// Those of this crate: `claude`, `codex`, `gemini`, `scripted`, and with the feature `http` the providers of

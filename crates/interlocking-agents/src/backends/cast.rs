@@ -11,8 +11,8 @@ use super::kind::{Backends, Kind, SharedAgent};
 use super::nearest::no_such;
 use super::problem::{CastingError, CastingProblem};
 use crate::agent::Agent;
-use crate::lost_session::LostSession;
-use crate::nudge::Nudges;
+use crate::conversation::nudge::Nudges;
+use crate::sessions::lost_session::LostSession;
 
 /// Who plays which role, as it was said; see the [module](super).
 ///

@@ -13,9 +13,9 @@ use super::choice::Choice;
 use super::kind::{Backends, Make};
 use super::nearest::{listed, no_such};
 use super::problem::CastingProblem;
-use crate::lost_session::LostSession;
-use crate::nudge::Nudges;
+use crate::conversation::nudge::Nudges;
 use crate::scripted::Delay;
+use crate::sessions::lost_session::LostSession;
 
 /// Who plays a role, and where that was said.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::kind::{Backends, Kind, Make};
-use crate::http::{HttpModel, HttpProvider, HttpSettings};
+use crate::drivers::http::{HttpModel, HttpProvider, HttpSettings};
 
 impl Backends {
     /// The same with a kind for each provider, whose name it has; `gemini` is the program's, so Google's is `google`.

@@ -8,8 +8,8 @@ use super::error::Drift;
 use super::placeholders::Varying;
 use super::tape::{Asked, Call};
 use super::text::Text;
-use crate::session::SessionOp;
-use crate::turn::Turn;
+use crate::agent::turn::Turn;
+use crate::sessions::session::SessionOp;
 
 /// Lines around a difference.
 const CONTEXT: usize = 3;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::RECORD;
+/// The environment variable that says whether [`record_or_replay`](super::record_or_replay) records.
+pub const RECORD: &str = "INTERLOCKING_CASSETTES";
 
 /// Why a cassette cannot be recorded or played.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]

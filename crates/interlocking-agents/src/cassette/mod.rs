@@ -78,16 +78,13 @@ mod text;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use error::{CassetteError, Drift};
+pub use error::{CassetteError, Drift, RECORD};
 pub use recorder::Recorder;
 pub use replayer::Replayer;
 
 use crate::agent::Agent;
 use placeholders::Varying;
 use text::Text;
-
-/// The environment variable that says whether [`record_or_replay`] records.
-pub const RECORD: &str = "INTERLOCKING_CASSETTES";
 
 /// The agent of a test: with [`RECORD`] set to `record` what `real` makes, recorded in `cassette`; otherwise the cassette,
 /// played.

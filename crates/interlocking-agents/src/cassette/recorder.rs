@@ -13,16 +13,16 @@ use super::placeholders::Placeholders;
 use super::snapshot::Snapshot;
 use super::tape::{self, Asked, Call, Ended, Failed, Replied, Timed};
 use super::text::Text;
+use crate::agent::capabilities::Capabilities;
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::event::{AgentEvent, AgentEvents};
+use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::capabilities::Capabilities;
-use crate::error::{AgentError, AgentErrorKind};
-use crate::event::{AgentEvent, AgentEvents};
-use crate::locked::Locked;
 use crate::program::Redactor;
-use crate::session::SessionId;
 use crate::sessions::Sessions;
-use crate::state_directory::make_private;
-use crate::turn::{Reply, Turn};
+use crate::sessions::locked::Locked;
+use crate::sessions::session::SessionId;
+use crate::sessions::state_directory::make_private;
 
 /// An agent that passes every call on to another one, and writes it down in a [cassette](super).
 ///

@@ -12,12 +12,12 @@ use super::drift::drift;
 use super::error::CassetteError;
 use super::placeholders::{NoValue, Placeholders, Varying};
 use super::tape::{self, Asked, Call, Ended, Failed, Replied, Timed};
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::event::AgentEvent;
+use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::error::{AgentError, AgentErrorKind};
-use crate::event::AgentEvent;
 use crate::program::Redactor;
 use crate::sessions::Sessions;
-use crate::turn::{Reply, Turn};
 
 /// An agent that plays a [cassette](super): it does what the recorded agent did, and needs neither it nor a network.
 pub struct Replayer {

@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::change::Change;
 use super::error::{CassetteError, of_file};
 use super::text::Text;
-use crate::decision::Decision;
-use crate::session::{SessionId, SessionOp};
-use crate::state_directory::make_private;
-use crate::usage::Usage;
+use crate::agent::usage::Usage;
+use crate::conversation::decision::Decision;
+use crate::sessions::session::{SessionId, SessionOp};
+use crate::sessions::state_directory::make_private;
 
 /// What the first field of the first file says.
 const FORMAT: &str = "interlocking cassette";

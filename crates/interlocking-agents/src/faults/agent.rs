@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 use super::fault::{CUT_OFF, End, Fault, Stage, TURNED_AWAY};
 use super::plan::{FaultPlan, UnusedRule};
 use super::spoil;
+use crate::agent::capabilities::Capabilities;
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::event::{AgentEvent, AgentEvents};
+use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::capabilities::Capabilities;
-use crate::error::{AgentError, AgentErrorKind};
-use crate::event::{AgentEvent, AgentEvents};
-use crate::session::SessionId;
 use crate::sessions::Sessions;
-use crate::turn::{Reply, Turn};
+use crate::sessions::session::SessionId;
 
 /// An agent some of whose calls fail as a [`FaultPlan`] says. In everything else it is the agent that it wraps: its name, so
 /// that it is held to that one's provider, its sessions, what it can do.

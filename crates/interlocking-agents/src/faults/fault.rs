@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::AgentErrorKind;
-use crate::session::SessionOp;
+use crate::agent::error::AgentErrorKind;
+use crate::agent::turn::Turn;
+use crate::agent::usage::Usage;
 use crate::sessions::SessionError;
-use crate::turn::Turn;
-use crate::usage::Usage;
+use crate::sessions::session::SessionOp;
 
 /// What goes wrong with one call.
 ///
@@ -164,5 +164,5 @@ pub(super) const TURNED_AWAY: Usage = usage(0);
 pub(super) const CUT_OFF: Usage = usage(1);
 
 const fn usage(unpriced_calls: u32) -> Usage {
-    Usage { calls: 1, input_tokens: 0, output_tokens: 0, cost: crate::usage::Cost::ZERO, unpriced_calls }
+    Usage { calls: 1, input_tokens: 0, output_tokens: 0, cost: crate::agent::usage::Cost::ZERO, unpriced_calls }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::fault::Fault;
-use crate::session::SessionOpKind;
-use crate::turn::Turn;
+use crate::agent::turn::Turn;
+use crate::sessions::session::SessionOpKind;
 
 /// Which calls of an agent fail, and how.
 ///

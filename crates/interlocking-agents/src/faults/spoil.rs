@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::fault::Fault;
+use crate::agent::turn::{Reply, Turn};
 use crate::schema::Schema;
-use crate::turn::{Reply, Turn};
 
 /// What bytes that are no UTF-8 become in a text.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;

@@ -9,7 +9,7 @@ use super::limits::{CallLimits, StopOrder};
 use super::lines::Line;
 use super::running::{Ended, Running};
 use crate::agent::TurnContext;
-use crate::error::AgentErrorKind;
+use crate::agent::error::AgentErrorKind;
 
 /// What a program says, line by line, and what is said to it.
 pub trait Dialogue: Send {

@@ -18,7 +18,7 @@ use super::life::Life;
 use super::running::Running;
 use super::starter::on_starter;
 use super::tree::{Adopting, Marker, Marks, Namespace, Tree, guard};
-use crate::error::AgentErrorKind;
+use crate::agent::error::AgentErrorKind;
 
 /// What is started, with everything that it gets.
 ///

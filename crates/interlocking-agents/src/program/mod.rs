@@ -12,6 +12,7 @@
 //! ends.
 
 mod abandoned;
+mod left_running;
 mod call;
 mod environment;
 mod invocation;
@@ -26,10 +27,11 @@ mod tail;
 mod tree;
 mod unescaped;
 
-pub use abandoned::{AbandonedError, LeftRunning, end_abandoned};
+pub use abandoned::end_abandoned;
 pub use call::{Call, Dialogue, Heard, converse};
 pub use environment::Environment;
 pub use invocation::{Invocation, StartError};
+pub use left_running::{AbandonedError, LeftRunning};
 pub use limits::{CallLimits, StopOrder};
 pub use lines::Line;
 pub use redactor::Redactor;

@@ -1,68 +1,8 @@
-//! Which turn of a script a prompt gets, and why it gets none.
+//! Which turn of a script a prompt gets.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
+use super::no_match::{NoMatch, Unfit, UnfitTurn};
 use super::script::{Script, ScriptTurn, Times};
-use crate::session::SessionOpKind;
-use crate::turn::Turn;
-
-/// How many lines, and characters of a line, of a prompt an error message shows.
-const SHOWN_LINES: usize = 12;
-const SHOWN_WIDTH: usize = 100;
-
-/// No turn of the script is for this prompt.
-///
-/// The message shows the beginning of the prompt and what each turn lacked; the fields have all of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoMatch {
-    /// The script's file or name.
-    pub script: String,
-    /// The role that was asked for.
-    pub role: Option<String>,
-    /// The session operation that was asked for.
-    pub session: SessionOpKind,
-    /// The whole prompt.
-    pub prompt: String,
-    /// Every turn of the script, in order, and why it was not this one.
-    pub turns: Vec<UnfitTurn>,
-}
-
-/// A turn of a script that is not for the prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnfitTurn {
-    /// Where it begins in the script.
-    pub line: usize,
-    /// Everything that is in the way.
-    pub reasons: Vec<Unfit>,
-}
-
-/// Why a turn of a script is not for a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unfit {
-    /// It has been used as often as it may.
-    UsedUp {
-        /// Its `times`.
-        times: u32,
-    },
-    /// It is for another agent.
-    OtherAgent {
-        /// Its `agent`.
-        agent: String,
-    },
-    /// It is for another session operation.
-    OtherSession {
-        /// Its `session`.
-        session: SessionOpKind,
-    },
-    /// The prompt lacks a text it wants.
-    Lacks {
-        /// One of its `contains`.
-        text: String,
-    },
-}
+use crate::agent::turn::Turn;
 
 /// The first turn that fits, as an index.
 pub(super) fn choose(script: &Script, used: &[u32], turn: &Turn) -> Result<usize, NoMatch> {
@@ -103,51 +43,4 @@ fn unfit(candidate: &ScriptTurn, used: u32, turn: &Turn) -> Vec<Unfit> {
     let lacking = candidate.contains.iter().filter(|text| !turn.prompt.contains(text.as_str()));
     reasons.extend(lacking.map(|text| Unfit::Lacks { text: text.clone() }));
     reasons
-}
-
-impl std::error::Error for NoMatch {}
-
-impl fmt::Display for NoMatch {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let role = self.role.as_deref().unwrap_or("(none)");
-        writeln!(formatter, "{}: no turn of the script is for this prompt", self.script)?;
-        writeln!(formatter, "agent: {role}, session: {}", self.session)?;
-        let lines = self.prompt.lines().count();
-        if lines > SHOWN_LINES {
-            writeln!(formatter, "prompt (the first {SHOWN_LINES} of {lines} lines):")?;
-        } else {
-            writeln!(formatter, "prompt:")?;
-        }
-        for line in self.prompt.lines().take(SHOWN_LINES) {
-            writeln!(formatter, "  | {}", cut(line))?;
-        }
-        if self.turns.is_empty() {
-            return write!(formatter, "the script has no turns");
-        }
-        write!(formatter, "turns of the script:")?;
-        for turn in &self.turns {
-            let reasons: Vec<_> = turn.reasons.iter().map(Unfit::to_string).collect();
-            write!(formatter, "\n  line {}: {}", turn.line, reasons.join("; "))?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Unfit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UsedUp { times: 1 } => write!(formatter, "already used (times = 1)"),
-            Self::UsedUp { times } => write!(formatter, "already used {times} times (times = {times})"),
-            Self::OtherAgent { agent } => write!(formatter, "for agent {agent:?}"),
-            Self::OtherSession { session } => write!(formatter, "for session = \"{session}\""),
-            Self::Lacks { text } => write!(formatter, "the prompt does not contain {:?}", cut(text)),
-        }
-    }
-}
-
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(SHOWN_WIDTH) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
 }

@@ -41,9 +41,13 @@
 //! Each is a call of that tool. Several play a model that calls several: the first is accepted. Neither name nor input
 //! need be right; what is wrong is corrected as in any output.
 
+pub(crate) mod command;
+
 mod act;
+mod action_error;
 mod duration;
 mod matching;
+mod no_match;
 mod memory;
 mod parse;
 mod script;
@@ -56,23 +60,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use act::{ActionError, ActionProblem};
+pub use action_error::{ActionError, ActionProblem};
 pub(crate) use duration::{Delay, optional, shown};
-pub use matching::{NoMatch, Unfit, UnfitTurn};
 pub use memory::MemoryError;
+pub use no_match::{NoMatch, Unfit, UnfitTurn};
 pub use parse::{ScriptError, ScriptProblem};
 pub use script::Script;
 pub use stage::Exchange;
 
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::event::AgentEvent;
+use crate::agent::turn::{Reply, Turn};
+use crate::agent::usage::Usage;
 use crate::agent::{Agent, TurnContext};
-use crate::decision::Decision;
-use crate::error::{AgentError, AgentErrorKind};
-use crate::event::AgentEvent;
-use crate::process::Surroundings;
-use crate::session::SessionId;
+use crate::conversation::decision::Decision;
+use crate::scripted::command::Surroundings;
 use crate::sessions::Sessions;
-use crate::turn::{Reply, Turn};
-use crate::usage::Usage;
+use crate::sessions::session::SessionId;
 use script::{Failure, ScriptTurn, Times, Tokens};
 use stage::Stage;
 

@@ -13,9 +13,9 @@ use super::duration::Delay;
 use super::script::{
     Action, Append, Deed, ExpectedExit, Failure, Remove, Replace, Run, Script, ScriptTurn, Times, Tokens, Write,
 };
-use crate::decision::Decision;
-use crate::session::SessionOpKind;
-use crate::usage::Cost;
+use crate::agent::usage::Cost;
+use crate::conversation::decision::Decision;
+use crate::sessions::session::SessionOpKind;
 
 /// Why a script cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::decision::Decision;
-use crate::session::SessionOpKind;
-use crate::usage::Cost;
+use crate::agent::usage::Cost;
+use crate::conversation::decision::Decision;
+use crate::sessions::session::SessionOpKind;
 
 /// What a [`ScriptedAgent`](super::ScriptedAgent) plays: a list of turns, read with [`Script::read`] or
 /// [`Script::parse`]. The [module](super) describes the format.

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decision::Decision;
-use crate::error::AgentErrorKind;
-use crate::session::{SessionId, SessionOp, Slug};
+use crate::agent::error::AgentErrorKind;
+use crate::agent::turn::Reply;
+use crate::conversation::decision::Decision;
 use crate::sessions::SessionError;
-use crate::turn::Reply;
+use crate::sessions::session::{SessionId, SessionOp, Slug};
 
 /// One prompt in a session's history, and what the agent answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use super::Place;
 use super::error::{SessionError, SessionUse};
-use crate::locked::Locked;
-use crate::session::SessionId;
-use crate::written_by_agents;
+use crate::drivers::written_by_agents;
+use crate::sessions::locked::Locked;
+use crate::sessions::session::SessionId;
 
 /// How long a place file may be: a path's length, and some.
 const LONGEST_PLACE: u64 = 64 * 1024;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Place;
 use super::error::{SessionError, SessionUse};
-use crate::session::SessionId;
+use crate::sessions::session::SessionId;
 
 /// What is in use in this process, and where it began.
 #[derive(Debug, Default)]

@@ -1,5 +1,10 @@
 //! Which sessions are in use and where they live: one turn at a time, and always in the same workspace.
 
+pub(crate) mod locked;
+pub(crate) mod lost_session;
+pub(crate) mod session;
+pub(crate) mod state_directory;
+
 mod directory;
 mod error;
 mod memory;
@@ -9,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use error::{SessionError, SessionUse};
 
-use crate::locked::Locked;
-use crate::session::{SessionId, SessionOp};
+use crate::sessions::locked::Locked;
+use crate::sessions::session::{SessionId, SessionOp};
 use directory::Directory;
 use memory::{Memory, Used};
 

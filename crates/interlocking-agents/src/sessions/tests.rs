@@ -5,7 +5,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use super::*;
-use crate::session::Slug;
+use crate::sessions::session::Slug;
 
 fn id(text: &str) -> SessionId {
     SessionId::new(text).unwrap()

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use tokio::sync::Mutex;
 
-use super::end::{stop_and_kill, wait_for};
 use super::limit::Limit;
 use super::look::{Look, markers, own};
 use super::marker::Marker;
 use super::process::{Identity, Process};
-use crate::program::abandoned::{AbandonedError, LeftRunning};
+use super::stop::{stop_and_kill, wait_for};
+use crate::program::left_running::{AbandonedError, LeftRunning};
 
 /// The last look, and when it began.
 static LAST: Mutex<Option<(Instant, Result<usize, AbandonedError>)>> = Mutex::const_new(None);

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::guard;
 use super::limit::Limit;
-use super::mark::gives_way;
+use super::marker::Marker;
+use super::marks::Marks;
+use super::namespace::Namespace;
+use super::niceness::gives_way;
 use super::process::{Identity, Process};
-use super::{Marker, Marks, Namespace, guard};
 
 /// What was seen.
 #[derive(Debug)]

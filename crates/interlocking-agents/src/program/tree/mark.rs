@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::end::signal;
 use super::limit::Limit;
 use super::look::{Look, own};
+use super::niceness::gives_way;
 use super::numbers;
 use super::process::{Identity, Process};
+use super::stop::signal;
 
 /// How long somebody may take to stand still. On a busy machine it has to wait until it runs once more to do so.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,7 +75,7 @@ fn is_alone(root: Identity, before: Instant) -> bool {
 }
 
 /// Whether one with a number between the program's and `last` lives, has no limit, and may have come of the program: its parent did,
-/// or it has lost it and [gives way](give_way).
+/// or it has lost it and [gives way](super::niceness::give_way).
 fn is_suspect(number: i32, root: Identity, last: i32) -> bool {
     let Some(process) = Process::look(number).filter(Process::lives) else { return false };
     if Limit::of_process(number).is_some_and(Limit::is_lowered) {
@@ -116,18 +117,6 @@ fn mark_all(root: Identity, limit: Limit) {
     if !is_done {
         moving.iter().for_each(|process| signal(*process, Signal::CONT));
     }
-}
-
-/// Makes this thread, and all that is started from it, give way to others a little: something that tells them from other children
-/// of this process before anything else can be done to them. It cannot be taken back.
-pub(in crate::program) fn give_way() {
-    // It fails for a process that gives way to everybody, whose programs have one mark less.
-    let _ = rustix::process::nice(1);
-}
-
-/// Whether a child of this process does, as programs do and whoever came of them: they may give way more, and never less.
-pub(super) fn gives_way(child: &Process, own: &Process) -> bool {
-    child.nice > own.nice
 }
 
 #[cfg(test)]

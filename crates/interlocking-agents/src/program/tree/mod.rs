@@ -5,6 +5,7 @@
 //! those that lost their parents come to this process. `guard` ends all programs when this process has ended, and `abandoned` what another one left.
 
 mod marker;
+mod marks;
 mod runner;
 
 #[cfg(target_os = "linux")]
@@ -18,11 +19,11 @@ mod limit;
 #[cfg(target_os = "linux")]
 mod look;
 #[cfg(target_os = "linux")]
-mod looks;
-#[cfg(target_os = "linux")]
 mod mark;
 #[cfg(target_os = "linux")]
 mod namespace;
+#[cfg(target_os = "linux")]
+mod niceness;
 #[cfg(target_os = "linux")]
 mod numbers;
 #[cfg(target_os = "linux")]
@@ -30,21 +31,15 @@ mod orphans;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
-pub(super) use {end::Tree, mark::give_way, namespace::Namespace, orphans::Adopting};
+mod shared_look;
+#[cfg(target_os = "linux")]
+mod stop;
+#[cfg(target_os = "linux")]
+pub(super) use {end::Tree, namespace::Namespace, niceness::give_way, orphans::Adopting};
 
 #[cfg(not(target_os = "linux"))]
 mod other;
 #[cfg(not(target_os = "linux"))]
 pub(super) use other::{Adopting, Namespace, Tree, abandoned, give_way, guard};
 
-pub(super) use marker::Marker;
-
-/// What the processes of a program have about them, wherever they go.
-#[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be found by them there"))]
-pub(super) struct Marks {
-    /// In their environment.
-    pub(super) marker: Marker,
-    /// Where it is.
-    pub(super) namespace: Option<Namespace>,
-}
+pub(super) use {marker::Marker, marks::Marks};

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitOptions, child_subreaper, getpid, set_child_subreaper, waitpid};
 
-use super::end::stop_and_kill;
 use super::limit::Limit;
 use super::look::{Look, is_started, programs};
 use super::process::Process;
+use super::stop::stop_and_kill;
 
 /// As long as this lives, orphans come to this process.
 #[derive(Debug)]

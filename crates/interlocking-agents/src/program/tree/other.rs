@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::Marks;
+use super::marks::Marks;
 
 /// A program that runs or ran.
 #[derive(Debug)]

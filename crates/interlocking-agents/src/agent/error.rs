@@ -1,0 +1,286 @@
+//! How a turn fails, and what to do about it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::agent::usage::Usage;
+use crate::cassette::CassetteError;
+use crate::drivers::shortened::{LONGEST_REASON, shorten};
+use crate::real_calls::Forbidden;
+use crate::schema::Violation;
+use crate::scripted::{ActionError, NoMatch};
+use crate::sessions::session::{SessionId, SessionOpKind};
+use crate::sessions::{SessionError, SessionUse};
+
+/// A turn that failed: how, in which session, and what it had cost by then.
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
+#[error("{kind}")]
+pub struct AgentError {
+    /// What went wrong.
+    pub kind: Box<AgentErrorKind>,
+    /// The session, if it had been started; it still exists and knows what was said.
+    pub session: Option<SessionId>,
+    /// What was used up, all rounds together.
+    pub usage: Usage,
+}
+
+/// What went wrong with a turn.
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AgentErrorKind {
+    /// The session cannot be used.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The output stayed invalid through all correction rounds.
+    #[error("the output is still invalid after {corrections} correction rounds: {}", listed(violations))]
+    OutputInvalid {
+        /// How many correction rounds there were.
+        corrections: u32,
+        /// What is wrong with the last output.
+        violations: Vec<Violation>,
+        /// The last output, if there was any; a [`Decision`](crate::Decision) that stands for no value, as it is.
+        output: Option<Value>,
+        /// The last text, if there was any.
+        text: Option<String>,
+    },
+    /// The agent cannot do this with sessions at all.
+    #[error("agent `{agent}` cannot {operation} a session")]
+    Unsupported {
+        /// [`Agent::name`](crate::Agent::name).
+        agent: String,
+        /// What was asked of it.
+        operation: SessionOpKind,
+    },
+    /// The provider wants fewer requests.
+    #[error("the provider limits the rate of requests")]
+    RateLimited {
+        /// How long the provider said to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The provider has a problem of its own (HTTP 5xx).
+    #[error("the provider is overloaded or broken")]
+    Overloaded,
+    /// The provider could not be reached.
+    #[error("no connection to the provider: {reason}")]
+    Connection {
+        /// What the agent said.
+        reason: String,
+    },
+    /// The provider refuses the key, the account or the model.
+    #[error("the provider refuses the request: {reason}")]
+    Refused {
+        /// What the provider said.
+        reason: String,
+    },
+    /// The prompt, with the session's context, does not fit the model.
+    #[error("the prompt is too long for the model")]
+    PromptTooLong,
+    /// The agent used up the steps it is allowed in one turn.
+    #[error("the agent reached its limit of steps in one turn")]
+    StepLimit,
+    /// The agent used up the money it is allowed in one turn.
+    #[error("the agent reached its limit of money in one turn")]
+    BudgetLimit,
+    /// The agent cannot run as it is set up.
+    #[error("the agent is not set up: {reason}")]
+    Configuration {
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// The agent's program ended without an answer.
+    #[error("the agent ended without an answer ({}): {reason}", exit_code(exit))]
+    Crashed {
+        /// Its exit code; none when a signal ended it.
+        exit: Option<i32>,
+        /// The end of what it wrote to standard error.
+        reason: String,
+    },
+    /// The turn took longer than it may.
+    #[error("the turn took longer than {}", crate::scripted::shown(*limit))]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The agent did not begin: it gave no sign of life since it was started.
+    #[error("the agent gave no sign of life within {} of its start", crate::scripted::shown(*limit))]
+    NoFirstEvent {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The agent gave no sign of life.
+    #[error("the agent gave no sign of life for {}{}", crate::scripted::shown(*limit), reminded(*nudges))]
+    Idle {
+        /// The limit.
+        limit: Duration,
+        /// How often it was [reminded](crate::Nudges) before.
+        #[serde(default)]
+        nudges: u32,
+    },
+    /// The agent ended its turn without an output, however often it was [reminded](crate::Nudges).
+    #[error("the agent gave no decision{}", reminded(*nudges))]
+    NoDecision {
+        /// How often it was reminded.
+        nudges: u32,
+        /// The last text, if there was any.
+        text: Option<String>,
+    },
+    /// The agent was not called: see [`Admission`](crate::Admission).
+    #[error("the agent was not called: {reason}")]
+    NotAdmitted {
+        /// Why not.
+        reason: String,
+    },
+    /// Calls of models are [forbidden](crate::real_calls).
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+    /// The call could not be [recorded or played](crate::cassette).
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
+    /// The turn was [interrupted](crate::Interrupt).
+    #[error("the turn was interrupted")]
+    Cancelled,
+    /// The script has no turn for this prompt.
+    #[error(transparent)]
+    NoMatch(#[from] NoMatch),
+    /// Something the script says could not be done.
+    #[error(transparent)]
+    Action(#[from] ActionError),
+    /// Anything else, from an agent of your own.
+    #[error("{message}")]
+    Other {
+        /// What, where, what to do.
+        message: String,
+        /// Whether the same turn could succeed later.
+        transient: bool,
+    },
+}
+
+/// What to do about a failed turn. Bounding the attempts and waiting between them is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Disposition {
+    /// Run the same turn again.
+    Retry {
+        /// Not before this much time has passed, if the provider said so.
+        after: Option<Duration>,
+    },
+    /// Run the turn again in the session it had started, with
+    /// [`ContinueFrom`](crate::SessionOp::ContinueFrom): what was done so far is in there.
+    ResumeSession {
+        /// That session.
+        session: SessionId,
+        /// Not before this much time has passed, if the provider said so.
+        after: Option<Duration>,
+    },
+    /// The same turn would fail again.
+    GiveUp,
+}
+
+impl AgentError {
+    /// A failure before anything was started or spent.
+    pub fn new(kind: impl Into<AgentErrorKind>) -> Self {
+        Self { kind: Box::new(kind.into()), session: None, usage: Usage::default() }
+    }
+
+    /// The same failure in a session, with what it had used up.
+    pub fn in_session(self, session: SessionId, usage: Usage) -> Self {
+        Self { session: Some(session), usage, ..self }
+    }
+
+    /// The same, saying no more than somebody reads: programs put whole answers into their complaints.
+    pub(crate) fn shortened(mut self) -> Self {
+        match &mut *self.kind {
+            AgentErrorKind::Connection { reason: words }
+            | AgentErrorKind::Refused { reason: words }
+            | AgentErrorKind::Configuration { reason: words }
+            | AgentErrorKind::Crashed { reason: words, .. }
+            | AgentErrorKind::NotAdmitted { reason: words }
+            | AgentErrorKind::Other { message: words, .. } => shorten(words, LONGEST_REASON),
+            _ => {}
+        }
+        self
+    }
+
+    /// What to do about it.
+    pub fn disposition(&self) -> Disposition {
+        match self.kind.remedy() {
+            Remedy::None => Disposition::GiveUp,
+            Remedy::Again { after } => match &self.session {
+                Some(session) => Disposition::ResumeSession { session: session.clone(), after },
+                None => Disposition::Retry { after },
+            },
+        }
+    }
+}
+
+enum Remedy {
+    Again { after: Option<Duration> },
+    None,
+}
+
+impl AgentErrorKind {
+    /// Whether the provider of the model is what failed: it limits the rate, is overloaded or cannot be reached. The turn
+    /// is not to blame, and other turns with the same provider are likely to fail too.
+    pub fn is_providers(&self) -> bool {
+        matches!(self, Self::RateLimited { .. } | Self::Overloaded | Self::Connection { .. })
+    }
+
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::RateLimited { retry_after } => Remedy::Again { after: *retry_after },
+            Self::Session(SessionError::Busy { used_by: SessionUse::Fork, .. })
+            | Self::Overloaded
+            | Self::Connection { .. }
+            | Self::StepLimit
+            | Self::Crashed { .. }
+            | Self::TimedOut { .. }
+            | Self::NoFirstEvent { .. }
+            | Self::Idle { .. }
+            | Self::Other { transient: true, .. } => Remedy::Again { after: None },
+            // The budget is for whoever set it to raise; correction rounds have been had; the rest fails again.
+            Self::Session(_)
+            | Self::OutputInvalid { .. }
+            | Self::NoDecision { .. }
+            | Self::NotAdmitted { .. }
+            | Self::Unsupported { .. }
+            | Self::Refused { .. }
+            | Self::PromptTooLong
+            | Self::BudgetLimit
+            | Self::Configuration { .. }
+            | Self::Forbidden(_)
+            | Self::Cassette(_)
+            | Self::Cancelled
+            | Self::NoMatch(_)
+            | Self::Action(_)
+            | Self::Other { transient: false, .. } => Remedy::None,
+        }
+    }
+}
+
+impl<K: Into<AgentErrorKind>> From<K> for AgentError {
+    fn from(kind: K) -> Self {
+        Self::new(kind)
+    }
+}
+
+fn listed(violations: &[Violation]) -> String {
+    violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn reminded(nudges: u32) -> String {
+    match nudges {
+        0 => String::new(),
+        1 => " after one reminder".to_owned(),
+        _ => format!(" after {nudges} reminders"),
+    }
+}
+
+fn exit_code(exit: &Option<i32>) -> String {
+    match exit {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    }
+}

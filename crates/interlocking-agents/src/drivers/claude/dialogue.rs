@@ -1,0 +1,290 @@
+//! What the program says while a turn runs, and what is made of it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::line::{Block, Event, RateLimitEvent, Said, System};
+use super::outcome::Signs;
+use super::results::Results;
+use super::store::Store;
+use crate::agent::TurnContext;
+use crate::agent::error::AgentError;
+use crate::agent::event::AgentEvent;
+use crate::conversation::pulse::Working;
+use crate::drivers::json_lines::JsonLines;
+use crate::drivers::running_tools::RunningTools;
+use crate::drivers::shortened::shorten;
+use crate::program::{Dialogue, Heard, Line};
+use crate::sessions::session::SessionId;
+
+/// The tool that the program makes of the schema.
+const OUTPUT_TOOL: &str = "StructuredOutput";
+
+/// The first wait of the program between two attempts, which doubles. What is much longer the provider asked for.
+const FIRST_BACKOFF: Duration = Duration::from_millis(500);
+
+/// One call, heard line by line.
+pub(super) struct Hearing<'a> {
+    context: &'a TurnContext<'a>,
+    workspace: Option<&'a Path>,
+    store: &'a Store,
+    /// The session that the turn should run in.
+    session: SessionId,
+    /// Whether it is there to be continued already.
+    existed: bool,
+    started: bool,
+    /// The session is not to be used after all.
+    pub(super) refused: Option<AgentError>,
+    /// Calls of tools that have not ended, by their ids.
+    running: RunningTools<Running<'a>>,
+    pub(super) results: Results,
+    /// Its lines, and what of them was left out.
+    pub(super) lines: JsonLines,
+    /// The last thing that the model gave as the output, valid or not.
+    pub(super) attempted: Option<Value>,
+    /// The last thing that it said in plain text.
+    pub(super) text: Option<String>,
+    pub(super) signs: Signs,
+    /// Whether anything was said at all.
+    pub(super) anything: bool,
+}
+
+/// A tool that runs.
+struct Running<'a> {
+    deed: Option<Deed>,
+    _working: Working<'a>,
+}
+
+/// What a tool does, if it is something to report when it is done.
+enum Deed {
+    Writes(PathBuf),
+    Runs(String),
+}
+
+/// How much is kept of a command or of a file's name, in bytes.
+const LONGEST_DEED: usize = 32 * 1024;
+
+impl<'a> Hearing<'a> {
+    pub(super) fn new(
+        context: &'a TurnContext<'a>,
+        workspace: Option<&'a Path>,
+        store: &'a Store,
+        session: SessionId,
+        existed: bool,
+    ) -> Self {
+        Self {
+            context,
+            workspace,
+            store,
+            session,
+            existed,
+            started: false,
+            refused: None,
+            running: RunningTools::new(),
+            results: Results::default(),
+            lines: JsonLines::default(),
+            attempted: None,
+            text: None,
+            signs: Signs::default(),
+            anything: false,
+        }
+    }
+
+    /// The session that the turn runs in, whether it can be continued or not.
+    pub(super) fn named(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// The session, if it can be continued.
+    pub(super) fn session(&self) -> Option<SessionId> {
+        let is_there = self.started || self.existed || self.store.has(&self.session);
+        is_there.then(|| self.session.clone())
+    }
+
+    /// Says that the session has started, once it is sure that it can be continued.
+    fn start(&mut self, named: Option<&str>, is_sure: bool) {
+        if self.started || self.refused.is_some() {
+            return;
+        }
+        if let Some(named) = named.filter(|named| *named != self.session.as_str()) {
+            match SessionId::new(named) {
+                // Whether it may be that one, the registry knows.
+                Ok(other) => self.session = other,
+                Err(_) => return,
+            }
+        }
+        if is_sure || self.existed || self.store.has(&self.session) {
+            match self.context.started(&self.session) {
+                Ok(()) => self.started = true,
+                Err(error) => self.refused = Some(error),
+            }
+        }
+    }
+
+    fn system(&mut self, system: &System) {
+        match system.subtype.as_str() {
+            // The program prints this shortly before it has written the session down.
+            "init" => self.start(system.session_id.as_deref(), false),
+            "api_retry" => {
+                self.start(system.session_id.as_deref(), true);
+                let attempt = system.attempt.unwrap_or(1);
+                self.note_delay(attempt, system.retry_delay_ms);
+                let error = system.error.as_ref().map(said).unwrap_or_else(|| "no reason was given".to_owned());
+                let reason = match system.error_status {
+                    Some(status) => format!("{error} (status {status})"),
+                    None => error,
+                };
+                self.context.emit(AgentEvent::ProviderRetry { attempt, reason });
+            }
+            _ => {}
+        }
+    }
+
+    fn note_delay(&mut self, attempt: u32, delay_ms: Option<f64>) {
+        let own = FIRST_BACKOFF * 2_u32.saturating_pow(attempt.saturating_sub(1).min(6));
+        let delay = delay_ms.and_then(|delay| Duration::try_from_secs_f64(delay / 1000.0).ok());
+        self.signs.retry_after = delay.filter(|delay| *delay > own * 2);
+    }
+
+    fn assistant(&mut self, said: Said) {
+        self.start(said.session_id.as_deref(), true);
+        if said.is_api_error_message {
+            self.signs.api_error = said.error.as_ref().and_then(Value::as_str).map(str::to_owned);
+            return;
+        }
+        for block in said.message.content {
+            match block {
+                Block::Text { text } => {
+                    self.text = Some(text.clone());
+                    self.context.emit(AgentEvent::Text { text });
+                }
+                Block::ToolUse { name, input, .. } if name == OUTPUT_TOOL => self.attempted = Some(input),
+                Block::ToolUse { id, name, input } => {
+                    let deed = self.deed(&name, &input);
+                    self.context.emit(AgentEvent::ToolUse { name, input });
+                    self.running.begin(id, Running { deed, _working: self.context.working() });
+                }
+                Block::ToolResult { .. } | Block::Other => {}
+            }
+        }
+    }
+
+    fn user(&mut self, said: Said) {
+        for block in said.message.content {
+            let Block::ToolResult { tool_use_id, content, is_error } = block else { continue };
+            let Some(deed) = self.running.end(&tool_use_id).and_then(|tool| tool.deed) else { continue };
+            if let Some(event) = done(deed, &content, is_error) {
+                self.context.emit(event);
+            }
+        }
+    }
+
+    fn deed(&self, tool: &str, input: &Value) -> Option<Deed> {
+        let text_of = |field: &str| {
+            let mut text = input.get(field)?.as_str()?.to_owned();
+            shorten(&mut text, LONGEST_DEED);
+            Some(text)
+        };
+        match tool {
+            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
+                let path = text_of("file_path").or_else(|| text_of("notebook_path"))?;
+                Some(Deed::Writes(self.relative(Path::new(&path))))
+            }
+            "Bash" => text_of("command").map(Deed::Runs),
+            _ => None,
+        }
+    }
+
+    /// The path as seen from the workspace, or as it is if it leads elsewhere.
+    fn relative(&self, path: &Path) -> PathBuf {
+        let Some(workspace) = self.workspace else { return path.to_owned() };
+        let inside = path.strip_prefix(workspace).map(Path::to_owned);
+        inside
+            .or_else(|_| {
+                path.strip_prefix(workspace.canonicalize()?).map(Path::to_owned).map_err(std::io::Error::other)
+            })
+            .unwrap_or_else(|_: std::io::Error| path.to_owned())
+    }
+
+    fn rate_limit(&mut self, event: &RateLimitEvent) {
+        let Some(info) = &event.rate_limit_info else { return };
+        if info.status.as_deref() == Some("rejected") {
+            let resets = info.resets_at.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            self.signs.retry_after = resets.map(|resets| resets.saturating_sub(now));
+        }
+    }
+}
+
+impl Dialogue for Hearing<'_> {
+    fn hear(&mut self, line: Line<'_>) -> Heard {
+        self.anything = true;
+        // Whatever it says, it is alive.
+        self.context.pulse.beat();
+        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        match Event::read(line) {
+            Some(Event::System(system)) => self.system(&system),
+            Some(Event::Assistant(said)) => self.assistant(said),
+            Some(Event::User(said)) => self.user(said),
+            Some(Event::RateLimitEvent(event)) => self.rate_limit(&event),
+            Some(Event::Result(result)) => {
+                self.results.add(*result);
+                return Heard::Done;
+            }
+            Some(Event::Other) => {}
+            None => {}
+        }
+        if self.refused.is_some() { Heard::Done } else { Heard::Sign }
+    }
+
+    fn interruption(&mut self) -> Option<Vec<u8>> {
+        let request = json!({
+            "type": "control_request",
+            "request_id": "interrupt",
+            "request": { "subtype": "interrupt" },
+        });
+        Some(format!("{request}\n").into_bytes())
+    }
+
+    fn is_working(&self) -> bool {
+        !self.running.is_empty()
+    }
+}
+
+/// What came of a tool's call.
+fn done(deed: Deed, content: &Value, is_error: bool) -> Option<AgentEvent> {
+    match deed {
+        Deed::Writes(path) => (!is_error).then_some(AgentEvent::FileWritten { path }),
+        Deed::Runs(command) => {
+            let exit = if is_error { exit_code(content)? } else { Some(0) };
+            Some(AgentEvent::CommandRun { command: vec![command], exit })
+        }
+    }
+}
+
+/// The exit code that a failed command's result begins with; none of all if the command was never run, as it was denied.
+fn exit_code(content: &Value) -> Option<Option<i32>> {
+    let text = said(content);
+    match text.strip_prefix("Exit code ") {
+        Some(rest) => {
+            let digits: String = rest.chars().take_while(|digit| digit.is_ascii_digit() || *digit == '-').collect();
+            Some(digits.parse().ok())
+        }
+        // Killed, by the program's own limit or by an interruption.
+        None if text.contains("timed out") || text.contains("interrupted") => Some(None),
+        None => None,
+    }
+}
+
+/// A text, or the texts of a list of blocks, or whatever else as it is.
+fn said(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)).collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,109 @@
+//! What a call came to: the program's result event, case by case.
+//!
+//! | the program says | what it is | what helps |
+//! |---|---|---|
+//! | `success` | an answer; without `structured_output` one without output | |
+//! | `success`, `is_error`, 401, 403, 404, billing, 400 | [`Refused`](AgentErrorKind::Refused) | nothing |
+//! | `success`, `is_error`, no key | [`Configuration`](AgentErrorKind::Configuration) | nothing |
+//! | `success`, `is_error`, 429 | [`RateLimited`](AgentErrorKind::RateLimited) | the session again, later |
+//! | `success`, `is_error`, 5xx | [`Overloaded`](AgentErrorKind::Overloaded) | the session again |
+//! | `success`, `is_error`, no status | [`Connection`](AgentErrorKind::Connection) | the session again |
+//! | `prompt_too_long`, `blocking_limit`, `image_error`, 413 | [`PromptTooLong`](AgentErrorKind::PromptTooLong) | nothing |
+//! | `error_max_structured_output_retries` | an answer: its last attempt, which is corrected | |
+//! | `error_max_turns` | [`StepLimit`](AgentErrorKind::StepLimit) | the session again |
+//! | `error_max_budget_usd` | [`BudgetLimit`](AgentErrorKind::BudgetLimit) | nothing |
+//! | `error_during_execution`, no such session | [`Unknown`](SessionError::Unknown) | nothing |
+//! | `error_during_execution`, `aborted_…` | [`Cancelled`](AgentErrorKind::Cancelled) | nothing |
+//! | any other error | [`Crashed`](AgentErrorKind::Crashed) | the session again |
+//! | nothing on standard output | [`Configuration`](AgentErrorKind::Configuration) | nothing |
+//! | no result | [`Crashed`](AgentErrorKind::Crashed) | the session again |
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::line::Outcome;
+use crate::agent::error::AgentErrorKind;
+use crate::drivers::json_lines::LeftOut;
+use crate::program::Ended;
+use crate::sessions::SessionError;
+use crate::sessions::session::SessionId;
+
+/// What a result means.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// An answer, whether it is what was asked for or not.
+    Answer,
+    /// No answer was found valid. The last one is to be corrected.
+    Exhausted,
+    Failure(AgentErrorKind),
+}
+
+/// What was learnt on the way, beside the result.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Signs {
+    /// How long the provider said to wait.
+    pub(super) retry_after: Option<Duration>,
+    /// What kind of failure the program called the last one.
+    pub(super) api_error: Option<String>,
+}
+
+/// What a result means.
+pub(super) fn judge(result: &Outcome, signs: &Signs, ended: &Ended, asked_for: &SessionId) -> Verdict {
+    match result.subtype.as_str() {
+        "success" if !result.is_error => Verdict::Answer,
+        "success" => Verdict::Failure(provider_failure(result, signs)),
+        "error_max_structured_output_retries" => Verdict::Exhausted,
+        "error_max_turns" => Verdict::Failure(AgentErrorKind::StepLimit),
+        "error_max_budget_usd" => Verdict::Failure(AgentErrorKind::BudgetLimit),
+        _ => Verdict::Failure(other_failure(result, ended, asked_for)),
+    }
+}
+
+/// What it means that there was no result.
+pub(super) fn without_result(anything_said: bool, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
+    let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing about why");
+    // What it does not accept it says on standard error, and nothing else at all.
+    match (anything_said, ended.exit) {
+        (false, Some(code)) if code != 0 => AgentErrorKind::Configuration { reason },
+        _ => AgentErrorKind::Crashed { exit: ended.exit, reason },
+    }
+}
+
+/// A request that the provider did not answer well; told apart by the status, which is there where the provider gave one.
+fn provider_failure(result: &Outcome, signs: &Signs) -> AgentErrorKind {
+    let reason = result.result.clone().unwrap_or_else(|| "no reason was given".to_owned());
+    let called = signs.api_error.as_deref().or(result.api_error.as_ref().and_then(Value::as_str)).unwrap_or_default();
+    let too_long =
+        matches!(result.terminal_reason.as_deref(), Some("prompt_too_long" | "image_error" | "blocking_limit"));
+    match result.api_error_status {
+        _ if too_long => AgentErrorKind::PromptTooLong,
+        Some(413) => AgentErrorKind::PromptTooLong,
+        Some(429) => AgentErrorKind::RateLimited { retry_after: signs.retry_after },
+        Some(408) => AgentErrorKind::Connection { reason },
+        Some(500..) => AgentErrorKind::Overloaded,
+        Some(_) => AgentErrorKind::Refused { reason },
+        None if called == "rate_limit" => AgentErrorKind::RateLimited { retry_after: signs.retry_after },
+        None if called == "overloaded" => AgentErrorKind::Overloaded,
+        None if called == "billing_error" || called == "model_not_found" => AgentErrorKind::Refused { reason },
+        None if called == "authentication_failed" => AgentErrorKind::Configuration {
+            reason: format!("{reason} (set the variable that the credential comes from, or log in)"),
+        },
+        None if called == "invalid_request" || called == "max_output_tokens" => AgentErrorKind::Refused { reason },
+        None => AgentErrorKind::Connection { reason },
+    }
+}
+
+fn other_failure(result: &Outcome, ended: &Ended, asked_for: &SessionId) -> AgentErrorKind {
+    let errors: Vec<_> =
+        result.errors.iter().map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned)).collect();
+    let errors = errors.join("; ");
+    if errors.contains("No conversation found with session ID") {
+        return SessionError::Unknown { session: asked_for.clone() }.into();
+    }
+    if result.terminal_reason.as_deref().is_some_and(|reason| reason.starts_with("aborted_")) {
+        return AgentErrorKind::Cancelled;
+    }
+    let reason = if errors.is_empty() { format!("the program reports {}", result.subtype) } else { errors };
+    AgentErrorKind::Crashed { exit: ended.exit, reason }
+}

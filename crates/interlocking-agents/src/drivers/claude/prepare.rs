@@ -1,0 +1,162 @@
+//! Everything that a call needs before the program is started.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::arguments::{Call, is_mcp};
+use super::environment::Surroundings;
+use super::schema::Asked;
+use super::settings::{ClaudeSettings, PermissionMode};
+use super::store::Store;
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::turn::Turn;
+use crate::program::{Environment, Invocation, Secret};
+use crate::sessions::SessionError;
+use crate::sessions::session::{SessionId, SessionOp};
+
+/// A call that is ready to be made.
+pub(super) struct Prepared {
+    pub(super) invocation: Invocation,
+    pub(super) store: Store,
+    /// The session that the turn will run in.
+    pub(super) session: SessionId,
+    /// What is asked for, if the turn has a schema.
+    pub(super) asked: Option<Asked>,
+    /// The program's temporary files. They go when this is dropped, so it must live until the program has ended.
+    pub(super) temporary: TempDir,
+}
+
+impl Prepared {
+    /// For this turn.
+    pub(super) fn new(settings: &ClaudeSettings, key: Option<&Secret>, turn: &Turn) -> Result<Self, AgentError> {
+        refuse_what_is_unsafe(settings, turn)?;
+        let store = Store::new(settings, turn.role.as_deref(), turn.session.origin());
+        let store = store.map_err(|error| configuration(&error))?;
+        store.make().map_err(|error| configuration(&error))?;
+        let session = session_for(&turn.session)?;
+        let temporary = temporary_directory(turn).map_err(|error| not_written(&error))?;
+        let surroundings = Surroundings::new(settings, key, store.directory(), temporary.path())
+            .map_err(|error| configuration(&error))?;
+        let asked = turn.schema.as_deref().map(|schema| Asked::new(schema, settings.decisions));
+        let call = Call {
+            settings,
+            turn,
+            session: &session,
+            schema: asked.as_ref().map(|asked| asked.schema.to_string()),
+            system: written(&temporary, "system.md", turn.system.clone()).map_err(|error| not_written(&error))?,
+            mcp_servers: written(&temporary, "mcp.json", mcp_servers(settings, turn))
+                .map_err(|error| not_written(&error))?,
+        };
+        let arguments = call.arguments().map_err(|error| configuration(&error))?;
+        let program = find(&settings.program, &surroundings.environment)?;
+        let (program, arguments) = surroundings.program(&program, arguments);
+        let input = [surroundings.first_input(), message(&turn.prompt)].concat();
+        let invocation = Invocation {
+            arguments,
+            // Without a workspace it stands in an empty directory, not where this process happens to be.
+            directory: Some(turn.workspace.clone().unwrap_or_else(|| temporary.path().join("empty"))),
+            sandbox: turn.sandbox.clone(),
+            input,
+            stays_open: true,
+            ..Invocation::new(program, surroundings.environment)
+        };
+        Ok(Self { invocation, store, session, asked, temporary })
+    }
+}
+
+/// What the program lets pass with a warning, or not at all but in words of its own.
+fn refuse_what_is_unsafe(settings: &ClaudeSettings, turn: &Turn) -> Result<(), AgentErrorKind> {
+    if settings.permission_mode == PermissionMode::BypassPermissions && turn.sandbox.is_none() && !turn.read_only {
+        let reason = "permissions are bypassed in a sandbox alone, and the turn has none: give it one, or use another permission mode";
+        return Err(AgentErrorKind::Configuration { reason: reason.to_owned() });
+    }
+    Ok(())
+}
+
+/// The session that a turn will run in: a new name, unless it goes on.
+fn session_for(operation: &SessionOp) -> Result<SessionId, AgentErrorKind> {
+    // The program takes other texts for names, and looks for sessions that are called so.
+    let known = |session: &SessionId| match Uuid::try_parse(session.as_str()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(AgentErrorKind::Session(SessionError::Unknown { session: session.clone() })),
+    };
+    match operation {
+        SessionOp::ContinueFrom(session) => known(session).map(|()| session.clone()),
+        SessionOp::ForkFrom { parent, .. } => known(parent).and_then(|()| fresh()),
+        SessionOp::StartFresh(_) => fresh(),
+    }
+}
+
+fn fresh() -> Result<SessionId, AgentErrorKind> {
+    let name = Uuid::new_v4().to_string();
+    SessionId::new(name).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
+}
+
+/// A directory of the call's own; within the sandbox's for temporary files, if there is one.
+fn temporary_directory(turn: &Turn) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    // Short, as it ends in the path of a socket, of which there are at most about a hundred characters.
+    builder.prefix("claude-");
+    let within =
+        turn.sandbox.as_ref().and_then(|sandbox| sandbox.environment().into_iter().find(|(name, _)| name == "TMPDIR"));
+    let directory = match within {
+        Some((_, within)) => builder.tempdir_in(PathBuf::from(within))?,
+        None => builder.tempdir()?,
+    };
+    std::fs::create_dir(directory.path().join("empty"))?;
+    Ok(directory)
+}
+
+fn written(directory: &TempDir, name: &str, content: Option<String>) -> io::Result<Option<PathBuf>> {
+    let Some(content) = content else { return Ok(None) };
+    let file = directory.path().join(name);
+    std::fs::write(&file, content)?;
+    Ok(Some(file))
+}
+
+/// The servers as the program reads them. A turn that only reads has none, unless some of their tools are said to read only.
+fn mcp_servers(settings: &ClaudeSettings, turn: &Turn) -> Option<String> {
+    let wanted = !turn.read_only || settings.read_only_tools.iter().any(|tool| is_mcp(tool));
+    (wanted && !settings.mcp_servers.is_empty()).then(|| json!({ "mcpServers": settings.mcp_servers }).to_string())
+}
+
+/// The prompt, as a line of the program's input.
+fn message(prompt: &str) -> Vec<u8> {
+    // A slash at the very beginning would make a command of the program's of it.
+    let escaped = if prompt.starts_with('/') { format!("\n{prompt}") } else { prompt.to_owned() };
+    let message: Value = json!({
+        "type": "user",
+        "message": { "role": "user", "content": escaped },
+        "parent_tool_use_id": null,
+        "session_id": "",
+    });
+    format!("{message}\n").into_bytes()
+}
+
+/// The program by its path: where there is none, this says so better than a shell.
+pub(super) fn find(program: &Path, environment: &Environment) -> Result<PathBuf, AgentErrorKind> {
+    let found = if program.components().count() > 1 {
+        std::path::absolute(program).ok().filter(|path| path.is_file())
+    } else {
+        let path = environment.get("PATH").unwrap_or_default();
+        std::env::split_paths(path).map(|directory| directory.join(program)).find(|path| path.is_file())
+    };
+    found.ok_or_else(|| AgentErrorKind::Configuration {
+        reason: format!(
+            "there is no program {}: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path",
+            program.display()
+        ),
+    })
+}
+
+pub(super) fn configuration(error: &impl ToString) -> AgentErrorKind {
+    AgentErrorKind::Configuration { reason: error.to_string() }
+}
+
+fn not_written(error: &io::Error) -> AgentErrorKind {
+    configuration(&format!("the program's temporary files cannot be written: {error}"))
+}

@@ -1,0 +1,153 @@
+//! Whether the program can work as it is set up, before anything runs.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::environment::{Surroundings, is_reserved, look_for_key};
+use super::prepare::find;
+use super::settings::{ClaudeSettings, PermissionMode};
+use super::store::Store;
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::program::{Environment, Invocation, Line, Secret};
+
+/// The oldest version that is known to do what is asked of it here, which the tests run.
+const KNOWN: Version = Version(2, 1, 330);
+
+/// Saying its version takes a fraction of a second.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Version(u32, u32, u32);
+
+/// Everything that is missing or cannot be had, all of it at once.
+pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Result<(), AgentError> {
+    let mut problems = contradictions(settings);
+    if let Err(error) = look_for_key(settings.credential.as_ref(), key) {
+        problems.push(error.to_string());
+    }
+    let store = Store::new(settings, None, None).and_then(|store| store.make().map(|()| store));
+    match store {
+        Err(error) => problems.push(error.to_string()),
+        Ok(store) => {
+            let environment = Surroundings::without_key(settings, store.directory(), &std::env::temp_dir());
+            match version(settings, environment).await {
+                Err(problem) => problems.push(problem),
+                Ok(found) if found < KNOWN => problems.push(format!(
+                    "{} is version {found}, and what is asked of it is known of {KNOWN} and later: update it",
+                    settings.program.display()
+                )),
+                Ok(found) if (found.0, found.1) > (KNOWN.0, KNOWN.1) => {
+                    tracing::warn!(%found, tested = %KNOWN, "Claude Code is much newer than the version that was tested");
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(AgentError::new(AgentErrorKind::Configuration { reason: problems.join("; ") })),
+    }
+}
+
+/// Settings that the program would refuse, or ignore.
+fn contradictions(settings: &ClaudeSettings) -> Vec<String> {
+    let mut problems = Vec::new();
+    if settings.max_steps == Some(0) {
+        problems.push("`max_steps` is 0, so nothing could be done: leave it out for any number".to_owned());
+    }
+    if settings.max_dollars.is_some_and(|dollars| !(dollars.is_finite() && dollars > 0.0)) {
+        problems.push("`max_dollars` is no amount of money: leave it out for any amount".to_owned());
+    }
+    for source in settings.setting_sources.iter().filter(|source| !SETTING_SOURCES.contains(&source.as_str())) {
+        problems.push(format!("`setting_sources` has {source:?}; there are {}", SETTING_SOURCES.join(", ")));
+    }
+    for name in settings.environment.keys().chain(&settings.inherit).filter(|name| is_reserved(name)) {
+        problems.push(format!("the variable {name} is set by the driver: use the setting that is for it"));
+    }
+    if settings.permission_mode == PermissionMode::BypassPermissions && is_root() {
+        problems.push(
+            "the program does not bypass permissions for root: run as another user, or allow what is needed".to_owned(),
+        );
+    }
+    problems
+}
+
+#[cfg(unix)]
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[cfg(not(unix))]
+fn is_root() -> bool {
+    false
+}
+
+async fn version(settings: &ClaudeSettings, environment: Environment) -> Result<Version, String> {
+    let program = find(&settings.program, &environment).map_err(|kind| kind.to_string())?;
+    let shown = program.display().to_string();
+    let asking = Invocation { arguments: vec!["--version".into()], ..Invocation::new(program, environment) };
+    let asking = async {
+        let mut running = asking.start().await.map_err(|error| error.to_string())?;
+        let mut first = String::new();
+        while let Some(line) = running.next_line().await.map_err(|error| error.to_string())? {
+            if let (Line::Whole(line), true) = (line, first.is_empty()) {
+                first = String::from_utf8_lossy(line).into_owned();
+            }
+        }
+        let ended = running.end().await.map_err(|error| error.to_string())?;
+        first.parse().map_err(|()| format!("{shown} does not say its version, but {first:?} {}", ended.stderr))
+    };
+    let said = tokio::time::timeout(PATIENCE, asking).await;
+    said.unwrap_or_else(|_| Err(format!("{} did not say its version in {PATIENCE:?}", settings.program.display())))
+}
+
+impl FromStr for Version {
+    type Err = ();
+
+    /// `2.1.330 (Claude Code)`
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut numbers = text.split_whitespace().next().ok_or(())?.splitn(3, '.').map(|part| {
+            let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().map_err(|_| ())
+        });
+        let mut next = || numbers.next().unwrap_or(Err(()));
+        Ok(Self(next()?, next()?, next()?))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_compared() {
+        assert_eq!("2.1.330 (Claude Code)".parse(), Ok(KNOWN));
+        assert_eq!("3.0.0-beta.1 (Claude Code)".parse(), Ok(Version(3, 0, 0)));
+        assert!("2.1.9".parse::<Version>().unwrap() < KNOWN);
+        for bad in ["", "Claude Code", "2.1", "v2.1.330"] {
+            assert!(bad.parse::<Version>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn all_contradictions_are_found_at_once() {
+        let settings = ClaudeSettings {
+            max_steps: Some(0),
+            max_dollars: Some(f64::NAN),
+            setting_sources: vec!["project".to_owned(), "global".to_owned()],
+            environment: [("ANTHROPIC_API_KEY".to_owned(), "x".to_owned())].into(),
+            ..ClaudeSettings::default()
+        };
+        assert_eq!(contradictions(&settings).len(), 4);
+        assert_eq!(contradictions(&ClaudeSettings::default()), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,272 @@
+//! Lines that the real program printed, shortened; among them those that a test cannot make it print.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde_json::json;
+
+use super::conclude::conclude;
+use super::dialogue::Hearing;
+use super::schema::Asked;
+use super::settings::{ClaudeSettings, Decisions};
+use super::store::Store;
+use crate::agent::TurnContext;
+use crate::agent::error::{AgentError, AgentErrorKind, Disposition};
+use crate::agent::event::AgentEvent;
+use crate::agent::turn::{Reply, Turn};
+use crate::conversation::interrupt::Interrupt;
+use crate::conversation::pulse::Pulse;
+use crate::drivers::event_meter::EventMeter;
+use crate::program::{Call, Dialogue, Ended, Heard, Line};
+use crate::schema::Schema;
+use crate::sessions::session::{SessionId, SessionOp, Slug};
+use crate::sessions::{SessionError, Sessions};
+
+fn nowhere() -> Store {
+    let settings = ClaudeSettings { home: Some("/no/such/store".into()), ..ClaudeSettings::default() };
+    Store::new(&settings, None, None).unwrap()
+}
+
+const SESSION: &str = "78799592-0760-407e-b470-58bcb7b38a18";
+
+const INIT: &str = r#"{"type":"system","subtype":"init","cwd":"/place","session_id":"78799592-0760-407e-b470-58bcb7b38a18","tools":["Bash"],"claude_code_version":"2.1.330"}"#;
+const TEXT: &str = r#"{"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"Hello."}],"usage":{"input_tokens":10}},"parent_tool_use_id":null,"session_id":"78799592-0760-407e-b470-58bcb7b38a18"}"#;
+const SUCCESS: &str = r#"{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"Hello.","session_id":"78799592-0760-407e-b470-58bcb7b38a18","total_cost_usd":9.0,"model_usage_since_last_result":{"claude-haiku-5-5":{"inputTokens":10,"outputTokens":7,"costUSD":0.25}}}"#;
+
+struct Told {
+    events: Vec<AgentEvent>,
+    done: Vec<usize>,
+    outcome: Result<Reply, AgentError>,
+}
+
+fn ended(exit: Option<i32>, stderr: &str) -> Call {
+    Call { ended: Ended { exit, signal: None, stderr: stderr.to_owned(), survivors: 0 }, cut: None }
+}
+
+/// What becomes of these lines, in a fresh session.
+fn hear(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
+    let (sessions, session) = (Sessions::new(), SessionId::new(SESSION).unwrap());
+    let turn = Turn { workspace: Some("/place".into()), ..Turn::fresh(Slug::new("write").unwrap(), "x") };
+    let hold = sessions.hold(&turn.session, Some(Path::new("/place"))).unwrap();
+    let (interrupt, idle, pulse, kept) = (Interrupt::new(), Interrupt::new(), Pulse::new(), Mutex::new(Vec::new()));
+    let events = |event| kept.lock().unwrap().push(event);
+    let meter = EventMeter::default();
+    let context =
+        TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
+    let store = nowhere();
+    let mut hearing = Hearing::new(&context, turn.workspace.as_deref(), &store, session, false);
+    let heard: Vec<_> = lines.iter().map(|line| hearing.hear(Line::Whole(line.as_bytes()))).collect();
+    let done = heard.iter().enumerate().filter(|(_, heard)| **heard == Heard::Done).map(|(index, _)| index).collect();
+    let asked = schema.map(|schema| Asked::new(schema, Decisions::OneOf));
+    let outcome = conclude(hearing, call, asked.as_ref(), &turn);
+    drop(hold);
+    Told { events: kept.into_inner().unwrap(), done, outcome }
+}
+
+fn failure(lines: &[&str], call: Call) -> AgentError {
+    hear(lines, call, None).outcome.unwrap_err()
+}
+
+fn result(fields: serde_json::Value) -> String {
+    let mut line = json!({ "type": "result", "session_id": SESSION, "model_usage_since_last_result": {} });
+    line.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    line.to_string()
+}
+
+#[test]
+fn init_may_come_late_and_again_and_the_session_starts_once() {
+    let heard = hear(&[TEXT, INIT, INIT, "not json", r#"{"type":"brand_new"}"#, SUCCESS], ended(Some(0), ""), None);
+    let session = SessionId::new(SESSION).unwrap();
+    assert_eq!(heard.events, [AgentEvent::Started { session }, AgentEvent::Text { text: "Hello.".to_owned() }]);
+    assert_eq!(heard.done, [5]);
+    assert_eq!(heard.outcome.unwrap().usage.to_string(), "$0.25 in 1 call, 10 tokens in, 7 tokens out");
+}
+
+#[test]
+fn a_second_result_is_paid_for_and_is_not_the_answer() {
+    let background = result(json!({
+        "subtype": "success", "is_error": false, "result": "A task has ended.", "origin": { "kind": "task-notification" },
+        "model_usage_since_last_result": { "claude-haiku-5-5": { "inputTokens": 1, "outputTokens": 1, "costUSD": 0.5 } },
+    }));
+    for lines in [[SUCCESS, &background], [&background, SUCCESS]] {
+        let reply = hear(&lines, ended(Some(0), ""), None).outcome.unwrap();
+        assert_eq!(reply.text.as_deref(), Some("Hello."));
+        assert_eq!(reply.usage.to_string(), "$0.75 in 1 call, 11 tokens in, 8 tokens out");
+    }
+}
+
+#[test]
+fn failures_of_the_provider_are_told_apart() {
+    let reason = || "as it was said".to_owned();
+    let refused = || AgentErrorKind::Refused { reason: reason() };
+    let limited = || AgentErrorKind::RateLimited { retry_after: None };
+    for (terminal, status, called, kind) in [
+        ("api_error", Some(400), "invalid_request", refused()),
+        ("api_error", Some(400), "billing_error", refused()),
+        ("api_error", Some(401), "authentication_failed", refused()),
+        ("api_error", Some(403), "authentication_failed", refused()),
+        ("api_error", Some(404), "model_not_found", refused()),
+        ("api_error", Some(408), "unknown", AgentErrorKind::Connection { reason: reason() }),
+        ("api_error", Some(429), "rate_limit", limited()),
+        ("api_error", Some(500), "server_error", AgentErrorKind::Overloaded),
+        ("api_error", Some(529), "server_error", AgentErrorKind::Overloaded),
+        ("api_error", None, "rate_limit", limited()),
+        ("api_error", None, "billing_error", refused()),
+        ("api_error", None, "connection_failed", AgentErrorKind::Connection { reason: reason() }),
+        ("api_error", None, "brand_new", AgentErrorKind::Connection { reason: reason() }),
+        ("prompt_too_long", Some(400), "invalid_request", AgentErrorKind::PromptTooLong),
+        ("blocking_limit", None, "invalid_request", AgentErrorKind::PromptTooLong),
+        ("image_error", Some(413), "invalid_request", AgentErrorKind::PromptTooLong),
+    ] {
+        let said = json!({
+            "type": "assistant", "session_id": SESSION, "error": called, "is_api_error_message": true,
+            "message": { "role": "assistant", "model": "<synthetic>", "content": [{ "type": "text", "text": "as it was said" }] },
+        });
+        let end = result(json!({
+            "subtype": "success", "is_error": true, "terminal_reason": terminal, "api_error_status": status, "result": "as it was said",
+        }));
+        let heard = hear(&[INIT, &said.to_string(), &end], ended(Some(1), ""), None);
+        let error = heard.outcome.unwrap_err();
+        assert_eq!(*error.kind, kind, "{terminal} {status:?} {called}");
+        assert_eq!(heard.events.len(), 1, "the program's words are not the model's: {:?}", heard.events);
+        let resumes = matches!(error.disposition(), Disposition::ResumeSession { .. });
+        assert_eq!(resumes, error.kind.is_providers(), "{terminal} {status:?} {called}");
+    }
+}
+
+#[test]
+fn a_subscription_that_is_used_up_says_when_there_is_more() {
+    let soon = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() + 600;
+    let limit = json!({ "type": "rate_limit_event", "rate_limit_info": { "status": "rejected", "resetsAt": soon } });
+    let end =
+        result(json!({ "subtype": "success", "is_error": true, "api_error_status": 429, "result": "limit reached" }));
+    let error = failure(&[INIT, TEXT, &limit.to_string(), &end], ended(Some(1), ""));
+    let AgentErrorKind::RateLimited { retry_after: Some(wait) } = *error.kind else { panic!("{error:?}") };
+    assert!((590..=600).contains(&wait.as_secs()), "{wait:?}");
+}
+
+#[test]
+fn ends_of_other_kinds_are_told_apart() {
+    let during = |reason: &str, errors: &[&str]| {
+        result(
+            json!({ "subtype": "error_during_execution", "is_error": true, "terminal_reason": reason, "errors": errors }),
+        )
+    };
+    let gone = during("", &["No conversation found with session ID: 78799592-0760-407e-b470-58bcb7b38a18"]);
+    let error = failure(&[&gone], ended(Some(1), ""));
+    let session = SessionId::new(SESSION).unwrap();
+    assert_eq!(*error.kind, AgentErrorKind::Session(SessionError::Unknown { session }));
+    let error = failure(&[INIT, TEXT, &during("aborted_streaming", &["[ede_diagnostic]"])], ended(Some(1), ""));
+    assert_eq!(*error.kind, AgentErrorKind::Cancelled);
+    let error = failure(&[INIT, TEXT, &during("model_error", &["something broke"])], ended(Some(1), ""));
+    assert_eq!(*error.kind, AgentErrorKind::Crashed { exit: Some(1), reason: "something broke".to_owned() });
+    assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }));
+    let error =
+        failure(&[INIT, TEXT, &result(json!({ "subtype": "error_brand_new", "is_error": true }))], ended(Some(1), ""));
+    assert!(matches!(&*error.kind, AgentErrorKind::Crashed { .. }), "{error:?}");
+}
+
+#[test]
+fn ends_without_a_result_are_told_apart() {
+    let error = failure(&[], ended(Some(1), "error: unknown option '--nonsense'"));
+    let reason = "error: unknown option '--nonsense'".to_owned();
+    assert_eq!(*error.kind, AgentErrorKind::Configuration { reason });
+    assert_eq!((error.usage.calls, error.session), (0, None), "nothing was called");
+    for (lines, exit, session) in [(vec![INIT, TEXT], Some(1), true), (vec![INIT], None, false), (vec![], None, false)]
+    {
+        let error = failure(&lines, ended(exit, "killed"));
+        assert_eq!(*error.kind, AgentErrorKind::Crashed { exit, reason: "killed".to_owned() });
+        assert_eq!((error.usage.calls, error.usage.unpriced_calls), (1, 1));
+        // One that is perhaps not written down yet is none to come back to.
+        assert_eq!(error.session.is_some(), session);
+    }
+    let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(None, "") };
+    let error = failure(&[INIT, TEXT], cut);
+    assert_eq!((*error.kind, error.usage.unpriced_calls), (AgentErrorKind::Cancelled, 1));
+}
+
+/// An answer that was there before the stop took effect is not thrown away.
+#[test]
+fn an_answer_that_came_with_the_stop_counts() {
+    let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(Some(0), "") };
+    assert_eq!(hear(&[INIT, TEXT, SUCCESS], cut, None).outcome.unwrap().text.as_deref(), Some("Hello."));
+}
+
+#[test]
+fn the_last_of_the_outputs_that_were_refused_is_what_is_corrected() {
+    let schema = Schema::new(json!({ "type": "string" })).unwrap();
+    let attempt = |value: serde_json::Value| {
+        let content =
+            json!([{ "type": "tool_use", "id": "toolu_1", "name": "StructuredOutput", "input": { "value": value } }]);
+        json!({ "type": "assistant", "session_id": SESSION, "message": { "role": "assistant", "content": content } })
+            .to_string()
+    };
+    let end = result(json!({
+        "subtype": "error_max_structured_output_retries", "is_error": true,
+        "terminal_reason": "structured_output_retry_exhausted", "errors": ["Failed to provide valid structured output after 5 attempts"],
+    }));
+    let (first, second) = (attempt(json!(1)), attempt(json!(2)));
+    let reply = hear(&[INIT, &first, &second, &end], ended(Some(1), ""), Some(&schema)).outcome.unwrap();
+    assert_eq!(reply.output, Some(json!(2)));
+    let none = hear(&[INIT, &end], ended(Some(1), ""), Some(&schema)).outcome.unwrap();
+    assert_eq!(none.output, None, "one without output, which is reminded of it");
+}
+
+#[test]
+fn what_a_denied_or_failed_tool_did_is_not_reported_as_done() {
+    let call = |id: &str, name: &str, input: serde_json::Value| {
+        let content = json!([{ "type": "tool_use", "id": id, "name": name, "input": input }]);
+        json!({ "type": "assistant", "session_id": SESSION, "message": { "role": "assistant", "content": content } })
+            .to_string()
+    };
+    let back = |id: &str, content: serde_json::Value, is_error: bool| {
+        let content = json!([{ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error }]);
+        json!({ "type": "user", "session_id": SESSION, "message": { "role": "user", "content": content } }).to_string()
+    };
+    let write = |path: &str| json!({ "file_path": path, "content": "x" });
+    let lines = [
+        call("1", "Write", write("/place/a/b.md")),
+        back("1", json!("File created successfully at: /place/a/b.md"), false),
+        call("2", "Write", write("/place/c.md")),
+        back("2", json!("Permission to use Write has been denied because"), true),
+        call("3", "Bash", json!({ "command": "make" })),
+        back("3", json!([{ "type": "text", "text": "Exit code 2\nno rule" }]), true),
+        call("4", "Bash", json!({ "command": "touch x" })),
+        back("4", json!("Permission to use Bash has been denied because"), true),
+        call("5", "Edit", json!({ "file_path": "/elsewhere/d.md" })),
+        back("5", json!("done"), false),
+        call("6", "Bash", json!({ "command": "sleep 9" })),
+        back("6", json!("Command timed out after 2m 0s"), true),
+        SUCCESS.to_owned(),
+    ];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let events = hear(&lines, ended(Some(0), ""), None).events;
+    let done =
+        events.into_iter().filter(|event| !matches!(event, AgentEvent::Started { .. } | AgentEvent::ToolUse { .. }));
+    let run = |command: &str, exit| AgentEvent::CommandRun { command: vec![command.to_owned()], exit };
+    let expected = [
+        AgentEvent::FileWritten { path: "a/b.md".into() },
+        run("make", Some(2)),
+        AgentEvent::FileWritten { path: "/elsewhere/d.md".into() },
+        run("sleep 9", None),
+    ];
+    assert_eq!(done.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_fork_that_is_another_session_than_was_asked_for_is_that_one() {
+    let sessions = Sessions::new();
+    let parent = SessionId::new("0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11").unwrap();
+    let fork = SessionOp::ForkFrom { parent: parent.clone(), slug: Slug::new("x").unwrap() };
+    let hold = sessions.hold(&fork, None).unwrap();
+    let (interrupt, idle, pulse, events) = (Interrupt::new(), Interrupt::new(), Pulse::new(), |_event: AgentEvent| {});
+    let meter = EventMeter::default();
+    let context =
+        TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
+    let store = nowhere();
+    let mut hearing = Hearing::new(&context, None, &store, SessionId::new(SESSION).unwrap(), false);
+    let line = TEXT.replace(SESSION, parent.as_str());
+    assert_eq!(hearing.hear(Line::Whole(line.as_bytes())), Heard::Done);
+    let refused = hearing.refused.unwrap();
+    assert_eq!(*refused.kind, AgentErrorKind::Session(SessionError::NotForked { session: parent }));
+}

@@ -1,0 +1,188 @@
+//! Schemas as the program takes them: draft-07 under a strict validator, an object at the root.
+//!
+//! A schema is only ever loosened, so that whatever fits the original fits what is sent. The answer is checked against the
+//! original, by the [conversation](crate::Conversation).
+
+mod draft;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value, json};
+
+use self::draft::convert;
+use super::settings::Decisions;
+use crate::conversation::decision::{Decision, DecisionTool};
+use crate::schema::Schema;
+
+/// The field that holds an answer which is no object.
+const WRAPPED: &str = "value";
+
+/// A schema for the program, and the way back from its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Asked {
+    /// What is given to the program.
+    pub(super) schema: Value,
+    form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    /// The answer itself.
+    Whole,
+    /// The answer in a field.
+    Wrapped,
+    /// One field for each decision tool.
+    Fields,
+}
+
+/// What the program's answer stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answered {
+    Output(Value),
+    Decisions(Vec<Decision>),
+}
+
+impl Asked {
+    /// For this schema.
+    pub(super) fn new(schema: &Schema, decisions: Decisions) -> Self {
+        if let (Decisions::Fields, Some(tools)) = (decisions, schema.decisions()) {
+            return Self { schema: convert(&fields(&tools)), form: Form::Fields };
+        }
+        match as_object(schema.as_value()) {
+            Some(object) => Self { schema: convert(&object), form: Form::Whole },
+            None => Self { schema: convert(&wrapped(schema.as_value())), form: Form::Wrapped },
+        }
+    }
+
+    /// The answer to the original schema.
+    pub(super) fn answer(&self, output: Value) -> Answered {
+        match (self.form, output) {
+            (Form::Wrapped, Value::Object(mut fields)) if fields.contains_key(WRAPPED) => {
+                Answered::Output(fields.remove(WRAPPED).unwrap_or_default())
+            }
+            (Form::Fields, Value::Object(fields)) => {
+                let decided = fields.into_iter().filter(|(_, input)| !input.is_null());
+                Answered::Decisions(decided.map(|(tool, input)| Decision { tool, input }).collect())
+            }
+            (_, other) => Answered::Output(other),
+        }
+    }
+}
+
+/// The schema if its root can be a tool's input: an object, and nothing that the providers refuse there.
+fn as_object(schema: &Value) -> Option<Value> {
+    let fields = schema.as_object()?;
+    let refused = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const"];
+    if refused.iter().any(|keyword| fields.contains_key(*keyword)) {
+        return None;
+    }
+    match fields.get("type") {
+        Some(kind) => (kind == "object").then(|| schema.clone()),
+        // It speaks of fields, so it means an object, though it lets everything else pass.
+        None => fields.contains_key("properties").then(|| {
+            let mut fields = fields.clone();
+            fields.insert("type".to_owned(), json!("object"));
+            Value::Object(fields)
+        }),
+    }
+}
+
+/// An object with the answer in a field. References to the root lead to where it went.
+fn wrapped(schema: &Value) -> Value {
+    let mut answer = schema.clone();
+    let mut definitions = Map::new();
+    for place in ["$defs", "definitions"] {
+        if let Some(Value::Object(found)) = answer.get(place) {
+            definitions.insert(place.to_owned(), Value::Object(found.clone()));
+        }
+    }
+    let mut moved = format!("#/properties/{WRAPPED}");
+    let mut recursive = false;
+    for_each_reference(&mut answer, &mut |reference| recursive |= leads_to_root(reference).is_some());
+    if recursive {
+        moved = "#/$defs/Answer".to_owned();
+        while definitions.get("$defs").is_some_and(|defs| defs.get(&moved["#/$defs/".len()..]).is_some()) {
+            moved.push('_');
+        }
+    }
+    let mut redirect = |value: &mut Value| {
+        for_each_reference(value, &mut |reference| {
+            if let Some(rest) = leads_to_root(reference) {
+                *reference = format!("{moved}{rest}");
+            }
+        });
+    };
+    redirect(&mut answer);
+    definitions.values_mut().for_each(&mut redirect);
+    if let Value::Object(fields) = &mut answer {
+        fields.retain(|keyword, _| !["$schema", "$defs", "definitions"].contains(&keyword.as_str()));
+    }
+    if recursive {
+        let name = moved["#/$defs/".len()..].to_owned();
+        let defs = definitions.entry("$defs").or_insert_with(|| json!({}));
+        defs[name] = answer;
+        answer = json!({ "$ref": moved });
+    }
+    let mut whole = object_of(json!({ WRAPPED: answer }));
+    whole["required"] = json!([WRAPPED]);
+    if let Value::Object(fields) = &mut whole {
+        fields.extend(definitions);
+    }
+    whole
+}
+
+/// The rest of a reference to the root or into it; none if it leads to a definition or elsewhere.
+fn leads_to_root(reference: &str) -> Option<&str> {
+    let rest = reference.strip_prefix('#')?;
+    let to_definition = rest.starts_with("/$defs/") || rest.starts_with("/definitions/");
+    (!to_definition && (rest.is_empty() || rest.starts_with('/'))).then_some(rest)
+}
+
+/// An object with a field for each tool, exactly one of which is there.
+fn fields(tools: &[DecisionTool]) -> Value {
+    let (mut properties, mut definitions) = (Map::new(), Map::new());
+    for tool in tools {
+        let mut input = tool.input_schema.clone();
+        if let Value::Object(fields) = &mut input {
+            fields.remove("$schema");
+            for place in ["$defs", "definitions"] {
+                // All tools come from one schema: what has the same name is the same.
+                if let Some(Value::Object(found)) = fields.remove(place) {
+                    let kept = definitions.entry(place.to_owned()).or_insert_with(|| json!({}));
+                    found.into_iter().for_each(|(name, definition)| kept[name] = definition);
+                }
+            }
+            if let Some(description) = &tool.description {
+                fields.insert("description".to_owned(), json!(description));
+            }
+        }
+        properties.insert(tool.name.clone(), input);
+    }
+    let mut whole = object_of(Value::Object(properties));
+    whole["minProperties"] = json!(1);
+    whole["maxProperties"] = json!(1);
+    whole["description"] = json!("Fill in exactly one of the fields: the one for what you decide.");
+    if let Value::Object(fields) = &mut whole {
+        fields.extend(definitions);
+    }
+    whole
+}
+
+fn object_of(properties: Value) -> Value {
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+fn for_each_reference(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_reference(item, visit)),
+        Value::Object(fields) => {
+            for (keyword, value) in fields {
+                match value {
+                    Value::String(reference) if keyword == "$ref" => visit(reference),
+                    other => for_each_reference(other, visit),
+                }
+            }
+        }
+        _ => {}
+    }
+}

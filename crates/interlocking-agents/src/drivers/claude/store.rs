@@ -1,0 +1,121 @@
+//! Where the program keeps its sessions.
+
+use std::path::{Path, PathBuf};
+
+use super::settings::{ClaudeSettings, Credential};
+use crate::drivers::homes::Homes;
+use crate::sessions::session::SessionId;
+use crate::sessions::state_directory::state_directory;
+
+/// The program's directory for everything of its own, sessions among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Store {
+    homes: Homes,
+    directory: PathBuf,
+}
+
+/// There is nowhere to keep sessions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum StoreError {
+    /// No home either.
+    #[error("there is no place to keep sessions: set `home`, or the variable HOME")]
+    Nowhere,
+    /// The directory cannot be made.
+    #[error("the directory for sessions {} cannot be made: {reason}", directory.display())]
+    NotMade {
+        /// What was to be made.
+        directory: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+}
+
+impl Store {
+    /// That of a turn of a role, which may go on with a session, in the directory that is set, or the default one: see [`ClaudeSettings`].
+    pub(super) fn new(
+        settings: &ClaudeSettings,
+        role: Option<&str>,
+        session: Option<&SessionId>,
+    ) -> Result<Self, StoreError> {
+        let base = match &settings.home {
+            Some(directory) => std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()),
+            None => state_directory().ok_or(StoreError::Nowhere)?.join("interlocking").join("claude"),
+        };
+        // A login is renewed in its place, so that copies of it would go stale; and the user's settings are in the home, too.
+        let are_shared = settings.credential == Some(Credential::Login)
+            || settings.setting_sources.iter().any(|source| source == "user");
+        let homes = Homes::new(base, are_shared, settings.home.is_none());
+        Ok(Self { directory: homes.of_session(role, session, has), homes })
+    }
+
+    /// The directory in which those of all roles are.
+    pub(super) fn base(&self) -> &Path {
+        self.homes.base()
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Makes the directory, for this user alone, if it is not there.
+    pub(super) fn make(&self) -> Result<(), StoreError> {
+        self.homes.make(&self.directory).map_err(|error| {
+            let (directory, reason) = (self.directory.clone(), error.to_string());
+            StoreError::NotMade { directory, reason }
+        })
+    }
+
+    /// Whether a session is written down. A hint: another version of the program may keep it elsewhere.
+    pub(super) fn has(&self, session: &SessionId) -> bool {
+        has(&self.directory, session)
+    }
+}
+
+fn has(home: &Path, session: &SessionId) -> bool {
+    let Ok(projects) = std::fs::read_dir(home.join("projects")) else { return false };
+    let file = format!("{session}.jsonl");
+    projects.flatten().any(|project| project.path().join(&file).exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(home: &Path, role: Option<&str>, change: impl FnOnce(&mut ClaudeSettings)) -> Store {
+        let mut settings = ClaudeSettings { home: Some(home.to_owned()), ..ClaudeSettings::default() };
+        change(&mut settings);
+        Store::new(&settings, role, None).unwrap()
+    }
+
+    #[test]
+    fn a_session_is_found_whatever_its_place_and_its_role_were() {
+        let directory = tempfile::tempdir().unwrap();
+        let own = store(directory.path(), Some("tests"), |_| {});
+        let session = SessionId::new("0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11").unwrap();
+        assert!(!own.has(&session));
+        let project = own.directory().join("projects/-some-place");
+        std::fs::create_dir_all(&project).unwrap();
+        std::fs::write(project.join(format!("{session}.jsonl")), "").unwrap();
+        assert!(own.has(&session));
+        assert!(!store(directory.path(), Some("impl"), |_| {}).has(&session));
+        let settings = ClaudeSettings { home: Some(directory.path().to_owned()), ..ClaudeSettings::default() };
+        assert_eq!(Store::new(&settings, Some("impl"), Some(&session)).unwrap().directory(), own.directory());
+    }
+
+    #[test]
+    fn a_login_or_the_users_settings_are_shared_by_all_roles() {
+        let home = Path::new("/home");
+        let login = |settings: &mut ClaudeSettings| settings.credential = Some(Credential::Login);
+        assert_eq!(store(home, Some("tests"), login).directory(), home);
+        let reads = |settings: &mut ClaudeSettings| settings.setting_sources = vec!["user".to_owned()];
+        assert_eq!(store(home, Some("tests"), reads).directory(), home);
+        assert_eq!(store(home, Some("tests"), |_| {}).directory(), home.join("roles/tests"));
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_made_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = store(&file.path().join("state"), None, |_| {}).make().unwrap_err();
+        assert!(error.to_string().contains(&file.path().display().to_string()), "{error}");
+    }
+}

@@ -1,0 +1,74 @@
+//! What one result says was used up.
+
+use serde_json::Value;
+
+use super::line::{ModelUsage, Outcome};
+use crate::agent::usage::{Cost, Usage};
+
+/// What was used since the result before this one. Its totals are no use: they go on over resumes and forks.
+pub(super) fn since_the_last(result: &Outcome) -> Usage {
+    match &result.model_usage_since_last_result {
+        Some(models) => models.values().map(of_a_model).sum(),
+        // Tokens are given in another way, too; money is not.
+        None => {
+            let tokens =
+                |name| result.usage.as_ref().and_then(|usage| usage.get(name)).and_then(Value::as_u64).unwrap_or(0);
+            let cached = tokens("cache_read_input_tokens").saturating_add(tokens("cache_creation_input_tokens"));
+            Usage {
+                input_tokens: tokens("input_tokens").saturating_add(cached),
+                output_tokens: tokens("output_tokens"),
+                ..Usage::default()
+            }
+        }
+    }
+}
+
+fn of_a_model(model: &ModelUsage) -> Usage {
+    let cached = model.cache_read_input_tokens.saturating_add(model.cache_creation_input_tokens);
+    Usage {
+        input_tokens: model.input_tokens.saturating_add(cached),
+        output_tokens: model.output_tokens,
+        // A cost that is none is left out rather than believed.
+        cost: model.cost_usd.and_then(|dollars| Cost::from_dollars(dollars).ok()).unwrap_or(Cost::ZERO),
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::Results;
+    use super::*;
+    use serde_json::json;
+
+    fn of(all: &[Value]) -> Usage {
+        let mut results = Results::default();
+        all.iter().for_each(|result| results.add(serde_json::from_value(result.clone()).unwrap()));
+        results.usage()
+    }
+
+    fn used(input: u64, output: u64, dollars: f64) -> Value {
+        json!({ "total_cost_usd": 99.0, "model_usage_since_last_result": { "claude-haiku-5-5": {
+            "inputTokens": input, "outputTokens": output, "cacheReadInputTokens": 4, "cacheCreationInputTokens": 3, "costUSD": dollars,
+        } } })
+    }
+
+    #[test]
+    fn all_results_of_a_call_are_summed_up_and_its_totals_are_not_believed() {
+        let usage = of(&[used(10, 7, 0.25), used(20, 1, 0.5)]);
+        assert_eq!(usage.to_string(), "$0.75 in 1 call, 44 tokens in, 8 tokens out");
+    }
+
+    #[test]
+    fn a_call_that_used_nothing_is_priced() {
+        let usage = of(&[json!({ "model_usage_since_last_result": {} })]);
+        assert_eq!(usage, Usage { calls: 1, ..Usage::default() });
+    }
+
+    #[test]
+    fn a_call_that_was_killed_or_gives_only_totals_is_not_priced() {
+        assert_eq!(of(&[]), Usage { calls: 1, unpriced_calls: 1, ..Usage::default() });
+        let usage = json!({ "input_tokens": 10, "output_tokens": 7, "cache_read_input_tokens": 4 });
+        let usage = of(&[json!({ "total_cost_usd": 1.0, "usage": usage })]);
+        assert_eq!(usage.to_string(), "at least $0.00 in 1 call, 14 tokens in, 7 tokens out");
+    }
+}

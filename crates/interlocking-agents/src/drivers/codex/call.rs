@@ -1,0 +1,178 @@
+//! One call of the program, from its preparation to its reply.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::event::Tokens;
+use super::progress::{End, Progress};
+use super::rollout::{Mark, Rollout};
+use super::settings::{CodexSettings, configuration};
+use super::{command, failure, part};
+use crate::agent::TurnContext;
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::turn::{Reply, Turn};
+use crate::agent::usage::Usage;
+use crate::drivers::json_lines::LeftOut;
+use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, converse};
+use crate::schema::strict::StrictSchema;
+use crate::sessions::session::{SessionId, SessionOp};
+
+/// In a call's own directory: the schema, and a place with nothing in it.
+const SCHEMA: &str = "schema.json";
+const NOWHERE: &str = "nowhere";
+
+/// A call that is ready to be made.
+pub(super) struct Call<'a> {
+    turn: &'a Turn,
+    home: PathBuf,
+    limits: CallLimits,
+    invocation: Invocation,
+    schema: Option<StrictSchema>,
+    /// What the program reads, and where it works in a turn that has no workspace. Removed when the call is over.
+    _temporary: TempDir,
+    /// The end of the session's file before the call. None where that is not known.
+    mark: Option<Mark>,
+}
+
+impl<'a> Call<'a> {
+    /// Looks up what the session knows and writes down what the program reads.
+    pub(super) async fn prepare(
+        settings: &CodexSettings,
+        key: Option<Secret>,
+        turn: &'a Turn,
+    ) -> Result<Self, AgentErrorKind> {
+        let homes = settings.homes(key.is_some())?;
+        let session = turn.session.origin();
+        if let Some(session) = session {
+            failure::check_id(session)?;
+        }
+        let home = homes.of_session(turn.role.as_deref(), session, has);
+        homes.make(&home).map_err(|error| unusable(&home, &error))?;
+        let known = Known::of(&home, session, turn.system.as_deref()).await;
+        let mark = match turn.session {
+            SessionOp::ContinueFrom(_) => known.mark,
+            SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => Some(Mark::BEGINNING),
+        };
+        let prompt = match (&turn.system, session) {
+            (Some(system), Some(_)) if !known.system => part::told_before(system, &turn.prompt),
+            _ => turn.prompt.clone(),
+        };
+        let schema = turn.schema.as_ref().map(|schema| StrictSchema::of(schema.as_value()));
+        let temporary = temporary(&home, schema.as_ref()).map_err(|error| unusable(&home, &error))?;
+        let schema_file = schema.as_ref().map(|_| temporary.path().join(SCHEMA));
+        let nowhere = temporary.path().join(NOWHERE);
+        let invocation = Invocation {
+            arguments: command::arguments(settings, turn, schema_file.as_deref(), key.is_some()),
+            directory: Some(turn.workspace.clone().unwrap_or(nowhere)),
+            sandbox: turn.sandbox.clone(),
+            input: prompt.into_bytes(),
+            ..Invocation::new(&settings.program, command::environment(settings, &home, key))
+        };
+        Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _temporary: temporary, mark })
+    }
+
+    /// Starts the program and hears it to its end.
+    pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
+        let mut progress = Progress::new(context, &self.turn.session, self.turn.workspace.as_deref());
+        // Its session's file is whole at any time, so it needs no more than SIGTERM to end in order.
+        let order = StopOrder::DEFAULT;
+        let called = converse(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
+        let usage = self.usage(&progress).await;
+        let outcome = called.and_then(|called| self.outcome(&mut progress, called));
+        match (outcome, progress.session.take()) {
+            (Ok(text), Some(session)) => {
+                let output = text.as_deref().zip(self.schema.as_ref()).and_then(|(text, schema)| schema.read(text));
+                Ok(Reply { output, text, ..Reply::new(session, usage) })
+            }
+            (Ok(_), None) => {
+                Err(AgentError::new(failure::of_an_end(&self.turn.session, false, None, "it named no session")))
+            }
+            (Err(kind), Some(session)) => Err(AgentError::new(kind).in_session(session, usage)),
+            (Err(kind), None) => Err(AgentError::new(kind)),
+        }
+    }
+
+    /// The last text of a turn that ended well.
+    fn outcome(&self, progress: &mut Progress<'_>, called: program::Call) -> Result<Option<String>, AgentErrorKind> {
+        if let Some(kind) = progress.broken.take().or(called.cut) {
+            return Err(kind);
+        }
+        match progress.end.take() {
+            Some(End::Completed(_)) => Ok(progress.text.take()),
+            Some(End::Failed(kind)) => Err(kind),
+            None => {
+                let Ended { exit, stderr, .. } = &called.ended;
+                let said = LeftOut::explain(progress.lines.left_out(), stderr, "");
+                Err(failure::of_an_end(&self.turn.session, progress.session.is_some(), *exit, &said))
+            }
+        }
+    }
+
+    /// What the call has used up. Codex knows no prices.
+    async fn usage(&self, progress: &Progress<'_>) -> Usage {
+        let recorded = match &progress.session {
+            Some(session) => self.recorded(session.clone()).await,
+            None => None,
+        };
+        let tokens = recorded.or(match (&progress.end, &self.turn.session) {
+            // The session is this call's alone.
+            (Some(End::Completed(tokens)), SessionOp::StartFresh(_)) => Some(*tokens),
+            _ => None,
+        });
+        if tokens.is_none() && progress.session.is_some() {
+            tracing::debug!("Codex left no record of the tokens of a call");
+        }
+        let Tokens { input_tokens, output_tokens } = tokens.unwrap_or_default();
+        Usage { calls: 1, input_tokens, output_tokens, unpriced_calls: 1, ..Usage::default() }
+    }
+
+    async fn recorded(&self, session: SessionId) -> Option<Tokens> {
+        let (home, mark) = (self.home.clone(), self.mark?);
+        let reading =
+            tokio::task::spawn_blocking(move || Rollout::find(&home, &session)?.used_since(mark).ok().flatten());
+        reading.await.ok().flatten()
+    }
+}
+
+/// Whether a home has a session.
+pub(super) fn has(home: &Path, session: &SessionId) -> bool {
+    failure::check_id(session).is_ok() && Rollout::find(home, session).is_some()
+}
+
+/// A directory for one call. It is in the home because that is what a sandbox must grant in any case.
+fn temporary(home: &Path, schema: Option<&StrictSchema>) -> io::Result<TempDir> {
+    let temporary = tempfile::Builder::new().prefix("call-").tempdir_in(home)?;
+    std::fs::create_dir(temporary.path().join(NOWHERE))?;
+    if let Some(schema) = schema {
+        std::fs::write(temporary.path().join(SCHEMA), schema.as_value().to_string())?;
+    }
+    Ok(temporary)
+}
+
+/// What is known of a session before a call.
+struct Known {
+    mark: Option<Mark>,
+    /// It was told what it is to be told.
+    system: bool,
+}
+
+impl Known {
+    /// Where the file is missing or cannot be read nothing is known; Codex says what is wrong with it.
+    async fn of(home: &Path, session: Option<&SessionId>, system: Option<&str>) -> Self {
+        let nothing = Self { mark: None, system: false };
+        let Some(session) = session.cloned() else { return nothing };
+        let (home, system) = (home.to_owned(), system.map(str::to_owned));
+        let reading = tokio::task::spawn_blocking(move || {
+            let rollout = Rollout::find(&home, &session)?;
+            let system = system.is_some_and(|system| rollout.knows(&home, &system).unwrap_or(false));
+            Some(Self { mark: rollout.mark().ok(), system })
+        });
+        reading.await.ok().flatten().unwrap_or(nothing)
+    }
+}
+
+pub(super) fn unusable(home: &Path, error: &io::Error) -> AgentErrorKind {
+    configuration(format!("Codex's home {} cannot be used: {error}", home.display()))
+}

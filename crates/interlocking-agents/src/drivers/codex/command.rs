@@ -1,0 +1,154 @@
+//! The command line and the environment of a call.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::settings::CodexSettings;
+use crate::agent::turn::Turn;
+use crate::program::{Environment, Secret};
+use crate::sessions::session::SessionOp;
+
+/// The name of the provider that a `base_url` stands for.
+const PROVIDER: &str = "interlocking";
+
+/// Where Codex looks for a key for OpenAI; a provider of its own is told the same.
+const KEY_VARIABLE: &str = "CODEX_API_KEY";
+
+/// How often it repeats a request: the rest is for the one who called, who knows about other calls.
+const RETRIES: u32 = 2;
+
+/// What is switched off unless the settings say otherwise, and why.
+const FEATURES_OFF: [&str; 5] = [
+    // They are fetched from the network at every start.
+    "plugins",
+    // A connection that cannot be made would be tried for ever, and the turn never fail.
+    "unbounded_connection_retries",
+    // The tokens of agents that it starts itself are counted nowhere where this crate sees them.
+    "multi_agent",
+    "multi_agent_v2",
+    // It starts a login shell, see below.
+    "shell_snapshot",
+];
+
+/// The arguments of a call; the prompt goes to standard input.
+pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&Path>, has_key: bool) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["exec".into()];
+    let session = match &turn.session {
+        SessionOp::StartFresh(_) => None,
+        SessionOp::ContinueFrom(session) => Some(("resume", session)),
+        SessionOp::ForkFrom { parent, .. } => Some(("fork", parent)),
+    };
+    arguments.extend(session.map(|(operation, _)| operation.into()));
+    arguments.extend(["--json", "--skip-git-repo-check"].map(OsString::from));
+    if !settings.reads_home {
+        arguments.extend(["--ignore-user-config", "--ignore-rules"].map(OsString::from));
+    }
+    for (key, value) in configuration_of(settings, turn, has_key) {
+        arguments.extend(["-c".into(), format!("{key}={value}").into()]);
+    }
+    if let Some(model) = turn.model.as_ref().or(settings.model.as_ref()) {
+        arguments.extend(["-m".into(), model.into()]);
+    }
+    if let Some(schema) = schema {
+        arguments.extend(["--output-schema".into(), schema.into()]);
+    }
+    arguments.extend(session.map(|(_, session)| session.as_str().into()));
+    arguments.push("-".into());
+    arguments
+}
+
+/// Everything that the program may see.
+pub(super) fn environment(settings: &CodexSettings, home: &Path, key: Option<Secret>) -> Environment {
+    let environment =
+        settings.inherit.iter().fold(Environment::minimal(), |environment, name| environment.inherit(name));
+    let environment =
+        settings.environment.iter().fold(environment, |environment, (name, value)| environment.set(name, value));
+    let environment = environment.set("CODEX_HOME", home);
+    match key {
+        Some(key) => environment.secret(KEY_VARIABLE, key),
+        None => environment,
+    }
+}
+
+/// The overrides of Codex's configuration, by dotted keys; later ones win.
+fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec<(String, Value)> {
+    let mut overrides: Vec<(String, Value)> = vec![
+        ("approval_policy".to_owned(), "never".into()),
+        ("analytics.enabled".to_owned(), false.into()),
+        ("check_for_update_on_startup".to_owned(), false.into()),
+        // What a user's profile does is not for programs, least of all for such as are killed while they do it.
+        ("allow_login_shell".to_owned(), false.into()),
+    ];
+    let features = FEATURES_OFF.iter().map(|feature| (*feature, false));
+    let features = features.chain(settings.features.iter().map(|(feature, on)| (feature.as_str(), *on)));
+    overrides.extend(features.map(|(feature, on)| (format!("features.{feature}"), on.into())));
+    if let Some(url) = settings.base_url() {
+        overrides.push(("model_provider".to_owned(), PROVIDER.into()));
+        overrides.push((format!("model_providers.{PROVIDER}"), provider(settings, &url, has_key).into()));
+    }
+    if let Some(effort) = &settings.effort {
+        overrides.push(("model_reasoning_effort".to_owned(), effort.as_str().into()));
+    }
+    if let (Some(system), SessionOp::StartFresh(_)) = (&turn.system, &turn.session) {
+        overrides.push(("developer_instructions".to_owned(), super::part::told(system).into()));
+    }
+    flattened("", &settings.config, &mut overrides);
+    // From here on nobody overrides.
+    overrides.push(("sandbox_mode".to_owned(), sandbox_mode(settings, turn).into()));
+    overrides.push(("shell_environment_policy.exclude".to_owned(), hidden(settings).into()));
+    overrides
+}
+
+fn provider(settings: &CodexSettings, url: &str, has_key: bool) -> Table {
+    let mut provider = Table::new();
+    provider.insert("name".to_owned(), PROVIDER.into());
+    provider.insert("base_url".to_owned(), url.into());
+    provider.insert("wire_api".to_owned(), "responses".into());
+    provider.insert("supports_websockets".to_owned(), false.into());
+    if has_key {
+        provider.insert("env_key".to_owned(), KEY_VARIABLE.into());
+    }
+    for name in ["request_max_retries", "stream_max_retries"] {
+        let retries = settings.retries.unwrap_or(RETRIES);
+        provider.insert(name.to_owned(), i64::from(retries).into());
+    }
+    provider
+}
+
+/// Codex's own sandbox cannot be made within another one, so it is left out where the turn brings its own. Without a workspace there
+/// is nothing to write.
+fn sandbox_mode(settings: &CodexSettings, turn: &Turn) -> &'static str {
+    match (turn.sandbox.is_some() || !settings.own_sandbox, turn.read_only || turn.workspace.is_none()) {
+        (true, _) => "danger-full-access",
+        (false, true) => "read-only",
+        (false, false) => "workspace-write",
+    }
+}
+
+/// The variables that Codex keeps from the commands that it runs: those that hold a key, and what the settings add.
+fn hidden(settings: &CodexSettings) -> Vec<Value> {
+    let own = settings.config.get("shell_environment_policy").and_then(|policy| policy.get("exclude")?.as_array());
+    let mut hidden = own.cloned().unwrap_or_default();
+    hidden.extend(settings.key_variables().map(Value::from));
+    hidden
+}
+
+/// Tables by their leaves, so that one leaf of a table can be overridden without the others being lost.
+fn flattened(prefix: &str, table: &Table, overrides: &mut Vec<(String, Value)>) {
+    for (key, value) in table {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            // A key with a dot in it cannot be a part of a path.
+            Value::Table(inner) if !inner.is_empty() && inner.keys().all(|key| is_bare(key)) => {
+                flattened(&path, inner, overrides);
+            }
+            value => overrides.push((path, value.clone())),
+        }
+    }
+}
+
+fn is_bare(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|character| character.is_ascii_alphanumeric() || "_-".contains(character))
+}

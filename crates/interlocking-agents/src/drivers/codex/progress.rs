@@ -1,0 +1,160 @@
+//! What is known of a call while it goes on.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::event::{Event, Item, Tokens, What, repetition};
+use super::failure;
+use crate::agent::TurnContext;
+use crate::agent::error::AgentErrorKind;
+use crate::agent::event::AgentEvent;
+use crate::conversation::pulse::Working;
+use crate::drivers::json_lines::JsonLines;
+use crate::drivers::running_tools::RunningTools;
+use crate::program::{Dialogue, Heard, Line};
+use crate::sessions::SessionError;
+use crate::sessions::session::{SessionId, SessionOp};
+
+/// What Codex has said so far.
+pub(super) struct Progress<'a> {
+    context: &'a TurnContext<'a>,
+    operation: &'a SessionOp,
+    /// The workspace with links resolved, as Codex names files.
+    workspace: Option<PathBuf>,
+    pub(super) session: Option<SessionId>,
+    /// The last message of the model.
+    pub(super) text: Option<String>,
+    pub(super) end: Option<End>,
+    /// Why the program was not listened to any longer.
+    pub(super) broken: Option<AgentErrorKind>,
+    /// Its lines, and what of them was left out.
+    pub(super) lines: JsonLines,
+    /// Commands and tools that run, by the numbers of their items.
+    working: RunningTools<Working<'a>>,
+    repetitions: u32,
+}
+
+/// How Codex says that the turn ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// Well; with the tokens of the whole session.
+    Completed(Tokens),
+    /// Badly.
+    Failed(AgentErrorKind),
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(context: &'a TurnContext<'a>, operation: &'a SessionOp, workspace: Option<&Path>) -> Self {
+        let workspace = workspace.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+        let (session, text, end, broken) = (None, None, None, None);
+        let (lines, working) = (JsonLines::default(), RunningTools::new());
+        Self { context, operation, workspace, session, text, end, broken, lines, working, repetitions: 0 }
+    }
+
+    /// Takes one line.
+    ///
+    /// # Errors
+    ///
+    /// The session is not the one that it should be.
+    fn take(&mut self, line: &[u8]) -> Result<(), AgentErrorKind> {
+        match Event::parse(line) {
+            Some(Event::ThreadStarted { thread_id }) => self.started(thread_id)?,
+            Some(Event::ItemStarted { item }) => self.item_started(item),
+            Some(Event::ItemCompleted { item }) => self.item_completed(item),
+            Some(Event::TurnCompleted { usage }) => self.end = Some(End::Completed(usage)),
+            Some(Event::TurnFailed { error }) => self.end = Some(End::Failed(failure::of_a_turn(&error.message))),
+            Some(Event::Error(error)) => {
+                // What is no repetition comes again as the failure of the turn.
+                if let Some((attempt, reason)) = repetition(&error.message) {
+                    self.repetitions += 1;
+                    let (attempt, reason) = (attempt.unwrap_or(self.repetitions), reason.to_owned());
+                    self.context.emit(AgentEvent::ProviderRetry { attempt, reason });
+                }
+            }
+            Some(Event::Other) | None => {}
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
+        let session = SessionId::new(id).map_err(|error| AgentErrorKind::Other {
+            message: format!("Codex named its session in a way that is not understood: {error}"),
+            transient: false,
+        })?;
+        // It starts afresh, and says nothing, where it takes what it is given for the name of a session that is not there.
+        if let SessionOp::ContinueFrom(asked) = self.operation
+            && *asked != session
+        {
+            return Err(SessionError::Unknown { session: asked.clone() }.into());
+        }
+        self.context.started(&session).map_err(|error| *error.kind)?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    fn item_started(&mut self, item: Item) {
+        let (name, input) = match item.what {
+            What::CommandExecution { command, .. } => ("command".to_owned(), json!({ "command": command })),
+            What::McpToolCall { server, tool, arguments } => (format!("{server}.{tool}"), arguments),
+            What::WebSearch { query } => ("web_search".to_owned(), json!({ "query": query })),
+            What::AgentMessage { .. } | What::FileChange { .. } | What::Other => return,
+        };
+        self.context.emit(AgentEvent::ToolUse { name, input });
+        self.working.begin(item.id, self.context.working());
+    }
+
+    fn item_completed(&mut self, item: Item) {
+        self.working.end(&item.id);
+        match item.what {
+            What::AgentMessage { text } => {
+                self.context.emit(AgentEvent::Text { text: text.clone() });
+                self.text = Some(text);
+            }
+            What::CommandExecution { command, exit_code } => {
+                let words = shlex::split(&command).unwrap_or_else(|| vec![command]);
+                self.context.emit(AgentEvent::CommandRun { command: words, exit: exit_code });
+            }
+            What::FileChange { changes, status } if status == "completed" => {
+                for change in changes {
+                    let path = PathBuf::from(change.path);
+                    // Of a file that was moved only the old name is told, as if it were changed there.
+                    let is_gone = change.kind == "delete" || !path.exists();
+                    let path = self.relative(path);
+                    self.context.emit(match is_gone {
+                        true => AgentEvent::FileRemoved { path },
+                        false => AgentEvent::FileWritten { path },
+                    });
+                }
+            }
+            What::FileChange { .. } | What::McpToolCall { .. } | What::WebSearch { .. } | What::Other => {}
+        }
+    }
+
+    fn relative(&self, path: PathBuf) -> PathBuf {
+        match self.workspace.as_ref().and_then(|workspace| path.strip_prefix(workspace).ok()) {
+            Some(relative) => relative.to_owned(),
+            None => path,
+        }
+    }
+}
+
+impl Dialogue for Progress<'_> {
+    fn hear(&mut self, line: Line<'_>) -> Heard {
+        // What is left out is a sign of life, too.
+        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        match self.take(line) {
+            // Everything was said. It ends by itself in a moment, and if not, it is stopped.
+            Ok(()) if self.end.is_some() => Heard::Done,
+            Ok(()) => Heard::Sign,
+            Err(kind) => {
+                self.broken = Some(kind);
+                Heard::Done
+            }
+        }
+    }
+
+    fn is_working(&self) -> bool {
+        !self.working.is_empty()
+    }
+}

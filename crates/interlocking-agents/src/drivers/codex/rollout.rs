@@ -1,0 +1,209 @@
+//! The file that Codex keeps of a session: what it has used up, and what it was told about itself.
+//!
+//! Events count tokens from the beginning of a session, leave out those of turns that were killed, and do not come at all when a
+//! call fails. The file has a record for each answer of the model.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::event::Tokens;
+use super::part;
+use crate::drivers::json_lines::{self, JsonLines};
+use crate::drivers::written_by_agents;
+use crate::program::Line;
+use crate::sessions::session::SessionId;
+
+/// How many entries of a directory are looked at: an agent can make any number of them.
+const MOST_ENTRIES: usize = 100_000;
+
+/// How many forks of forks are followed back.
+const OLDEST_ANCESTOR: usize = 64;
+
+/// A session's file.
+#[derive(Debug, Clone)]
+pub(super) struct Rollout {
+    path: PathBuf,
+    session: SessionId,
+}
+
+/// Where a session's file ends before a call, so that what the call adds is told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark(u64);
+
+impl Mark {
+    /// Before anything: of a session that a call begins.
+    pub(super) const BEGINNING: Self = Self(0);
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    payload: Value,
+}
+
+#[derive(Deserialize)]
+struct UsageRecord {
+    thread_id: String,
+    usage: Tokens,
+}
+
+impl Rollout {
+    /// The file of a session, at `sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl` below Codex's home. None if there is none.
+    pub(super) fn find(home: &Path, session: &SessionId) -> Option<Self> {
+        let ending = format!("-{session}.jsonl");
+        let path = find(&home.join("sessions"), &ending, 3)?;
+        Some(Self { path, session: session.clone() })
+    }
+
+    pub(super) fn mark(&self) -> io::Result<Mark> {
+        Ok(Mark(self.path.metadata()?.len()))
+    }
+
+    /// What the session has used up since then. None if the file has no record of it, as other versions may have none.
+    pub(super) fn used_since(&self, mark: Mark) -> io::Result<Option<Tokens>> {
+        let mut used = None;
+        for_each_line(&self.path, mark.0, u64::MAX, "\"token_usage_record\"", |entry| {
+            if entry.kind == "token_usage_record"
+                && let Ok(record) = serde_json::from_value::<UsageRecord>(entry.payload)
+                && record.thread_id == self.session.as_str()
+            {
+                let Tokens { input_tokens, output_tokens } = used.unwrap_or_default();
+                used = Some(Tokens {
+                    input_tokens: input_tokens.saturating_add(record.usage.input_tokens),
+                    output_tokens: output_tokens.saturating_add(record.usage.output_tokens),
+                });
+            }
+        })?;
+        Ok(used)
+    }
+
+    /// Whether the last thing that the session was told about itself, as far back as the session that it is a fork of, is this.
+    pub(super) fn knows(&self, home: &Path, system: &str) -> io::Result<bool> {
+        let (mut rollout, mut end) = (self.clone(), u64::MAX);
+        for _ in 0..OLDEST_ANCESTOR {
+            if let Some(told) = rollout.last_told(end)? {
+                return Ok(part::tells(&told, system));
+            }
+            let Some((parent, length)) = rollout.parent()? else { return Ok(false) };
+            let Some(found) = Self::find(home, &parent) else { return Ok(false) };
+            (rollout, end) = (found, length);
+        }
+        Ok(false)
+    }
+
+    fn last_told(&self, end: u64) -> io::Result<Option<String>> {
+        let mut told = None;
+        let heading = Value::from(part::HEADING.trim_end()).to_string();
+        for_each_line(&self.path, 0, end, heading.trim_matches('"'), |entry| {
+            let content = entry.payload.get("content").and_then(Value::as_array);
+            let mut texts = content.into_iter().flatten().filter_map(|part| part.get("text")?.as_str());
+            if entry.kind == "response_item"
+                && let Some(text) = texts.rfind(|text| text.starts_with(part::HEADING))
+            {
+                told = Some(text.to_owned());
+            }
+        })?;
+        Ok(told)
+    }
+
+    /// The session that this is a fork of, and how much of its file belongs to this one.
+    fn parent(&self) -> io::Result<Option<(SessionId, u64)>> {
+        let mut base = None;
+        for_each_line(&self.path, 0, u64::MAX, "\"history_base\"", |entry| {
+            if entry.kind == "session_meta" {
+                base = base.take().or_else(|| {
+                    let base = entry.payload.get("history_base")?;
+                    let parent = SessionId::new(base.get("thread_id")?.as_str()?).ok()?;
+                    Some((parent, base.get("end_byte_offset")?.as_u64()?))
+                });
+            }
+        })?;
+        Ok(base)
+    }
+}
+
+/// The newest directories first: a session that goes on is likely a young one.
+fn find(directory: &Path, ending: &str, depth: u32) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(directory).ok()?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).take(MOST_ENTRIES).collect();
+    paths.sort_unstable_by(|one, other| other.cmp(one));
+    if depth == 0 {
+        return paths.into_iter().find(|path| path.to_str().is_some_and(|path| path.ends_with(ending)));
+    }
+    paths.iter().find_map(|path| find(path, ending, depth - 1))
+}
+
+/// Each whole line between two places of the file that contains a text; lines that are no entries are left out.
+fn for_each_line(path: &Path, start: u64, end: u64, needle: &str, mut visit: impl FnMut(Entry)) -> io::Result<()> {
+    let needle = memchr::memmem::Finder::new(needle);
+    written_by_agents::for_each_line(path, start..end, |_, line| {
+        if needle.find(line).is_some()
+            && let Some(entry) = JsonLines::default().take(Line::Whole(line)).and_then(json_lines::read)
+        {
+            visit(entry);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PARENT: &str = "01a203a3-ab4b-74b1-9e3e-e1d88a5e1063";
+    const CHILD: &str = "01a203a4-1f5f-70f3-bfaa-20eefac9e71a";
+
+    fn record(session: &str, input: u64) -> Value {
+        let usage = json!({ "input_tokens": input, "output_tokens": 1, "total_tokens": input + 1 });
+        json!({ "type": "token_usage_record", "payload": { "thread_id": session, "usage": usage, "new": null } })
+    }
+
+    fn told(text: &str) -> Value {
+        let content = [json!({ "type": "input_text", "text": text })];
+        json!({ "type": "response_item", "payload": { "type": "message", "role": "user", "content": content } })
+    }
+
+    fn write(home: &Path, session: &str, entries: &[Value]) -> Rollout {
+        let directory = home.join("sessions/2026/11/22");
+        std::fs::create_dir_all(&directory).unwrap();
+        let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
+        std::fs::write(directory.join(format!("rollout-2026-11-22T14-23-07-{session}.jsonl")), lines).unwrap();
+        Rollout::find(home, &SessionId::new(session).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn tokens_are_those_of_this_session_since_the_mark() {
+        let home = tempfile::tempdir().unwrap();
+        let before = [record(PARENT, 100), json!({ "type": "token_usage_record", "payload": 7 })];
+        let mark = write(home.path(), PARENT, &before).mark().unwrap();
+        let entries = [&before[..], &[record(PARENT, 20), record(CHILD, 1_000), record(PARENT, 3)]].concat();
+        let rollout = write(home.path(), PARENT, &entries);
+        let tokens = |input_tokens, output_tokens| Some(Tokens { input_tokens, output_tokens });
+        assert_eq!(rollout.used_since(mark).unwrap(), tokens(23, 2));
+        assert_eq!(rollout.used_since(Mark::BEGINNING).unwrap(), tokens(123, 3));
+        let silent = write(home.path(), CHILD, &[told("hello")]);
+        assert_eq!(silent.used_since(Mark::BEGINNING).unwrap(), None, "nothing is known, which is not nothing");
+    }
+
+    /// Of its parent a fork knows what stood there when it was made.
+    #[test]
+    fn a_fork_knows_its_parents_part_up_to_the_fork() {
+        let home = tempfile::tempdir().unwrap();
+        let parent = [told(&part::told("Be brief.")), told(&part::told_before("Be kind.", "Go."))];
+        let fork_at = parent[0].to_string().len() + 1;
+        let parent = write(home.path(), PARENT, &parent);
+        let base = json!({ "thread_id": PARENT, "end_byte_offset": fork_at });
+        let meta = json!({ "type": "session_meta", "payload": { "id": CHILD, "history_base": base } });
+        let child = write(home.path(), CHILD, &[meta.clone(), told("Is it # Your part?")]);
+        assert!(parent.knows(home.path(), "Be kind.").unwrap() && !parent.knows(home.path(), "Be brief.").unwrap());
+        assert!(child.knows(home.path(), "Be brief.").unwrap() && !child.knows(home.path(), "Be kind.").unwrap());
+        assert!(!child.knows(home.path(), "Be").unwrap(), "the whole of it");
+        let changed = write(home.path(), CHILD, &[meta, told(&part::told_before("Be quick.", "Go."))]);
+        assert!(changed.knows(home.path(), "Be quick.").unwrap() && !changed.knows(home.path(), "Be brief.").unwrap());
+    }
+}

@@ -1,0 +1,118 @@
+//! A schema in a prompt, and the output in a text.
+
+use serde_json::Value;
+
+use crate::drivers::json_lines;
+use crate::schema::Schema;
+
+/// What a prompt says about the answer.
+pub(super) fn demand(schema: &Schema) -> String {
+    format!(
+        "\n\n# Your answer\n\nWhen everything is done, answer with one JSON document in a fenced block that begins with ```json, and \
+         write nothing after it. It must be valid under this JSON schema:\n\n```json\n{:#}\n```\n",
+        schema.as_value()
+    )
+}
+
+/// The output in a text: the last JSON document in it that is valid under the schema, or else the last one. A text can hold
+/// several, as the model may have been asked again after it had begun.
+pub(super) fn find(text: &str, schema: &Schema) -> Option<Value> {
+    let documents = documents(text);
+    let valid = documents.iter().rposition(|document| schema.violations(document).is_empty());
+    valid.map(|index| documents[index].clone()).or_else(|| documents.into_iter().next_back())
+}
+
+/// All JSON documents: the text as a whole, or else what stands in fenced blocks, or else every object and array.
+fn documents(text: &str) -> Vec<Value> {
+    if let Some(whole) = json_lines::value(text) {
+        return vec![whole];
+    }
+    let fenced: Vec<_> = fenced(text).filter_map(json_lines::value).collect();
+    if fenced.is_empty() { scattered(text) } else { fenced }
+}
+
+/// What stands between lines of three backticks, of which the first may say `json`.
+fn fenced(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once("```")?;
+        let (language, block) = after.split_once('\n')?;
+        // What is no language ends a block that was cut off.
+        let (block, next) = match language.trim() {
+            "" | "json" | "JSON" => block.split_once("```").unwrap_or((block, "")),
+            _ => ("", block),
+        };
+        rest = next;
+        Some(block)
+    })
+}
+
+/// Every object and array that is none in another one.
+fn scattered(text: &str) -> Vec<Value> {
+    /// A text that is full of braces and no JSON is given up.
+    const ATTEMPTS: usize = 10_000;
+    let mut found = Vec::new();
+    if text.len() > json_lines::LONGEST_PROSE {
+        return found;
+    }
+    let mut at = 0;
+    for _ in 0..ATTEMPTS {
+        let Some(next) = text[at..].find(['{', '[']) else { break };
+        at += next;
+        let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        match documents.next() {
+            Some(Ok(document)) => {
+                found.push(document);
+                at += documents.byte_offset();
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::new(json!({ "type": "object", "required": ["sum"], "properties": { "sum": { "type": "integer" } } }))
+            .unwrap()
+    }
+
+    #[test]
+    fn the_output_is_found_wherever_it_stands() {
+        for (text, expected) in [
+            (r#"{"sum": 3}"#, Some(json!({ "sum": 3 }))),
+            ("\n {\"sum\": 3}\n", Some(json!({ "sum": 3 }))),
+            ("I added.\n```json\n{\"sum\": 3}\n```\n", Some(json!({ "sum": 3 }))),
+            ("```\n{\"sum\": 3}\n```", Some(json!({ "sum": 3 }))),
+            ("```json\n{\"sum\": 3}", Some(json!({ "sum": 3 }))),
+            ("```rust\nfn main() {}\n```\n```json\n{\"sum\": 3}\n```", Some(json!({ "sum": 3 }))),
+            ("It is {\"sum\": 3}, of [1, 2].", Some(json!({ "sum": 3 }))),
+            ("{\"sum\": {\"sum\": 3", None),
+            ("half: {\"sum\": 3}{\"sum\": 4}", Some(json!({ "sum": 4 }))),
+            ("half: {\"sum{\"sum\": 4}", Some(json!({ "sum": 4 }))),
+            ("```json\n{\"sum\": 3}\n```\n```json\n{\"sum\": \"no\"}\n```", Some(json!({ "sum": 3 }))),
+            ("```json\n{\"total\": 3}\n```", Some(json!({ "total": 3 }))),
+            ("Three.", None),
+            ("", None),
+        ] {
+            assert_eq!(find(text, &schema()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_one_huge_document_is_no_answer() {
+        for before in ["", "so: ", "```json\n", "\""] {
+            assert_eq!(find(&format!("{before}[{}[]]", "[],".repeat(5_000_000)), &schema()), None, "{before}");
+        }
+    }
+
+    #[test]
+    fn a_text_full_of_braces_takes_no_time() {
+        assert_eq!(find(&"{\"a".repeat(100_000), &schema()), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! One call of the program, from its preparation to its reply.
+
+use std::path::Path;
+
+use super::command::{self, Origin};
+use super::home::{CallHome, Home};
+use super::progress::Progress;
+use super::record::Mark;
+use super::settings::{GeminiSettings, configuration};
+use super::{answer, failure};
+use crate::agent::TurnContext;
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::turn::{Reply, Turn};
+use crate::agent::usage::Usage;
+use crate::program::{self, CallLimits, Invocation, Secret, StopOrder, converse};
+use crate::sessions::SessionError;
+use crate::sessions::session::{SessionId, SessionOp};
+
+/// A call that is ready to be made.
+pub(super) struct Call<'a> {
+    turn: &'a Turn,
+    limits: CallLimits,
+    invocation: Invocation,
+    home: Home,
+    mark: Mark,
+    /// Removed when the call is over.
+    _call_home: CallHome,
+}
+
+/// What the program reads of its standard input, in bytes. It throws the rest away.
+const LONGEST_PROMPT: usize = 8 * 1024 * 1024;
+
+impl<'a> Call<'a> {
+    /// Writes down what the program reads.
+    pub(super) fn prepare(settings: &GeminiSettings, key: Secret, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
+        if !settings.workspace_settings {
+            turn.workspace.as_deref().map_or(Ok(()), without_settings)?;
+        }
+        let home = Home::open(settings, turn.role.as_deref(), turn.session.origin())?;
+        let file = match &turn.session {
+            SessionOp::StartFresh(_) => None,
+            SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => {
+                Some(known(&home, session)?)
+            }
+        };
+        let origin = match (&turn.session, &file) {
+            (SessionOp::ContinueFrom(session), _) => Origin::Session(session.as_str()),
+            (_, Some(file)) => Origin::Copy(file),
+            (_, None) => Origin::Nothing,
+        };
+        let mark = match (&origin, &file) {
+            (Origin::Session(_), Some(file)) => Mark::end_of(file),
+            (_, Some(file)) => Mark::CopyOf(file.clone()),
+            (_, None) => Mark::Nothing,
+        };
+        let input = prompt(turn)?;
+        let call_home = home.for_call(settings, turn.system.as_deref())?;
+        let invocation = Invocation {
+            arguments: command::arguments(settings, turn, &origin),
+            directory: turn.workspace.clone(),
+            sandbox: turn.sandbox.clone(),
+            input: input.into_bytes(),
+            ..Invocation::new(&settings.program, command::environment(settings, key, &call_home))
+        };
+        Ok(Self { turn, limits: settings.limits(), invocation, home, mark, _call_home: call_home })
+    }
+
+    /// Starts the program and hears it to its end.
+    pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
+        let mut progress = Progress::new(context, self.turn.workspace.as_deref());
+        // It has no way of its own to be asked to stop.
+        let order = StopOrder::DEFAULT;
+        let called = converse(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
+        let usage = self.usage(&progress);
+        let outcome = called.and_then(|called| self.outcome(&mut progress, called));
+        match (outcome, progress.session.take()) {
+            (Ok(text), Some(session)) => {
+                let output = self.turn.schema.as_ref().and_then(|schema| answer::find(&text, schema));
+                let text = Some(text).filter(|text| !text.is_empty());
+                Ok(Reply { output, text, ..Reply::new(session, usage) })
+            }
+            (Ok(_), None) => {
+                let message = "the Gemini CLI named no session".to_owned();
+                Err(AgentError::new(AgentErrorKind::Other { message, transient: false }))
+            }
+            (Err(kind), Some(session)) => Err(AgentError::new(kind).in_session(session, usage)),
+            (Err(kind), None) => Err(AgentError::new(kind)),
+        }
+    }
+
+    /// What the call has used up. The program knows no prices, and when it is stopped it says nothing.
+    fn usage(&self, progress: &Progress<'_>) -> Usage {
+        let recorded = || self.mark.used_since(&self.home.session_file(progress.session.as_ref()?)?).ok();
+        let stats = progress.end.as_ref().and_then(|end| end.stats).or_else(recorded).unwrap_or_default();
+        Usage {
+            calls: 1,
+            input_tokens: stats.input_tokens,
+            output_tokens: stats.written(),
+            unpriced_calls: 1,
+            ..Usage::default()
+        }
+    }
+
+    /// The last text of a turn that ended well.
+    fn outcome(&self, progress: &mut Progress<'_>, called: program::Call) -> Result<String, AgentErrorKind> {
+        if let Some(kind) = progress.broken.take().or(called.cut) {
+            return Err(kind);
+        }
+        let left_out = progress.lines.left_out();
+        let Some(end) = &progress.end else {
+            return Err(failure::of_an_end(&self.turn.session, &called.ended, left_out));
+        };
+        match (&end.failure, &progress.complaint) {
+            (Some(failure), _) => Err(failure::of_a_turn(failure, &called.ended.stderr)),
+            // It takes a loop for a success.
+            (None, Some(complaint)) if !end.succeeded || progress.text.is_empty() => {
+                Err(failure::of_a_complaint(complaint))
+            }
+            (None, None) if !end.succeeded => Err(failure::of_an_end(&self.turn.session, &called.ended, left_out)),
+            (None, _) => Ok(std::mem::take(&mut progress.text)),
+        }
+    }
+}
+
+/// The file of a session that is to be known.
+fn known(home: &Home, session: &SessionId) -> Result<std::path::PathBuf, AgentErrorKind> {
+    home.session_file(session).ok_or_else(|| SessionError::Unknown { session: session.clone() }.into())
+}
+
+/// What the program is asked.
+fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
+    let demand = turn.schema.as_ref().map(|schema| answer::demand(schema)).unwrap_or_default();
+    // What begins with a slash would be a command to the program itself.
+    let heading = if turn.prompt.starts_with('/') { "# Your task\n\n" } else { "" };
+    let prompt = format!("{heading}{}{demand}", turn.prompt);
+    if prompt.trim().is_empty() {
+        return Err(configuration("the Gemini CLI takes no empty prompt"));
+    }
+    if prompt.len() > LONGEST_PROMPT {
+        return Err(AgentErrorKind::PromptTooLong);
+    }
+    Ok(prompt)
+}
+
+/// Refuses a workspace whose settings would override the driver's.
+fn without_settings(workspace: &Path) -> Result<(), AgentErrorKind> {
+    let names = ["settings.json", ".env", "policies", "extensions", "agents"];
+    let brought = names.into_iter().find(|name| workspace.join(".gemini").join(name).exists());
+    brought.map_or(Ok(()), |name| {
+        Err(configuration(format!(
+            "{} would override how the Gemini CLI is set up: remove it, or set `workspace_settings = true` if it is trusted",
+            workspace.join(".gemini").join(name).display()
+        )))
+    })
+}

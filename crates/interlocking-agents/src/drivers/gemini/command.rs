@@ -1,0 +1,63 @@
+//! The command line and the environment of a call.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::home::CallHome;
+use super::settings::{GeminiPermissions, GeminiSettings};
+use crate::agent::turn::Turn;
+use crate::program::{Environment, Secret};
+
+/// The variable that the program takes the key from.
+pub(super) const KEY: &str = "GEMINI_API_KEY";
+
+/// The variable that the program takes the provider's address from.
+pub(super) const BASE_URL: &str = "GOOGLE_GEMINI_BASE_URL";
+
+/// Google's own address. Said in any case, so that no file in the workspace can say another one to which the key would go.
+const GOOGLE: &str = "https://generativelanguage.googleapis.com";
+
+/// Where a call's context comes from.
+pub(super) enum Origin<'a> {
+    Nothing,
+    /// A session, by its id.
+    Session(&'a str),
+    /// A copy of a session, by its file.
+    Copy(&'a Path),
+}
+
+/// The arguments of a call; the prompt goes to standard input.
+pub(super) fn arguments(settings: &GeminiSettings, turn: &Turn, origin: &Origin<'_>) -> Vec<OsString> {
+    let permissions = if turn.read_only { GeminiPermissions::Read } else { settings.permissions };
+    let mut arguments: Vec<OsString> =
+        ["--output-format", "stream-json", "--skip-trust", "--approval-mode", permissions.approval_mode()]
+            .map(OsString::from)
+            .to_vec();
+    if let Some(model) = turn.model.as_ref().or(settings.model.as_ref()) {
+        arguments.extend(["--model".into(), model.into()]);
+    }
+    match origin {
+        Origin::Nothing => {}
+        Origin::Session(id) => arguments.extend(["--resume".into(), id.into()]),
+        Origin::Copy(file) => arguments.extend(["--session-file".into(), file.into()]),
+    }
+    arguments
+}
+
+/// Everything that the program may see.
+pub(super) fn environment(settings: &GeminiSettings, key: Secret, home: &CallHome) -> Environment {
+    let base_url = settings.base_url().unwrap_or_else(|| GOOGLE.to_owned());
+    plain(settings)
+        .set("GEMINI_CLI_HOME", home.path())
+        .set("TMPDIR", home.temporary())
+        .set(BASE_URL, base_url)
+        .secret(KEY, key)
+}
+
+/// What its commands see, too.
+fn plain(settings: &GeminiSettings) -> Environment {
+    let inherited = settings.inherit.iter().fold(Environment::minimal(), |environment, name| environment.inherit(name));
+    let set = settings.environment.iter().fold(inherited, |environment, (name, value)| environment.set(name, value));
+    // It would start itself again, with more memory.
+    set.set("GEMINI_CLI_NO_RELAUNCH", "1").set("NO_COLOR", "1")
+}

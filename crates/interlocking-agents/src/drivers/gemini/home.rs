@@ -1,0 +1,243 @@
+//! Where sessions are kept, and what one call is given.
+//!
+//! The program takes its settings from its home, where it keeps its sessions, too. So that calls with different settings can share
+//! sessions, each one has a home of its own in which the directories for sessions are links to the common ones.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::settings::{GeminiSettings, configuration};
+use crate::agent::error::AgentErrorKind;
+use crate::drivers::written_by_agents;
+use crate::sessions::session::SessionId;
+use crate::sessions::state_directory::make_own;
+
+/// Where sessions are kept.
+#[derive(Debug)]
+pub(super) struct Home {
+    path: PathBuf,
+}
+
+/// The home of one call. Removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct CallHome {
+    directory: TempDir,
+}
+
+/// The directories of the program's home that calls share: sessions, and what marks them as a workspace's.
+const SHARED: [&str; 2] = ["tmp", "history"];
+
+/// Where the homes of calls are.
+const CALLS: &str = "calls";
+
+impl Home {
+    /// Makes what is not there yet.
+    pub(super) fn open(
+        settings: &GeminiSettings,
+        role: Option<&str>,
+        session: Option<&SessionId>,
+    ) -> Result<Self, AgentErrorKind> {
+        let homes = settings.homes()?;
+        let path = homes.of_session(role, session, has);
+        let unusable = |error: io::Error| {
+            configuration(format!("Gemini's home {} cannot be used: {error}; set `home`", path.display()))
+        };
+        homes.make(&path).map_err(unusable)?;
+        // The program works in another directory.
+        let path = path.canonicalize().map_err(unusable)?;
+        for name in SHARED.iter().chain([&CALLS]) {
+            make_own(&path.join(name)).map_err(unusable)?;
+        }
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The home of one call.
+    pub(super) fn for_call(&self, settings: &GeminiSettings, system: Option<&str>) -> Result<CallHome, AgentErrorKind> {
+        let make = || -> io::Result<CallHome> {
+            let directory = tempfile::Builder::new().prefix("call-").tempdir_in(self.path.join(CALLS))?;
+            let own = directory.path().join(".gemini");
+            fs::create_dir(&own)?;
+            fs::create_dir(directory.path().join("tmp"))?;
+            for name in SHARED {
+                link(&self.path.join(name), &own.join(name))?;
+            }
+            fs::write(own.join("settings.json"), program_settings(settings).to_string())?;
+            if let Some(system) = system {
+                fs::write(own.join(memory_name(settings)), system)?;
+            }
+            Ok(CallHome { directory })
+        };
+        make().map_err(|error| configuration(format!("no home can be made in {}: {error}", self.path.display())))
+    }
+
+    /// The file of a session, in whatever workspace it began.
+    pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
+        session_file(&self.path, session)
+    }
+}
+
+/// Whether a home has a session.
+pub(super) fn has(home: &Path, session: &SessionId) -> bool {
+    session_file(home, session).is_some()
+}
+
+/// The file of a session in a home.
+fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
+    // Of the id the name has the beginning alone.
+    let short = session.as_str().get(..8)?;
+    let workspaces = fs::read_dir(home.join("tmp")).ok()?;
+    let files = workspaces.flatten().filter_map(|workspace| fs::read_dir(workspace.path().join("chats")).ok());
+    files.flatten().flatten().map(|file| file.path()).find(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let fits = [".json", ".jsonl"].iter().any(|end| name.ends_with(&format!("-{short}{end}")));
+        fits && is_of(path, session)
+    })
+}
+
+impl CallHome {
+    /// What the program takes for its user's home.
+    pub(super) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A directory for temporary files.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.directory.path().join("tmp")
+    }
+}
+
+/// Whether a session's file begins by naming it.
+fn is_of(path: &Path, session: &SessionId) -> bool {
+    const LONGEST: u64 = 64 * 1024;
+    let Ok(file) = written_by_agents::open(path) else { return false };
+    let mut first = String::new();
+    let read = BufReader::new(file.take(LONGEST)).read_line(&mut first);
+    let named = read.ok().and_then(|_| serde_json::from_str::<Value>(&first).ok());
+    named.is_some_and(|first| first["sessionId"] == session.as_str())
+}
+
+/// What the program calls the file in its home that it tells the model in every call.
+fn memory_name(settings: &GeminiSettings) -> &str {
+    let context = settings.config.get("context").and_then(|context| context.get("fileName"));
+    let name = context.and_then(|name| name.as_str().or_else(|| name.get(0)?.as_str()));
+    name.unwrap_or("GEMINI.md")
+}
+
+/// The program's `settings.json`.
+fn program_settings(settings: &GeminiSettings) -> Value {
+    let driver = json!({
+        "general": {
+            "enableAutoUpdate": false,
+            "enableAutoUpdateNotification": false,
+            // It would delete sessions that other processes are about to write.
+            "sessionRetention": { "enabled": false },
+            "maxAttempts": settings.retries + 1,
+            "retryFetchErrors": settings.retries > 0,
+        },
+        "privacy": { "usageStatisticsEnabled": false },
+        "telemetry": { "enabled": false },
+        "security": {
+            "auth": { "selectedType": "gemini-api-key" },
+            "environmentVariableRedaction": {
+                "enabled": true,
+                "blocked": [super::command::KEY, &settings.api_key_variable],
+            },
+        },
+        "advanced": { "ignoreLocalEnv": true },
+        "model": { "maxSessionTurns": settings.max_steps.map_or(-1, i64::from) },
+        "tools": { "allowed": settings.allowed_tools, "exclude": settings.excluded_tools },
+        "mcpServers": settings.mcp_servers,
+    });
+    let mut all = Value::Object(settings.config.clone());
+    merge(&mut all, driver);
+    all
+}
+
+/// Lays one over another, object by object.
+fn merge(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (key, value) in over {
+                merge(under.entry(key).or_insert_with(|| Value::Object(Map::new())), value);
+            }
+        }
+        // What says nothing takes nothing away.
+        (under @ (Value::Array(_) | Value::Object(_)), over) if over == json!([]) || over == json!({}) => {
+            if *under == json!({}) {
+                *under = over;
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
+#[cfg(unix)]
+fn link(original: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(original, link)
+}
+
+#[cfg(not(unix))]
+fn link(_original: &Path, _link: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_driver_needs_counts_and_the_rest_stays() {
+        let config = json!({
+            "general": { "maxAttempts": 10, "vimMode": true },
+            "tools": { "exclude": ["glob"], "core": ["read_file"] },
+            "ui": { "theme": "none" },
+        });
+        let settings = GeminiSettings {
+            config: config.as_object().unwrap().clone(),
+            max_steps: Some(3),
+            allowed_tools: vec!["write_file".to_owned()],
+            ..GeminiSettings::default()
+        };
+        let made = program_settings(&settings);
+        assert_eq!(made["general"]["maxAttempts"], 3);
+        assert_eq!(made["general"]["vimMode"], true);
+        assert_eq!(made["general"]["sessionRetention"]["enabled"], false);
+        assert_eq!(made["tools"], json!({ "exclude": ["glob"], "core": ["read_file"], "allowed": ["write_file"] }));
+        assert_eq!(made["model"]["maxSessionTurns"], 3);
+        assert_eq!(made["ui"]["theme"], "none");
+        assert_eq!(made["mcpServers"], json!({}));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_home_is_its_users_alone_and_that_of_a_call_goes_with_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a/home");
+        let settings = GeminiSettings { home: Some(path.clone()), ..GeminiSettings::default() };
+        let home = Home::open(&settings, None, None).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        let call = home.for_call(&settings, Some("Be brief.")).unwrap();
+        assert_eq!(fs::read_to_string(call.path().join(".gemini/GEMINI.md")).unwrap(), "Be brief.");
+        fs::create_dir_all(call.path().join(".gemini/tmp/work/chats")).unwrap();
+        let file = path.canonicalize().unwrap().join("tmp/work/chats/session-2026-01-01T00-00-01a203a3.jsonl");
+        fs::write(&file, "{\"sessionId\":\"01a203a3-ab4b-74b1-9e3e-e1d88a5e1064\"}\n{}").unwrap();
+        let id = |text: &str| SessionId::new(text).unwrap();
+        assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")), Some(file));
+        assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1065")), None);
+        assert_eq!(home.session_file(&id("5")), None);
+        let gone = call.path().to_owned();
+        drop(call);
+        assert!(!gone.exists() && path.join("tmp/work/chats").exists());
+    }
+}

@@ -1,0 +1,163 @@
+//! What is known of a call while it goes on.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::event::{Event, Failure, Stats};
+use crate::agent::TurnContext;
+use crate::agent::error::AgentErrorKind;
+use crate::agent::event::AgentEvent;
+use crate::agent::turn::Reply;
+use crate::conversation::pulse::Working;
+use crate::drivers::json_lines::JsonLines;
+use crate::drivers::running_tools::RunningTools;
+use crate::drivers::shortened::{LONGEST_REASON, shorten};
+use crate::program::{Dialogue, Heard, Line};
+use crate::sessions::session::SessionId;
+
+/// What the program has said so far.
+pub(super) struct Progress<'a> {
+    context: &'a TurnContext<'a>,
+    /// The workspace with links resolved.
+    workspace: Option<PathBuf>,
+    pub(super) session: Option<SessionId>,
+    /// What the model said since the last tool.
+    pub(super) text: String,
+    /// The last complaint.
+    pub(super) complaint: Option<String>,
+    pub(super) end: Option<End>,
+    /// Why the program was not listened to any longer.
+    pub(super) broken: Option<AgentErrorKind>,
+    /// Its lines, and what of them was left out.
+    pub(super) lines: JsonLines,
+    tools: RunningTools<Tool<'a>>,
+    /// A tool was used since the model spoke last.
+    used_a_tool: bool,
+}
+
+/// How the program says that the turn ended.
+pub(super) struct End {
+    pub(super) succeeded: bool,
+    pub(super) failure: Option<Failure>,
+    pub(super) stats: Option<Stats>,
+}
+
+/// How long the name of a file may be that is told, in bytes: as the system has it.
+const LONGEST_PATH: usize = 4096;
+
+/// A tool that runs.
+struct Tool<'a> {
+    /// The file that it changes, if it succeeds.
+    file: Option<PathBuf>,
+    _working: Working<'a>,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(context: &'a TurnContext<'a>, workspace: Option<&Path>) -> Self {
+        let workspace = workspace.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+        Self {
+            context,
+            workspace,
+            session: None,
+            text: String::new(),
+            complaint: None,
+            end: None,
+            broken: None,
+            lines: JsonLines::default(),
+            tools: RunningTools::new(),
+            used_a_tool: false,
+        }
+    }
+
+    /// Takes one line.
+    ///
+    /// # Errors
+    ///
+    /// The session is not the one that it should be.
+    fn take(&mut self, line: &[u8]) -> Result<Heard, AgentErrorKind> {
+        // What is none of its events is still a sign of life.
+        let Some(event) = Event::parse(line) else { return Ok(Heard::Sign) };
+        match event {
+            Event::Init { session_id } => self.started(session_id)?,
+            Event::Message { role, content } if role == "assistant" => self.said(content)?,
+            Event::ToolUse { tool_name, tool_id, parameters } => self.uses(tool_name, tool_id, parameters),
+            Event::ToolResult { tool_id, status } => self.used(&tool_id, &status),
+            Event::Error { message, severity } => {
+                tracing::debug!(severity, "the Gemini CLI complains");
+                let mut complaint = message;
+                shorten(&mut complaint, LONGEST_REASON);
+                self.complaint = Some(complaint);
+            }
+            Event::Result { status, error, stats } => {
+                self.end = Some(End { succeeded: status == "success", failure: error, stats });
+                return Ok(Heard::Done);
+            }
+            Event::Message { .. } | Event::Other => {}
+        }
+        Ok(Heard::Sign)
+    }
+
+    fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
+        let session = SessionId::new(id).map_err(|error| AgentErrorKind::Other {
+            message: format!("the Gemini CLI named its session in a way that is not understood: {error}"),
+            transient: false,
+        })?;
+        self.context.started(&session).map_err(|error| *error.kind)?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// # Errors
+    ///
+    /// It has said more than any model writes.
+    fn said(&mut self, text: String) -> Result<(), AgentErrorKind> {
+        if std::mem::take(&mut self.used_a_tool) {
+            self.text.clear();
+        }
+        if self.text.len() + text.len() > Reply::LONGEST_TEXT {
+            return Err(Reply::too_long());
+        }
+        self.text.push_str(&text);
+        self.context.emit(AgentEvent::Text { text });
+        Ok(())
+    }
+
+    fn uses(&mut self, name: String, id: String, input: Value) {
+        self.used_a_tool = true;
+        let writes = matches!(&*name, "write_file" | "replace");
+        let file = input["file_path"]
+            .as_str()
+            .filter(|path| writes && path.len() <= LONGEST_PATH)
+            .map(|path| self.relative(Path::new(path)));
+        self.context.emit(AgentEvent::ToolUse { name, input });
+        self.tools.begin(id, Tool { file, _working: self.context.working() });
+    }
+
+    fn used(&mut self, id: &str, status: &str) {
+        let tool = self.tools.end(id);
+        if let Some(path) = tool.and_then(|tool| tool.file).filter(|_| status == "success") {
+            self.context.emit(AgentEvent::FileWritten { path });
+        }
+    }
+
+    fn relative(&self, path: &Path) -> PathBuf {
+        let inside = self.workspace.as_ref().and_then(|workspace| path.strip_prefix(workspace).ok());
+        inside.unwrap_or(path).to_owned()
+    }
+}
+
+impl Dialogue for Progress<'_> {
+    fn hear(&mut self, line: Line<'_>) -> Heard {
+        // What is left out is a sign of life, too.
+        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        self.take(line).unwrap_or_else(|kind| {
+            self.broken = Some(kind);
+            Heard::Done
+        })
+    }
+
+    fn is_working(&self) -> bool {
+        !self.tools.is_empty()
+    }
+}

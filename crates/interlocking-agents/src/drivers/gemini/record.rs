@@ -1,0 +1,124 @@
+//! What a session's file says of the tokens of a call that was stopped before it could say so itself.
+//!
+//! The file has a JSON object a line, and one for each answer of the model; it comes again when the tools that the answer called are
+//! done.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::event::Stats;
+use crate::drivers::written_by_agents;
+
+/// How many answers of a session are counted, and how long the name of one may be.
+const MOST_ANSWERS: usize = 100_000;
+const LONGEST_ID: usize = 256;
+
+/// What a session's file had in it before a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Nothing.
+    Nothing,
+    /// So many bytes.
+    Bytes(u64),
+    /// What stands in this file of another session.
+    CopyOf(PathBuf),
+}
+
+/// A line that matters.
+#[derive(Deserialize)]
+struct Answer {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    tokens: Tokens,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input: u64,
+    output: u64,
+    total: u64,
+}
+
+impl Mark {
+    /// The end of a file as it is now.
+    pub(super) fn end_of(file: &Path) -> Self {
+        file.metadata().map_or(Self::Nothing, |metadata| Self::Bytes(metadata.len()))
+    }
+
+    /// The tokens of all answers in a file that were not there before.
+    pub(super) fn used_since(&self, file: &Path) -> io::Result<Stats> {
+        let mut before = HashSet::new();
+        if let Self::CopyOf(parent) = self {
+            answers(parent, |_, answer| {
+                before.insert(answer.id);
+            })?;
+        }
+        let old = if let Self::Bytes(bytes) = self { *bytes } else { 0 };
+        let mut new = HashMap::new();
+        answers(file, |at, answer| {
+            if at < old {
+                before.insert(answer.id);
+            } else if !before.contains(&answer.id) {
+                new.insert(answer.id, answer.tokens);
+            }
+        })?;
+        Ok(new.values().fold(Stats::default(), |sum, tokens| Stats {
+            total_tokens: sum.total_tokens.saturating_add(tokens.total),
+            input_tokens: sum.input_tokens.saturating_add(tokens.input),
+            output_tokens: sum.output_tokens.saturating_add(tokens.output),
+        }))
+    }
+}
+
+/// Gives every answer in a file, with the place where its line begins. A last line that was cut off is none.
+fn answers(file: &Path, mut take: impl FnMut(u64, Answer)) -> io::Result<()> {
+    let mut answers = 0;
+    written_by_agents::for_each_line(file, 0..u64::MAX, |at, line| {
+        if answers < MOST_ANSWERS
+            && let Ok(answer) = serde_json::from_slice::<Answer>(line)
+            && answer.kind == "gemini"
+            && answer.id.len() <= LONGEST_ID
+        {
+            answers += 1;
+            take(at, answer);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: &str = r#"{"sessionId":"s","projectHash":"p","kind":"main"}
+{"$set":{"messages":[{"id":"x","type":"user","content":[{"text":"context"}]}]}}
+{"id":"u","type":"user","content":[{"text":"Hello"}]}
+{"id":"a","type":"gemini","content":"","tokens":{"input":100,"output":10,"cached":0,"thoughts":5,"tool":0,"total":115}}
+{"$set":{"lastUpdated":"2026-11-22T14:51:40.298Z"}}
+{"id":"a","type":"gemini","content":"","tokens":{"input":100,"output":10,"total":115},"toolCalls":[]}
+"#;
+
+    #[test]
+    fn an_answer_counts_once_and_only_if_it_is_new() {
+        let directory = tempfile::tempdir().unwrap();
+        let (parent, child) = (directory.path().join("parent"), directory.path().join("child"));
+        std::fs::write(&parent, SESSION).unwrap();
+        let one = Stats { total_tokens: 115, input_tokens: 100, output_tokens: 10 };
+        assert_eq!(Mark::Nothing.used_since(&parent).unwrap(), one);
+
+        let end = Mark::end_of(&parent);
+        let more = "{\"id\":\"a\",\"type\":\"gemini\",\"tokens\":{\"input\":1}}\n{\"id\":\"b\",\"type\":\"gemini\",\"tokens\":{\"input\":7}}\n{\"id\":\"c";
+        std::fs::write(&parent, format!("{SESSION}{more}")).unwrap();
+        let seven = Stats { input_tokens: 7, ..Stats::default() };
+        assert_eq!(end.used_since(&parent).unwrap(), seven);
+
+        std::fs::write(&parent, SESSION).unwrap();
+        std::fs::write(&child, format!("{SESSION}{more}")).unwrap();
+        assert_eq!(Mark::CopyOf(parent.clone()).used_since(&child).unwrap(), seven);
+        assert!(Mark::Nothing.used_since(&directory.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,174 @@
+//! How much of what a provider says is held.
+
+use hyper::body::Bytes;
+
+use super::failure::{self, Failure};
+use crate::agent::error::AgentErrorKind;
+use crate::drivers::json_lines;
+
+/// One event of an answer, in bytes: 16 MiB, as much as an answer's text may have.
+pub(super) const LONGEST_EVENT: usize = 16 << 20;
+
+/// A whole answer, in bytes: 256 MiB. A token takes a few hundred.
+pub(super) const LONGEST_ANSWER: usize = 256 << 20;
+
+/// The body of an error, in bytes: 1 MiB. Of a longer one only the beginning is looked at.
+pub(super) const LONGEST_ERROR: usize = json_lines::LONGEST_PROSE;
+
+/// How much of an error that is too long is shown, in bytes.
+const SHOWN: usize = 200;
+
+/// An answer as it comes, taken apart into its events.
+pub(super) struct Events {
+    answer: Option<reqwest::Response>,
+    cutter: Cutter,
+}
+
+/// Finds the ends of server-sent events: empty lines.
+#[derive(Debug)]
+struct Cutter {
+    /// The event that has not ended.
+    begun: Vec<u8>,
+    total: usize,
+    line_is_empty: bool,
+    /// Whether a line feed now would belong to the line's end before.
+    after_return: bool,
+}
+
+/// What is longer than it may be.
+#[derive(Debug)]
+struct TooLong {
+    what: &'static str,
+    most: usize,
+}
+
+impl Events {
+    pub(super) fn of(answer: reqwest::Response) -> Self {
+        let cutter = Cutter { begun: Vec::new(), total: 0, line_is_empty: true, after_return: false };
+        Self { answer: Some(answer), cutter }
+    }
+
+    /// The next events, each whole; at the end what is left, and then nothing.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        while let Some(answer) = &mut self.answer {
+            match answer.chunk().await.map_err(|error| failure::transport(&error))? {
+                Some(piece) => {
+                    let events = self.cutter.cut(&piece)?;
+                    if !events.is_empty() {
+                        return Ok(Some(events.into()));
+                    }
+                }
+                None => self.answer = None,
+            }
+        }
+        let rest = std::mem::take(&mut self.cutter.begun);
+        Ok(Some(rest).filter(|rest| !rest.is_empty()).map(Into::into))
+    }
+}
+
+impl Cutter {
+    /// Takes a piece, and gives the events that end with it.
+    fn cut(&mut self, piece: &[u8]) -> Result<Vec<u8>, TooLong> {
+        self.total = self.total.saturating_add(piece.len());
+        if self.total > LONGEST_ANSWER {
+            return Err(TooLong { what: "the provider's answer", most: LONGEST_ANSWER });
+        }
+        let (mut first, mut last) = (None, 0);
+        for (at, &byte) in piece.iter().enumerate() {
+            let is_second_half = byte == b'\n' && self.after_return;
+            self.after_return = byte == b'\r';
+            if is_second_half {
+                continue;
+            }
+            let is_end = matches!(byte, b'\n' | b'\r');
+            if is_end && self.line_is_empty {
+                last = at + 1;
+                first.get_or_insert(last);
+            }
+            self.line_is_empty = is_end;
+        }
+        if self.begun.len() + first.unwrap_or(piece.len()) > LONGEST_EVENT {
+            return Err(TooLong { what: "an event of the provider's answer", most: LONGEST_EVENT });
+        }
+        let (ended, begun) = piece.split_at(last);
+        let mut events = Vec::new();
+        if first.is_some() {
+            events = std::mem::take(&mut self.begun);
+            events.extend_from_slice(ended);
+        }
+        self.begun.extend_from_slice(begun);
+        Ok(events)
+    }
+}
+
+/// The body of an error; of one that is too long, that and how it begins.
+pub(super) async fn beginning_of_error(mut answer: reqwest::Response) -> reqwest::Result<Bytes> {
+    let mut body = Vec::new();
+    while let Some(piece) = answer.chunk().await? {
+        body.extend_from_slice(&piece);
+        if body.len() > LONGEST_ERROR {
+            let beginning = String::from_utf8_lossy(&body[..SHOWN]);
+            return Ok(format!("an error of more than {LONGEST_ERROR} bytes, which begins: {beginning}").into());
+        }
+    }
+    Ok(body.into())
+}
+
+impl From<TooLong> for Failure {
+    fn from(TooLong { what, most }: TooLong) -> Self {
+        let message = format!("{what} is longer than {most} bytes: look whether `base_url` is the provider's");
+        Self::begun(AgentErrorKind::Other { message, transient: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cutter() -> Cutter {
+        Cutter { begun: Vec::new(), total: 0, line_is_empty: false, after_return: false }
+    }
+
+    /// Whatever the pieces are that it comes in.
+    #[test]
+    fn events_end_with_an_empty_line() {
+        for end in ["\n\n", "\r\n\r\n", "\r\r", "\n\r", "\n\r\n"] {
+            let text = format!("data: 1{end}event: x\ndata: 2{end}data: 3");
+            for size in 1..text.len() {
+                let mut cutter = cutter();
+                let mut events = Vec::new();
+                for piece in text.as_bytes().chunks(size) {
+                    let cut = cutter.cut(piece).unwrap();
+                    let cut = String::from_utf8(cut).unwrap();
+                    assert!(cut.is_empty() || cut.trim_end() != cut, "{cut:?} is not whole, in pieces of {size}");
+                    events.push(cut);
+                }
+                assert!(events.iter().any(|event| event.contains("data: 2")), "it is not held back");
+                let rest = String::from_utf8(cutter.begun).unwrap();
+                assert_eq!(rest.trim_start(), "data: 3");
+                assert_eq!(events.concat() + &rest, text);
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_may_be_as_long_as_the_limit_and_others_may_follow() {
+        let mut long = vec![b'x'; LONGEST_EVENT - 2];
+        long.extend(b"\n\ndata: 2\n\n");
+        let whole = cutter().cut(&long).unwrap();
+        assert_eq!(whole.len(), long.len());
+        long.insert(0, b'x');
+        let too_long = cutter().cut(&long).unwrap_err();
+        assert_eq!((too_long.what, too_long.most), ("an event of the provider's answer", 16 << 20));
+    }
+
+    #[test]
+    fn many_events_may_not_be_too_long_together() {
+        let mut cutter = cutter();
+        let event = [&[b'x'; (1 << 20) - 2][..], b"\n\n"].concat();
+        for _ in 0..256 {
+            assert_eq!(cutter.cut(&event).unwrap().len(), event.len());
+        }
+        assert_eq!(cutter.cut(b"\n").unwrap_err().most, 256 << 20);
+    }
+}

@@ -1,0 +1,152 @@
+//! One call: the request goes out, the answer comes in piece by piece.
+
+use std::pin::pin;
+
+use futures_util::StreamExt;
+use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
+use genai::{Client, ServiceTarget};
+use tokio::time::{Instant, sleep_until};
+use tracing::Dispatch;
+use tracing::instrument::WithSubscriber;
+
+use super::failure::{self, Failure};
+use super::heard::Heard;
+use super::relay::Relay;
+use super::settings::HttpSettings;
+use crate::agent::error::AgentErrorKind;
+use crate::agent::turn::Reply;
+use crate::conversation::pulse::Pulse;
+
+/// What the model said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) usage: genai::chat::Usage,
+}
+
+/// Asks, and hears the answer to its end, within the limits.
+pub(super) async fn call(
+    relay: &Relay<'_>,
+    client: &Client,
+    target: ServiceTarget,
+    request: ChatRequest,
+    options: ChatOptions,
+    settings: &HttpSettings,
+    pulse: &Pulse,
+) -> Result<Answer, Failure> {
+    let heard = Heard::new();
+    let options = options.with_raw_frame_sink_arc(heard.clone());
+    let begun = Instant::now();
+    let answer = async {
+        tokio::select! {
+            biased;
+            outcome = hear(client, target, request, &options, &heard, settings) => outcome,
+            never = relay.serve() => match never {},
+        }
+    };
+    // The HTTP crate writes whole answers into the log.
+    let answer = answer.with_subscriber(Dispatch::none());
+    let mut answer = pin!(answer);
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut answer => return outcome.map_err(|failure| really(failure, relay)),
+            () = heard.another() => pulse.beat(),
+            kind = reached(limit(settings, begun, heard.last())) => return Err(Failure::begun(kind)),
+        }
+    }
+}
+
+/// What happened where a connection has ended: the HTTP crate knows only the one to the relay.
+fn really(failure: Failure, relay: &Relay<'_>) -> Failure {
+    match failure.kind {
+        AgentErrorKind::Connection { .. } => relay.failure().unwrap_or(failure),
+        _ => failure,
+    }
+}
+
+/// The limit that is reached first if nothing more comes, and what it is then.
+fn limit(settings: &HttpSettings, begun: Instant, last: Option<Instant>) -> Option<(Instant, AgentErrorKind)> {
+    let whole = settings.time_limit.map(|limit| (begun + limit, AgentErrorKind::TimedOut { limit }));
+    let silence = match last {
+        Some(last) => settings.idle_limit.map(|limit| (last + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
+        None => settings.first_event_limit.map(|limit| (begun + limit, AgentErrorKind::NoFirstEvent { limit })),
+    };
+    whole.into_iter().chain(silence).min_by_key(|(due, _)| *due)
+}
+
+async fn reached(limit: Option<(Instant, AgentErrorKind)>) -> AgentErrorKind {
+    match limit {
+        Some((due, kind)) => {
+            sleep_until(due).await;
+            kind
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn hear(
+    client: &Client,
+    target: ServiceTarget,
+    request: ChatRequest,
+    options: &ChatOptions,
+    heard: &Heard,
+    settings: &HttpSettings,
+) -> Result<Answer, Failure> {
+    let begun = client.exec_chat_stream(target, request, Some(options)).await;
+    let mut stream = begun.map_err(|error| failure::failure(&error))?.stream;
+    let mut text = String::new();
+    while let Some(event) = stream.next().await {
+        if let Some(reason) = heard.garbled() {
+            return Err(failure::garbled(&reason));
+        }
+        let event = event.map_err(|error| match heard.ended_badly() {
+            Some(response) => failure::in_the_stream(&response["error"]),
+            None => failure::failure(&error),
+        });
+        match event? {
+            ChatStreamEvent::Chunk(piece) => {
+                text.push_str(&piece.content);
+                if text.len() > Reply::LONGEST_TEXT {
+                    return Err(Failure::begun(Reply::too_long()));
+                }
+            }
+            ChatStreamEvent::End(end) => {
+                let usage = end.captured_usage.clone();
+                return match improper_end(&text, &end, heard, settings) {
+                    Some(failure) => Err(failure.counted(usage)),
+                    None => {
+                        let calls = end.captured_into_tool_calls().unwrap_or_default();
+                        Ok(Answer { text, calls, usage: usage.unwrap_or_default() })
+                    }
+                };
+            }
+            _ => {}
+        }
+    }
+    Err(heard.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
+}
+
+/// What is wrong with an answer that has come to an end.
+fn improper_end(text: &str, end: &StreamEnd, heard: &Heard, settings: &HttpSettings) -> Option<Failure> {
+    // Some servers leave it out at the end.
+    if heard.whole().is_some_and(|whole| !whole.is_empty() && whole != text) {
+        return Some(failure::garbled("a piece is missing"));
+    }
+    let incomplete = heard.ended_badly();
+    let reason = incomplete.as_ref().and_then(|response| response.pointer("/incomplete_details/reason")?.as_str());
+    if reason == Some("content_filter") {
+        return Some(failure::filtered("content_filter"));
+    }
+    match &end.captured_stop_reason {
+        // Some streams end without an end where they break off.
+        None => Some(failure::broken_off()),
+        Some(StopReason::MaxTokens(reason)) if reason == "model_context_window_exceeded" => {
+            Some(Failure::begun(AgentErrorKind::PromptTooLong))
+        }
+        Some(StopReason::MaxTokens(_)) => Some(failure::cut_off(settings.max_tokens)),
+        Some(StopReason::ContentFilter(reason)) => Some(failure::filtered(reason)),
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,235 @@
+//! What went wrong, from what the provider said.
+
+use std::time::Duration;
+
+use genai::{Error, webc};
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use crate::agent::error::AgentErrorKind;
+use crate::drivers::json_lines;
+
+/// How much of a body that is no error of the provider's own form is shown, in characters.
+const SHOWN: usize = 300;
+
+/// The settings, or what is kept on disk, do not let the call be made.
+pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
+    AgentErrorKind::Configuration { reason: reason.into() }
+}
+
+/// A failed call.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) kind: AgentErrorKind,
+    pub(super) spent: Spent,
+}
+
+/// What a failed call used up.
+#[derive(Debug)]
+pub(super) enum Spent {
+    /// The provider did not take the request.
+    Nothing,
+    /// The model may have begun.
+    Unknown,
+    /// The provider counted it.
+    Counted(Box<genai::chat::Usage>),
+}
+
+impl Failure {
+    fn refused(kind: AgentErrorKind) -> Self {
+        Self { kind, spent: Spent::Nothing }
+    }
+
+    /// A failure of a call that may have to be paid for.
+    pub(super) fn begun(kind: AgentErrorKind) -> Self {
+        Self { kind, spent: Spent::Unknown }
+    }
+
+    /// The same, after an answer that the provider had counted.
+    pub(super) fn counted(self, usage: Option<genai::chat::Usage>) -> Self {
+        Self { spent: usage.map_or(self.spent, |usage| Spent::Counted(Box::new(usage))), ..self }
+    }
+}
+
+/// What an error of the HTTP crate means. Its own words are not taken over: they have whole requests and answers in them.
+pub(super) fn failure(error: &Error) -> Failure {
+    match error {
+        Error::WebStream { error, .. } => match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>())
+        {
+            (Some(inner), _) => failure(inner),
+            (None, Some(broken)) => transport(broken),
+            (None, None) => garbled(&error.to_string()),
+        },
+        Error::HttpError { status, body, headers, .. } => Failure::refused(status_kind(*status, body, headers)),
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
+            webc::Error::ResponseFailedStatus { status, body, headers } => {
+                Failure::refused(status_kind(*status, body, headers))
+            }
+            webc::Error::Reqwest(broken) => transport(broken),
+            other => garbled(&first_line(&other.to_string())),
+        },
+        Error::ChatResponse { body, .. } => in_the_stream(body),
+        Error::StreamParse { serde_error, .. } => garbled(&serde_error.to_string()),
+        Error::JsonValueExt(error) => garbled(&first_line(&error.to_string())),
+        Error::SerdeJson(error) => garbled(&error.to_string()),
+        Error::InvalidJsonResponseElement { info } => garbled(info),
+        Error::ChatResponseGeneration { cause, .. } => garbled(&first_line(cause)),
+        other => Failure::refused(configuration(first_line(&other.to_string()))),
+    }
+}
+
+/// The connection broke, or there was none.
+pub(super) fn transport(error: &reqwest::Error) -> Failure {
+    // The outermost words name the URL, the innermost say what happened.
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let broken = AgentErrorKind::Connection { reason: innermost.to_string() };
+    if error.is_builder() {
+        Failure::refused(configuration(format!("no request can be made: {innermost}")))
+    } else if error.is_connect() {
+        Failure::refused(broken)
+    } else {
+        Failure::begun(broken)
+    }
+}
+
+/// By the status, and where that is not enough by what the provider says beside it.
+fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap) -> AgentErrorKind {
+    let said = Said::of(body);
+    let refused = || AgentErrorKind::Refused { reason: format!("{}: {}", status.as_u16(), said.words) };
+    match status.as_u16() {
+        413 => AgentErrorKind::PromptTooLong,
+        400 | 422 if said.is_too_long() => AgentErrorKind::PromptTooLong,
+        408 => AgentErrorKind::Connection { reason: format!("408: {}", said.words) },
+        // No money is left: waiting does not help.
+        429 if said.kind == "insufficient_quota" || said.code == "insufficient_quota" => refused(),
+        429 => AgentErrorKind::RateLimited { retry_after: retry_after(headers) },
+        500.. => AgentErrorKind::Overloaded,
+        300..400 => configuration(format!(
+            "the provider answers with a redirect ({}), which is not followed: set `base_url` to where the API is",
+            status.as_u16()
+        )),
+        _ => refused(),
+    }
+}
+
+/// An error that came after the model had begun.
+pub(super) fn in_the_stream(body: &Value) -> Failure {
+    let said = Said::of_value(body);
+    let words = || said.words.clone();
+    Failure::begun(match (&*said.kind, &*said.code) {
+        ("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED", _) | (_, "rate_limit_exceeded" | "429") => {
+            AgentErrorKind::RateLimited { retry_after: None }
+        }
+        ("invalid_request_error" | "INVALID_ARGUMENT", _) if said.is_too_long() => AgentErrorKind::PromptTooLong,
+        (
+            "invalid_request_error"
+            | "authentication_error"
+            | "permission_error"
+            | "not_found_error"
+            | "billing_error"
+            | "INVALID_ARGUMENT"
+            | "PERMISSION_DENIED"
+            | "UNAUTHENTICATED"
+            | "NOT_FOUND",
+            _,
+        ) => AgentErrorKind::Refused { reason: words() },
+        // Overloaded, or broken: what else can happen in the middle of an answer.
+        _ => AgentErrorKind::Overloaded,
+    })
+}
+
+/// The answer makes no sense. Another one may.
+pub(super) fn garbled(reason: &str) -> Failure {
+    let message = format!("the provider's answer cannot be understood: {reason}; ask again");
+    Failure::begun(AgentErrorKind::Other { message, transient: true })
+}
+
+/// The stream ended without the end of the answer.
+pub(super) fn broken_off() -> Failure {
+    Failure::begun(AgentErrorKind::Connection { reason: "the answer broke off".to_owned() })
+}
+
+/// The answer is cut off by the limit of its length.
+pub(super) fn cut_off(max_tokens: Option<u32>) -> Failure {
+    let limit = match max_tokens {
+        Some(max_tokens) => format!("`max_tokens` = {max_tokens}"),
+        None => "the provider's limit; set `max_tokens`".to_owned(),
+    };
+    let message = format!("the model's answer was cut off by {limit}: raise it, or ask for less");
+    Failure::begun(AgentErrorKind::Other { message, transient: false })
+}
+
+pub(super) fn filtered(reason: &str) -> Failure {
+    Failure::begun(AgentErrorKind::Refused { reason: format!("the model gives no answer to this ({reason})") })
+}
+
+/// What a provider says about an error; all have it in an object `error`, or are such an object.
+struct Said {
+    kind: String,
+    code: String,
+    words: String,
+}
+
+impl Said {
+    fn of(body: &str) -> Self {
+        match json_lines::value(body) {
+            Some(value) => Self::of_value(&value),
+            None => Self { kind: String::new(), code: String::new(), words: shortened(body) },
+        }
+    }
+
+    fn of_value(body: &Value) -> Self {
+        // Google's compatible servers put it into a list.
+        let body = body.get(0).unwrap_or(body);
+        let error = body.get("error").unwrap_or(body);
+        let text = |key: &str| match &error[key] {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        let kind = if error["type"].is_string() { text("type") } else { text("status") };
+        let words = match error["message"].as_str().or(error.as_str()) {
+            Some(message) => shortened(message),
+            None => shortened(&error.to_string()),
+        };
+        Self { kind, code: text("code"), words }
+    }
+
+    /// Whether it is about the length of the prompt. Only OpenAI has a code for that; the others have sentences:
+    /// "prompt is too long: 210000 tokens > 200000 maximum", "The input token count (…) exceeds the maximum number of tokens".
+    fn is_too_long(&self) -> bool {
+        let words = self.words.to_lowercase();
+        self.code == "context_length_exceeded"
+            || words.contains("prompt is too long")
+            || words.contains("maximum context length")
+            || words.contains("context window")
+            || words.contains("exceed context limit")
+            || (words.contains("input token count") && words.contains("exceeds"))
+    }
+}
+
+/// In seconds, or in milliseconds by the header that OpenAI and Anthropic have for it. A date is not understood.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = match number("retry-after-ms") {
+        Some(milliseconds) => milliseconds / 1000.0,
+        None => number("retry-after")?,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn first_line(text: &str) -> String {
+    shortened(text.lines().next().unwrap_or_default())
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

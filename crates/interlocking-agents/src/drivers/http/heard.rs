@@ -1,0 +1,93 @@
+//! What came over the wire, seen before the HTTP crate makes events of it.
+//!
+//! It drops pieces of some providers' streams that it cannot read and goes on, so that an answer with a hole in it looks whole;
+//! and of much that shows a provider at work it makes no event at all.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::drivers::json_lines;
+
+/// The pieces of one answer.
+#[derive(Default)]
+pub(super) struct Heard {
+    state: Mutex<State>,
+    piece: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    last: Option<Instant>,
+    garbled: Option<String>,
+    ended_badly: Option<Value>,
+    whole: Option<String>,
+}
+
+impl Heard {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// When the last piece came.
+    pub(super) fn last(&self) -> Option<Instant> {
+        self.state().last
+    }
+
+    /// Resolves when another piece has come.
+    pub(super) async fn another(&self) {
+        self.piece.notified().await;
+    }
+
+    /// Why a piece could not be read.
+    pub(super) fn garbled(&self) -> Option<String> {
+        self.state().garbled.clone()
+    }
+
+    /// What OpenAI's Responses say of an answer that did not come to its end.
+    pub(super) fn ended_badly(&self) -> Option<Value> {
+        self.state().ended_badly.clone()
+    }
+
+    /// The text of the whole answer, where it is said once more at the end, as OpenAI's Responses do.
+    pub(super) fn whole(&self) -> Option<String> {
+        self.state().whole.clone()
+    }
+
+    /// Whole between two statements, whoever panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChatFrameSink for Heard {
+    fn on_frame(&self, _context: &FrameCtx, frame: RawFrameRef<'_>) {
+        let mut state = self.state();
+        state.last = Some(Instant::now());
+        // OpenAI's streams end with a piece that is none.
+        if !frame.data.is_empty() && frame.data != "[DONE]" {
+            match serde_json::from_str::<IgnoredAny>(frame.data) {
+                Ok(_) if matches!(frame.event, Some("response.failed" | "response.incomplete")) => {
+                    state.ended_badly = json_lines::value(frame.data).map(|mut piece| piece["response"].take());
+                }
+                Ok(_) if frame.event == Some("response.completed") => {
+                    state.whole = json_lines::value(frame.data).map(|piece| text_of(&piece["response"]["output"]));
+                }
+                Ok(_) => {}
+                Err(error) => state.garbled = Some(error.to_string()),
+            }
+        }
+        drop(state);
+        self.piece.notify_one();
+    }
+}
+
+fn text_of(output: &Value) -> String {
+    let items = output.as_array().into_iter().flatten();
+    let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
+    parts.filter(|part| part["type"] == "output_text").filter_map(|part| part["text"].as_str()).collect()
+}

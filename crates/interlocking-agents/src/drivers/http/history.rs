@@ -1,0 +1,153 @@
+//! What was said in each session: in memory, or in files that outlive the process.
+//!
+//! A provider remembers nothing. Each call sends the whole conversation again.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::failure::configuration;
+use crate::agent::error::AgentErrorKind;
+use crate::sessions::SessionError;
+use crate::sessions::session::{SessionId, SessionOp, Slug};
+use crate::sessions::state_directory::make_private;
+
+/// The form of the files; another one is not read.
+const VERSION: u32 = 1;
+
+/// A prompt, and what the model said to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Exchange {
+    pub(super) prompt: String,
+    /// None as long as the call runs, and for good if it failed.
+    pub(super) answer: Option<String>,
+}
+
+/// All sessions of one model.
+#[derive(Debug)]
+pub(super) struct Histories {
+    directory: Option<PathBuf>,
+    /// Those that are kept nowhere else. With a directory nothing is kept here: another process may have gone on.
+    known: Mutex<HashMap<SessionId, Arc<[Exchange]>>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Contents<E> {
+    version: u32,
+    exchanges: E,
+}
+
+impl Histories {
+    pub(super) fn new(directory: Option<PathBuf>) -> Self {
+        Self { directory, known: Mutex::default() }
+    }
+
+    /// The session that a turn runs in, made if it is a new one, and what was said in it so far. From now on the prompt is part
+    /// of it: whoever reminds the model of what it was asked must find it there.
+    ///
+    /// The same prompt again, after a call that failed, is not said twice.
+    pub(super) fn ask(
+        &self,
+        operation: &SessionOp,
+        prompt: &str,
+    ) -> Result<(SessionId, Vec<Exchange>), AgentErrorKind> {
+        let (session, mut exchanges) = match operation {
+            SessionOp::StartFresh(slug) => (named(slug)?, Vec::new()),
+            SessionOp::ContinueFrom(session) => (session.clone(), self.recall(session)?),
+            SessionOp::ForkFrom { parent, slug } => (named(slug)?, self.recall(parent)?),
+        };
+        match exchanges.last() {
+            Some(Exchange { prompt: last, answer: None }) if last == prompt => {}
+            _ => exchanges.push(Exchange { prompt: prompt.to_owned(), answer: None }),
+        }
+        self.keep(&session, &exchanges)?;
+        Ok((session, exchanges))
+    }
+
+    /// What the model said to the last prompt.
+    pub(super) fn answer(
+        &self,
+        session: &SessionId,
+        mut exchanges: Vec<Exchange>,
+        answer: String,
+    ) -> Result<(), AgentErrorKind> {
+        if let Some(last) = exchanges.last_mut() {
+            last.answer = Some(answer);
+        }
+        self.keep(session, &exchanges)
+    }
+
+    /// Whether sessions can be kept.
+    pub(super) fn ready(&self) -> Result<(), AgentErrorKind> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        make_private(directory)
+            .and_then(|()| tempfile::tempfile_in(directory))
+            .map(drop)
+            .map_err(|error| unusable(directory, &error))
+    }
+
+    fn recall(&self, session: &SessionId) -> Result<Vec<Exchange>, AgentErrorKind> {
+        let unknown = || SessionError::Unknown { session: session.clone() };
+        let Some(directory) = &self.directory else {
+            return Ok(self.known().get(session).ok_or_else(unknown)?.to_vec());
+        };
+        let file = file_of(directory, session);
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown().into()),
+            Err(error) => return Err(unusable(&file, &error)),
+        };
+        match serde_json::from_str::<Contents<Vec<Exchange>>>(&text) {
+            Ok(Contents { version: VERSION, exchanges }) => Ok(exchanges),
+            Ok(Contents { version, .. }) => Err(configuration(format!(
+                "the session file {} is of version {version}, not {VERSION}; start a fresh session",
+                file.display()
+            ))),
+            Err(error) => {
+                Err(configuration(format!("{} is no session file: {error}; start a fresh session", file.display())))
+            }
+        }
+    }
+
+    fn keep(&self, session: &SessionId, exchanges: &[Exchange]) -> Result<(), AgentErrorKind> {
+        let Some(directory) = &self.directory else {
+            self.known().insert(session.clone(), exchanges.into());
+            return Ok(());
+        };
+        let file = file_of(directory, session);
+        replace(directory, &file, exchanges).map_err(|error| unusable(&file, &error))
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<[Exchange]>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// As a whole, so that a process that is killed meanwhile leaves the old file. Nobody but the user may read it.
+fn replace(directory: &Path, file: &Path, exchanges: &[Exchange]) -> io::Result<()> {
+    make_private(directory)?;
+    let mut beside = tempfile::NamedTempFile::new_in(directory)?;
+    let contents = serde_json::to_vec(&Contents { version: VERSION, exchanges })?;
+    beside.write_all(&contents)?;
+    beside.as_file().sync_data()?;
+    beside.persist(file)?;
+    Ok(())
+}
+
+fn file_of(directory: &Path, session: &SessionId) -> PathBuf {
+    directory.join(format!("{session}.json"))
+}
+
+/// A name that nobody else gives, in whatever process.
+fn named(slug: &Slug) -> Result<SessionId, AgentErrorKind> {
+    SessionId::new(format!("{slug}-{}", Uuid::new_v4().simple())).map_err(|error| configuration(error.to_string()))
+}
+
+fn unusable(path: &Path, error: &io::Error) -> AgentErrorKind {
+    configuration(format!("the sessions at {} cannot be kept: {error}", path.display()))
+}

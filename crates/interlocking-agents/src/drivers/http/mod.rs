@@ -1,0 +1,198 @@
+//! Models asked over HTTP, without a program and without tools: for nodes that only think.
+//!
+//! [`HttpModel`] speaks the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/http.md` says why that one.
+//! It sends a prompt, and the schema of the answer in the way that the provider holds its models to it.
+//!
+//! | | |
+//! |---|---|
+//! | workspace | It sees and changes nothing: [`works`](Capabilities::works) is false, and it starts no program, so that any sandbox [confines](Agent::confines) it. A turn's workspace only tells its session from those of others. Whoever needs a file changed must not ask it, and whoever asks anyway finds nothing changed. |
+//! | sessions | A provider remembers nothing, so the conversation is kept here and sent again with each call: in memory, or in files where [`sessions`](HttpSettings::sessions) names a directory. A session that is not there is [`SessionError::Unknown`](crate::SessionError::Unknown). |
+//! | schemas | Answers are held to the schema by the provider; [`HttpAnswers`] has the alternatives. What the provider's dialect cannot say is taken out of what is sent, and checked when the answer is there. |
+//! | decisions | With [`HttpAnswers::Decisions`] the variants of a sum type are tools, and what comes back are [`Reply::decisions`]. |
+//! | usage | Tokens as the provider counts them; money where [`prices`](HttpSettings::prices) are set. A call that was cut off has no known usage. |
+//! | keys | Come from the environment when a call is made. They stand in no settings, message or log. Redirects are not followed, so that a key goes nowhere else. |
+//!
+//! | what the provider does | [`AgentErrorKind`] |
+//! |---|---|
+//! | 401, 402, 403, 404, other 4xx; no quota; the model refuses | `Refused` |
+//! | 429 | `RateLimited`, with `retry-after` |
+//! | 5xx, 529; an error in mid-stream | `Overloaded` |
+//! | 413; a 4xx that says so; the context is full | `PromptTooLong` |
+//! | no connection, one that breaks, 408 | `Connection` |
+//! | no event within the [first](HttpSettings::first_event_limit) limit | `NoFirstEvent` |
+//! | silence for the [idle](HttpSettings::idle_limit) limit | `Idle` |
+//! | an answer that takes longer than [`time_limit`](HttpSettings::time_limit) | `TimedOut` |
+//! | an answer that is no answer | `Other`, to be tried again |
+//! | an answer that is cut off by [`max_tokens`](HttpSettings::max_tokens) | `Other`, for good |
+//! | 3xx; no key; nonsense in the settings | `Configuration` |
+
+mod bounds;
+mod call;
+mod client;
+mod dialect;
+mod failure;
+mod heard;
+mod history;
+mod prompt;
+mod relay;
+mod reply;
+mod settings;
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use async_trait::async_trait;
+
+pub use settings::{HttpAnswers, HttpPrices, HttpProvider, HttpSettings};
+
+use crate::agent::capabilities::{Capabilities, SchemaSupport};
+use crate::agent::error::{AgentError, AgentErrorKind};
+use crate::agent::turn::{Reply, Turn};
+use crate::agent::{Agent, TurnContext};
+use crate::program::Secret;
+use crate::real_calls::permitted;
+use crate::sessions::Sessions;
+use client::Connection;
+use failure::Failure;
+use history::Histories;
+use prompt::Form;
+
+/// A model that is asked over HTTP. The [module](self) describes it.
+pub struct HttpModel {
+    settings: HttpSettings,
+    key: Option<Secret>,
+    connection: OnceLock<Connection>,
+    histories: Histories,
+    sessions: Sessions,
+}
+
+impl HttpModel {
+    /// A model as the settings say. Nothing is looked at before it is [ready](Agent::ready).
+    pub fn new(settings: HttpSettings) -> Self {
+        let histories = Histories::new(settings.sessions.clone());
+        let sessions = settings.sessions.as_ref().map_or_else(Sessions::new, Sessions::in_directory);
+        Self { settings, key: None, connection: OnceLock::new(), histories, sessions }
+    }
+
+    /// The same with a key that the program has from elsewhere than the environment.
+    pub fn with_key(self, key: Secret) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &HttpSettings {
+        &self.settings
+    }
+
+    fn key(&self) -> Result<Secret, AgentErrorKind> {
+        self.key.clone().map_or_else(|| client::key_of(&self.settings), Ok)
+    }
+
+    /// Whether it makes sense, and may be called at all.
+    fn check(&self) -> Result<(), AgentErrorKind> {
+        self.settings.check()?;
+        client::base_url(&self.settings)?;
+        Ok(permitted(self.name(), Some(self.settings.address()))?)
+    }
+
+    fn connection(&self) -> Result<&Connection, AgentErrorKind> {
+        if self.connection.get().is_none() {
+            // Two that come here at once make one too many.
+            let _ = self.connection.set(Connection::new(&self.settings)?);
+        }
+        self.connection.get().ok_or_else(|| failure::configuration("there is no HTTP client"))
+    }
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HttpModel").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Agent for HttpModel {
+    /// The provider's name.
+    fn name(&self) -> &str {
+        self.settings.provider.name()
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// It starts no program at all.
+    fn confines(&self) -> bool {
+        true
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let schemas = if self.settings.prompts() { SchemaSupport::Prompted } else { SchemaSupport::Enforced };
+        Capabilities {
+            schemas,
+            works: false,
+            costs: self.settings.prices.is_some(),
+            limits_steps: false,
+            limits_money: false,
+            // It ends at once; the provider then says no more what was used up.
+            interrupts: false,
+            ..Capabilities::ALL
+        }
+    }
+
+    async fn ready(&self) -> Result<(), AgentError> {
+        self.check()?;
+        self.key()?;
+        self.connection()?;
+        Ok(self.histories.ready()?)
+    }
+
+    async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        self.check()?;
+        let (key, connection) = (self.key()?, self.connection()?);
+        let relay = connection.relay().await?;
+        let client = connection.client(&relay)?;
+        let (session, exchanges) = self.histories.ask(&turn.session, &turn.prompt)?;
+        let model = turn.model.as_deref().unwrap_or(&self.settings.model);
+        tracing::debug!(provider = self.name(), model, %session, exchanges = exchanges.len(), "asking a model");
+        context.started(&session)?;
+
+        let form = Form::of(turn, &self.settings);
+        let request = prompt::request(turn, &exchanges, &form, &self.settings);
+        let options = prompt::options(&form, &self.settings);
+        let target = connection.target(&self.settings, &key, model);
+        let call = call::call(&relay, &client, target, request, options, &self.settings, context.pulse);
+        let outcome = tokio::select! {
+            biased;
+            () = context.interrupted() => Err(Failure::begun(AgentErrorKind::Cancelled)),
+            outcome = call => outcome,
+        };
+        match outcome {
+            Ok(answer) => {
+                let usage = reply::usage(&answer.usage, self.settings.prices.as_ref());
+                let answered = self.histories.answer(&session, exchanges, reply::remembered(&answer));
+                answered.map_err(|kind| AgentError::new(kind).in_session(session.clone(), usage))?;
+                Ok(reply::reply(context, answer, &form, session, usage))
+            }
+            Err(failure) => {
+                let usage = reply::spent(&failure.spent, self.settings.prices.as_ref());
+                Err(AgentError::new(hidden(failure.kind, &key)).in_session(session, usage))
+            }
+        }
+    }
+}
+
+/// The same without the key, which a provider may repeat in what it says.
+fn hidden(kind: AgentErrorKind, key: &Secret) -> AgentErrorKind {
+    match kind {
+        AgentErrorKind::Refused { reason } => AgentErrorKind::Refused { reason: client::without(key, &reason) },
+        AgentErrorKind::Connection { reason } => AgentErrorKind::Connection { reason: client::without(key, &reason) },
+        AgentErrorKind::Configuration { reason } => {
+            AgentErrorKind::Configuration { reason: client::without(key, &reason) }
+        }
+        AgentErrorKind::Other { message, transient } => {
+            AgentErrorKind::Other { message: client::without(key, &message), transient }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,79 @@
+//! A schema in the dialect that OpenAI takes in strict mode, and the way back from an answer in it.
+//!
+//! | JSON Schema | strict | back |
+//! |---|---|---|
+//! | a root that is no object | an object with one field, `answer` | taken out |
+//! | a field that may be missing | required, and may be null | a null goes, unless the schema allows it |
+//! | `oneOf` | `anyOf` | |
+//! | `allOf`, keywords beside `$ref` | one object with all fields | |
+//! | an object of any keys | an array of `key` and `value` | an object |
+//! | a tuple | an object with `item_1`, `item_2`, … | an array |
+//! | any value at all, and what no rule is for | a string that holds JSON | read |
+//! | `const` | `enum` | |
+//! | keywords that strict mode refuses | left out; lengths are said in the description | |
+//!
+//! So whatever strict mode lets through becomes a value of the original schema, but for what was left out: lengths, patterns,
+//! uniqueness, `not`, `if`. The conversation validates the answer against the original in any case.
+
+mod convert;
+mod merge;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use convert::Converter;
+use shape::{Fitting, Shape};
+
+/// The one field of a root that is no object.
+const ANSWER: &str = "answer";
+
+/// A schema in the strict dialect.
+pub(crate) struct StrictSchema {
+    value: Value,
+    root: Shape,
+    /// By reference.
+    shapes: BTreeMap<String, Shape>,
+}
+
+impl StrictSchema {
+    /// What this schema is in the strict dialect.
+    pub(crate) fn of(original: &Value) -> Self {
+        let mut converter = Converter::new(original);
+        let (mut value, mut root) = converter.convert(original);
+        let (definitions, shapes) = converter.finish();
+        if let Shape::Reference { reference, name } = &root
+            && let Some(definition) = definitions.get(name).filter(|definition| definition["type"] == "object")
+        {
+            // The root may not be a reference.
+            (value, root) = (definition.clone(), Shape::Reference { reference: reference.clone(), name: name.clone() });
+        }
+        if value["type"] != "object" {
+            value = convert::object(json!({ ANSWER: value }));
+            root = Shape::Wrapped(Box::new(root));
+        }
+        if !definitions.is_empty() {
+            value["$defs"] = Value::Object(definitions);
+        }
+        Self { value, root, shapes }
+    }
+
+    /// The schema to send.
+    pub(crate) fn as_value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The value that an answer stands for. None if the answer is no JSON.
+    pub(crate) fn read(&self, text: &str) -> Option<Value> {
+        crate::drivers::json_lines::value(text).map(|answer| self.undo(answer))
+    }
+
+    /// The value that an answer in the strict dialect stands for. What is not in that dialect is left as it is.
+    pub(crate) fn undo(&self, answer: Value) -> Value {
+        let fitting = Fitting { definitions: self.value.get("$defs"), shapes: &self.shapes };
+        fitting.undo(&self.root, answer)
+    }
+}

@@ -1,0 +1,161 @@
+//! What a place of a strict schema stands for, and the way back from a value there.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::ANSWER;
+
+/// How a value in the strict dialect becomes one of the original schema.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Shape {
+    /// It is one.
+    Same,
+    /// It is JSON in a string.
+    Text,
+    /// The fields that are not the same.
+    Object(BTreeMap<String, Self>),
+    /// A field that may be missing, for which null stands.
+    Optional(Box<Self>),
+    /// An array of keys and values stands for an object.
+    Entries(Box<Self>),
+    Array(Box<Self>),
+    /// An object with numbered fields stands for an array.
+    Tuple(Vec<Self>),
+    /// That of a definition.
+    Reference {
+        /// In the original schema.
+        reference: String,
+        /// In the strict one.
+        name: String,
+    },
+    /// That of the first branch which the value fits; each with its strict schema.
+    AnyOf(Vec<(Value, Self)>),
+    /// The only field of the root.
+    Wrapped(Box<Self>),
+}
+
+/// The fields of an entry.
+pub(super) const KEY: &str = "key";
+pub(super) const VALUE: &str = "value";
+
+/// The field of a tuple's element, counted from 0.
+pub(super) fn item(index: usize) -> String {
+    format!("item_{}", index + 1)
+}
+
+/// What references lead to.
+pub(super) struct Fitting<'s> {
+    /// Of the strict schema.
+    pub(super) definitions: Option<&'s Value>,
+    pub(super) shapes: &'s BTreeMap<String, Shape>,
+}
+
+impl Fitting<'_> {
+    pub(super) fn undo(&self, shape: &Shape, value: Value) -> Value {
+        match (shape, value) {
+            (Shape::Text, Value::String(text)) => {
+                crate::drivers::json_lines::value(&text).unwrap_or(Value::String(text))
+            }
+            (Shape::Object(shapes), Value::Object(fields)) => Value::Object(self.fields(shapes, fields)),
+            (Shape::Optional(shape), value) => self.undo(shape, value),
+            (Shape::Entries(shape), Value::Array(entries)) if entries.iter().all(is_entry) => {
+                let fields = entries.into_iter().filter_map(entry);
+                Value::Object(fields.map(|(key, value)| (key, self.undo(shape, value))).collect())
+            }
+            (Shape::Entries(shape), Value::Object(fields)) => {
+                Value::Object(fields.into_iter().map(|(key, value)| (key, self.undo(shape, value))).collect())
+            }
+            (Shape::Array(shape), Value::Array(items)) => {
+                Value::Array(items.into_iter().map(|value| self.undo(shape, value)).collect())
+            }
+            (Shape::Tuple(shapes), Value::Object(mut fields))
+                if (0..shapes.len()).all(|index| fields.contains_key(&item(index))) =>
+            {
+                let items = shapes.iter().enumerate();
+                Value::Array(
+                    items
+                        .map(|(index, shape)| self.undo(shape, fields.remove(&item(index)).unwrap_or_default()))
+                        .collect(),
+                )
+            }
+            (Shape::Reference { reference, .. }, value) => match self.shapes.get(reference) {
+                Some(shape) => self.undo(shape, value),
+                None => value,
+            },
+            (Shape::AnyOf(branches), value) => match branches.iter().find(|(schema, _)| self.fits(schema, &value)) {
+                Some((_, shape)) => self.undo(shape, value),
+                None => value,
+            },
+            (Shape::Wrapped(shape), Value::Object(mut fields)) if fields.len() == 1 && fields.contains_key(ANSWER) => {
+                self.undo(shape, fields.remove(ANSWER).unwrap_or_default())
+            }
+            (Shape::Wrapped(shape), value) => self.undo(shape, value),
+            (_, value) => value,
+        }
+    }
+
+    fn fields(&self, shapes: &BTreeMap<String, Shape>, fields: Map<String, Value>) -> Map<String, Value> {
+        let undone = fields.into_iter().filter_map(|(key, value)| match shapes.get(&key) {
+            Some(Shape::Optional(_)) if value.is_null() => None,
+            Some(shape) => Some((key, self.undo(shape, value))),
+            None => Some((key, value)),
+        });
+        undone.collect()
+    }
+
+    /// Whether a value is one of a strict schema, as far as that tells branches apart: kinds, constants and fields.
+    fn fits(&self, schema: &Value, value: &Value) -> bool {
+        if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
+            let definition = self.definitions.and_then(|definitions| definitions.get(name));
+            return definition.is_some_and(|definition| self.fits(definition, value));
+        }
+        if let Some(branches) = schema["anyOf"].as_array() {
+            return branches.iter().any(|branch| self.fits(branch, value));
+        }
+        if let Some(values) = schema["enum"].as_array() {
+            return values.contains(value);
+        }
+        let is_kind = |kind: &Value| kind.as_str().is_some_and(|kind| is_of(kind, value));
+        let kind = &schema["type"];
+        if !is_kind(kind) && !kind.as_array().is_some_and(|kinds| kinds.iter().any(is_kind)) {
+            return false;
+        }
+        match (value, schema["properties"].as_object()) {
+            (Value::Object(fields), Some(properties)) => {
+                fields.len() == properties.len()
+                    && fields
+                        .iter()
+                        .all(|(key, value)| properties.get(key).is_some_and(|field| self.fits(field, value)))
+            }
+            (Value::Array(items), _) => items.iter().all(|value| self.fits(&schema["items"], value)),
+            _ => true,
+        }
+    }
+}
+
+fn is_of(kind: &str, value: &Value) -> bool {
+    match kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    }
+}
+
+fn is_entry(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| fields.len() == 2 && fields.contains_key(VALUE))
+        && value.get(KEY).is_some_and(Value::is_string)
+}
+
+fn entry(value: Value) -> Option<(String, Value)> {
+    let Value::Object(mut fields) = value else { return None };
+    match (fields.remove(KEY), fields.remove(VALUE)) {
+        (Some(Value::String(key)), Some(value)) => Some((key, value)),
+        _ => None,
+    }
+}
