@@ -13,6 +13,7 @@ mod generate;
 mod mutate;
 mod hand_made;
 mod hard_tables;
+mod dependencies;
 mod rich;
 mod edges;
 mod generated;
