@@ -54,11 +54,7 @@ impl Dependencies {
                 let Some(theirs) = theirs else { continue };
                 if mine.may_meet(&model.nodes[other])
                     && theirs.may_meet(&model.nodes[one])
-                    && (mine.disturbs(theirs)
-                        || theirs.disturbs(mine)
-                        || mine.sends.intersects(&theirs.sends)
-                        || mine.holds_up(theirs)
-                        || theirs.holds_up(mine))
+                    && (mine.disturbs(theirs) || theirs.disturbs(mine) || mine.sends.intersects(&theirs.sends))
                 {
                     dependent[one].insert(other);
                     dependent[other].insert(one);
@@ -128,9 +124,7 @@ impl Dependencies {
                 more.subtract(&members);
                 members.unite(&more);
                 open.extend(more.iter());
-            }
-            // What an event may do depends on where tokens are, also if it can do something already.
-            if !is_enabled.contains(index) || model.is_event(index) {
+            } else {
                 open.extend(self.enablers(model, state, index).filter(|&other| members.insert(other)));
             }
         }
@@ -151,7 +145,8 @@ impl Dependencies {
         let cleared = node.firings.iter().filter(|firing| node.role == Role::Event && !firing.total);
         let cleared = cleared.filter_map(|firing| firing.clears.as_ref()).flat_map(|clears| clears.places.iter());
         let producers = missing.into_iter().chain(cleared).flat_map(|place| self.producers[place].iter().copied());
-        // No message is handled while a join with latched slots runs.
+        // No message is handled while a join with latched slots runs. Who cannot wait for it brings it in here; otherwise its
+        // start and its end can come one after the other, so that before its start a message need not depend on it.
         producers.chain(model.running(state).filter(|_| node.role == Role::Event))
     }
 }
@@ -173,12 +168,9 @@ struct Effects {
     beside: Bits,
     /// Whether it has a total firing, which undoes what others did, but not what they entered.
     is_total: bool,
-    /// Whether it is a join that no message is handled beside.
-    is_latching: bool,
     /// Whether it is an event whose result depends on what else is live.
     is_partial_event: bool,
-    /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept, or clears
-    /// what a join remembers.
+    /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept.
     leaves_traces: bool,
 }
 
@@ -196,7 +188,6 @@ impl Effects {
             clears: model.no_places(),
             beside,
             is_total: false,
-            is_latching: !node.latched.is_empty(),
             is_partial_event: node.role == Role::Event && node.firings.iter().any(|firing| !firing.total),
             leaves_traces: false,
         };
@@ -207,10 +198,7 @@ impl Effects {
         }
         for firing in &node.firings {
             let has_budget = |place: usize| model.nodes[model.consumer(place)].budget.is_some();
-            let is_latched =
-                |place: usize| model.nodes[model.consumer(place)].latched.iter().any(|slot| slot.place == place);
-            effects.leaves_traces |= model.fills(firing).any(has_budget)
-                || firing.clears.as_ref().is_some_and(|clears| clears.places.iter().any(is_latched));
+            effects.leaves_traces |= model.fills(firing).any(has_budget);
             if firing.total && (totals_wait || firing.exits > 0) {
                 effects.is_total = true;
                 continue;
@@ -228,11 +216,6 @@ impl Effects {
     /// Whether `other` may fire while this node can.
     fn may_meet(&self, other: &Node) -> bool {
         other.role == Role::Event || other.needs().all(|place| self.beside.contains(place))
-    }
-
-    /// Whether the other cannot do anything while this node runs.
-    fn holds_up(&self, other: &Self) -> bool {
-        self.is_latching && other.is_partial_event
     }
 
     /// Whether what this node does changes what `other` can do or has done.

@@ -3,6 +3,10 @@
 //! Two places are together if a fork fills both, or if one is filled from a place that was together with the other, which
 //! nothing clears on the way. A join fires only from slots that are together. What is found apart here is apart in every run
 //! that breaks no rule; what is found together may still be apart.
+//!
+//! A latched slot counts as filled after its join has fired, until something clears it. For what a join sends is together with
+//! all that was together with the slots it needs, its latched ones included; and so is what comes of it. So where a slot's
+//! value may be remembered, the slot is together with whatever holds a token.
 
 use crate::effort::{Effort, words};
 use crate::model::{Model, Node, Role};
@@ -118,8 +122,8 @@ impl Together {
     }
 }
 
-/// Marks the firings whose result is one fixed marking: what they clear is all that may be live beside their node, and every
-/// remembered value that could have changed meanwhile.
+/// Marks the firings whose result is one fixed marking: what they clear is all that may be live beside their node. That includes
+/// every value that a join may remember then.
 pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
     for index in 0..model.nodes.len() {
         let beside = match model.nodes[index].role {
@@ -127,17 +131,8 @@ pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
             Role::Plain | Role::Join => together.beside(model, &model.nodes[index]),
         };
         let Some(beside) = beside else { continue };
-        let mut must_go = beside.clone();
-        for join in model.nodes.iter().filter(|join| !join.latched.is_empty()) {
-            let own = &model.nodes[index].places;
-            if join.needs().all(|place| beside.contains(place) || own.contains(&place)) {
-                join.latched.iter().for_each(|slot| {
-                    must_go.insert(slot.place);
-                });
-            }
-        }
         for firing in &mut model.nodes[index].firings {
-            let clears_all = firing.clears.as_ref().is_some_and(|clears| must_go.is_subset(&clears.places));
+            let clears_all = firing.clears.as_ref().is_some_and(|clears| beside.is_subset(&clears.places));
             firing.total |= clears_all && firing.produces.len() + firing.exits == 1;
         }
     }
