@@ -34,8 +34,14 @@ impl<'run> BegunSessions<'run> {
         }
         noted.last = Some(session.clone());
         let entry = Entry::Session { by: self.by.clone(), agent: self.agent.to_owned(), session: session.clone() };
+        // Whoever drops the run does not wait for this, and nobody else has the run until it is written.
+        let Some(hold) = scribe.hold() else { return };
         let scribe = scribe.clone();
-        noted.writes.push(tokio::spawn(async move { scribe.write(entry).await }));
+        noted.writes.push(tokio::spawn(async move {
+            let written = scribe.write(entry).await;
+            drop(hold);
+            written
+        }));
     }
 
     /// Waits until all of it is written.

@@ -290,7 +290,7 @@ impl<G: Graph> Driver<G> {
             let message = format!("was not done {deadline:?} after the run came to its exit");
             failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
-        let claim = self.recorded.as_ref().map(|recorded| recorded.claim.clone());
+        let executor = self.recorded.as_ref().map(|recorded| recorded.executor.clone());
         let beside = self.beside();
         for execution in std::mem::take(&mut beside.advisory) {
             beside.reports.add(execution, Err(late(execution)));
@@ -321,7 +321,7 @@ impl<G: Graph> Driver<G> {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
                 }
             }
-            drop(claim);
+            drop(executor);
         });
     }
 }

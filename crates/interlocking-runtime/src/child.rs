@@ -1,5 +1,6 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
+use crate::claims;
 use crate::conduct::execute;
 use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary, ending};
 use crate::outcome::Outcome;
@@ -165,7 +166,7 @@ impl Predecessors {
         for child in known.0.iter().filter(|child| child.entry < entry && child.summary.ended.is_none()) {
             tree.left(&child.summary.run).await;
             // What was being written as it was stopped is written before its run can be claimed.
-            match journal.claim(&child.summary.run).await {
+            match claims::claim(journal, &child.summary.run).await {
                 Ok(_) | Err(JournalError::Held { .. }) => waited = true,
                 Err(error) => return Err(error),
             }
@@ -236,7 +237,7 @@ fn end_child<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
         tree.left(run).await;
-        let _claim = match journal.claim(run).await {
+        let _claim = match claims::claim(journal, run).await {
             Ok(claim) => claim,
             // Somebody else works on it, and will see how it ends.
             Err(JournalError::Held { .. }) => return Ok(()),

@@ -4,6 +4,7 @@
 
 use crate::chain::chain;
 use crate::child::end_children;
+use crate::claims;
 use crate::driver::{Driver, End, Next};
 use crate::lone::Lone;
 use crate::outcome::{Outcome, Report};
@@ -134,6 +135,10 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
     {
         // The run itself is at its end, which is recorded.
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
+    }
+    if let Some(journal) = &settings.journal {
+        // Whoever sees that it has left finds it free.
+        claims::let_go(&**journal, run).await;
     }
     drop(membership);
     report

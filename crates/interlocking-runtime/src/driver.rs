@@ -3,8 +3,9 @@
 use crate::beside::Beside;
 use crate::cancel::Cancel;
 use crate::chain::{Chained, Whereabouts};
+use crate::claims::Executor;
 use crate::flight::{Airfield, Flight, Landed};
-use crate::journal::{By, Claim, Encoded, JournalError, LetterBody, MessageRecord, NodeOutcome, Posted};
+use crate::journal::{By, Encoded, JournalError, LetterBody, MessageRecord, NodeOutcome, Posted};
 use crate::outcome::Outcome;
 use crate::perform::{Interruption, Stop, failure, is_watched};
 use crate::replay::keeps_waiting;
@@ -54,7 +55,7 @@ pub(crate) struct Recorded<G: Graph> {
     /// Writes the run's records.
     pub(crate) scribe: Arc<Scribe>,
     /// The run is this driver's, and that of what it leaves behind, while this lives.
-    pub(crate) claim: Arc<Claim>,
+    pub(crate) executor: Executor,
     /// By place: the payload that arrived last.
     pub(crate) arrived: Vec<Option<Encoded>>,
     /// The messages that wait for a safe point: the event node, and what it gets.
@@ -418,7 +419,7 @@ impl<G: Graph> Drop for Driver<G> {
             && self.backstage().settings.depth() == 0
             && let Some(tree) = self.backstage().settings.known_tree()
         {
-            tree.abandoned.request();
+            tree.abandon(self.backstage().settings.journal.as_ref());
         }
     }
 }

@@ -51,6 +51,7 @@ mod beside;
 mod bill;
 mod chain;
 mod child;
+mod claims;
 mod conduct;
 mod driver;
 mod due;

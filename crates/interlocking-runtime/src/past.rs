@@ -1,5 +1,6 @@
 //! What a run and its child runs used up before it was taken up again.
 
+use crate::claims;
 use crate::journal::account::family;
 use crate::journal::killed::killed;
 use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary};
@@ -36,6 +37,8 @@ pub(crate) async fn past(
             Some(Origin::Child { parent, .. }) => Some(parent.clone()),
             _ => None,
         };
+        // What was being written for it as it was dropped is a part of that.
+        claims::let_go(journal, &run).await;
         // Only what works on after its end is still executed: the run above is this executor's.
         let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some());
         past.push(PastCalls { run: run.clone(), parent, calls });

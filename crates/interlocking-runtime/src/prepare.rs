@@ -1,6 +1,7 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
 use crate::casting;
+use crate::claims::{self, Executor};
 use crate::driver::{Begun, Driver, Recorded, Shared, Standing};
 use crate::isolation::unkept;
 use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
@@ -74,7 +75,7 @@ pub(crate) async fn prepare<G: Graph>(
     // Before the claim, so that whoever sees that the run has left finds it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
     let claim = match &journal {
-        Some(journal) => match journal.claim(&run).await {
+        Some(journal) => match claims::claim(&**journal, &run).await {
             Ok(claim) => Some(claim),
             // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
             Err(JournalError::Held { .. }) if may_have_ended && has_ended(&**journal, &run).await? => None,
@@ -197,8 +198,8 @@ fn ready<G: Graph>(
     let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
     let Standing { beside: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
     let recorded = recorder.map(|(scribe, claim)| {
-        let (claim, held) = (Arc::new(claim), VecDeque::new());
-        Box::new(Recorded { scribe, claim, arrived, mailbox, held, letters, next_letter: None })
+        let (executor, held) = (Executor::new(claim, scribe.clone()), VecDeque::new());
+        Box::new(Recorded { scribe, executor, arrived, mailbox, held, letters, next_letter: None })
     });
     let begun =
         is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed, retried_after }));

@@ -384,6 +384,9 @@ impl<G: Graph> Run<G> {
     /// What has finished is not done again. What was under way is, with its agent's session continued and its workspace put
     /// back to the commit that the journal knows. Of a run that has ended, gives the outcome again and does nothing.
     ///
+    /// A run of this process that was dropped a moment ago is waited for: what was being written for it is written before anybody
+    /// reads its journal.
+    ///
     /// Before anything is started, it is looked for what programs of an executor that was killed have left on this system, and that
     /// is [ended](interlocking_agents::program::end_abandoned); unless the journal is of this process alone.
     ///

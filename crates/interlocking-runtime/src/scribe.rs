@@ -1,9 +1,10 @@
 //! Numbers the records of one run, whoever writes them.
 
+use crate::claims::{Hold, Leaving};
 use crate::journal::{Entry, Journal, JournalError, Record};
 use crate::tree::Tree;
 use interlocking_core::run_id::RunId;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::Mutex;
 
 /// Writes one run's records, one after the other, until the journal fails: from then on nothing is recorded of the run, and
@@ -14,12 +15,30 @@ pub(crate) struct Scribe {
     tree: Arc<Tree>,
     /// The number of the next record, or how the journal failed.
     next: Arc<Mutex<Result<u64, JournalError>>>,
+    /// What keeps others from the run, as long as its executor has it.
+    hold: OnceLock<Weak<Hold>>,
 }
 
 impl Scribe {
     /// Of a run of that tree, which has so many records.
     pub(crate) fn new(journal: Arc<dyn Journal>, run: RunId, tree: Arc<Tree>, records: u64) -> Self {
-        Self { journal, run, tree, next: Arc::new(Mutex::new(Ok(records))) }
+        Self { journal, run, tree, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }
+    }
+
+    /// The run is held so from now on.
+    pub(crate) fn writes_under(&self, hold: &Arc<Hold>) {
+        // A run is prepared once.
+        let _ = self.hold.set(Arc::downgrade(hold));
+    }
+
+    /// Holds the run for a write that nobody waits for; `None` once it was let go of, and may be another executor's.
+    pub(crate) fn hold(&self) -> Option<Arc<Hold>> {
+        self.hold.get()?.upgrade()
+    }
+
+    /// The run is about to be let go of.
+    pub(crate) fn leaving(&self) -> Leaving {
+        Leaving::new(&self.journal, &self.run)
     }
 
     /// Appends an entry. Whoever drops this future must write no more.
@@ -30,14 +49,20 @@ impl Scribe {
         note(&mut next, &self.tree, written)
     }
 
-    /// The same for a node, which may be stopped at any time: what is being written then is written all the same.
+    /// The same for a node, which may be stopped at any time: what is being written then is written all the same, and holds the
+    /// run until it is.
     pub(crate) async fn write_detached(&self, entry: Entry) -> Result<(), JournalError> {
+        let Some(hold) = self.hold() else {
+            let reason = format!("run `{}` was let go of, and may be another executor's", self.run);
+            return Err(JournalError::Storage { reason });
+        };
         let mut next = self.next.clone().lock_owned().await;
         let record = Record { run: self.run.clone(), sequence: next.clone()?, entry };
         let (journal, tree) = (self.journal.clone(), self.tree.clone());
         let written = tokio::spawn(async move {
-            let written = journal.append(record).await;
-            note(&mut next, &tree, written)
+            let written = note(&mut next, &tree, journal.append(record).await);
+            drop((next, hold));
+            written
         });
         written.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: error.to_string() }))
     }

@@ -2,13 +2,14 @@
 
 use crate::allowance::Stopped;
 use crate::cancel::Cancel;
+use crate::claims::Leaving;
 use crate::human::OpenQuestion;
-use crate::journal::{By, JournalError};
+use crate::journal::{By, Journal, JournalError};
 use crate::past::PastCalls;
 use interlocking_agents::{Ledger, LedgerEntry};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// What the runs of one tree share beside their settings.
@@ -29,6 +30,8 @@ pub(crate) struct Tree {
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Requested when the run that was started is dropped before its end.
     pub(crate) abandoned: Cancel,
+    /// The journal of the runs that are on their way down then.
+    abandoned_in: OnceLock<Arc<dyn Journal>>,
 }
 
 /// What all runs of a tree have used up.
@@ -51,6 +54,8 @@ struct Member {
     parent: RunId,
     /// The last letter that it has taken up, once its journal has the run, so that others can write to it.
     letters: Option<u64>,
+    /// Once the run that was started is dropped: then this one is, too, as soon as its task gets to it.
+    leaving: Option<Leaving>,
 }
 
 /// Why a run does not go on, though it has not ended.
@@ -81,14 +86,27 @@ pub(crate) struct Asking<'tree> {
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
         let (members, questions, halt, halted, short, left) = Default::default();
-        let (bill, tasks, abandoned) = Default::default();
-        Self { root, members, questions, halt, halted, short, left, bill, tasks, abandoned }
+        let (bill, tasks, abandoned, abandoned_in) = Default::default();
+        Self { root, members, questions, halt, halted, short, left, bill, tasks, abandoned, abandoned_in }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
         lock(&self.bill).parents.insert(run.clone(), parent.clone());
-        lock(&self.members).insert(run.clone(), Member { parent, letters: None });
+        let mut members = lock(&self.members);
+        let leaving = self.abandoned_in.get().map(|journal| Leaving::new(journal, &run));
+        members.insert(run.clone(), Member { parent, letters: None, leaving });
+        drop(members);
         Membership { tree: self.clone(), run }
+    }
+
+    /// The run that was started is dropped before its end, and with it all others, which are recorded there.
+    pub(crate) fn abandon(&self, journal: Option<&Arc<dyn Journal>>) {
+        if let Some(journal) = journal {
+            let mut members = lock(&self.members);
+            let journal = self.abandoned_in.get_or_init(|| journal.clone());
+            members.iter_mut().for_each(|(run, member)| member.leaving = Some(Leaving::new(journal, run)));
+        }
+        self.abandoned.request();
     }
 
     pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {

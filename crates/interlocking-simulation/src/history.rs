@@ -12,7 +12,7 @@ use crate::world::{What, World};
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
-use interlocking_runtime::journal::{Entry, Journal, JournalError, Letter, LetterBody, Record, ending};
+use interlocking_runtime::journal::{Entry, Journal, Letter, LetterBody, Record, ending};
 use interlocking_runtime::{Backoff, Budgets, Outcome, Report, Run, StartError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -159,9 +159,6 @@ impl History {
         match came {
             Came::Nowhere => self.cuts.extend(plan.cut),
             Came::NotStarted(StartError::Entry(_)) if refuses => self.cuts.extend(plan.cut),
-            // What a node was writing when its run was dropped came between.
-            Came::NotStarted(StartError::Entry(JournalError::OutOfOrder { .. }))
-                if self.cuts.last() == Some(&Cut::Dropped) => {}
             Came::NotStarted(error) => {
                 return Err(format!("executor {} did not start: {error}", self.world.executor()));
             }
@@ -187,8 +184,6 @@ impl History {
                 }
                 // Whatever the journal refuses ends nothing.
                 Outcome::JournalFailed(_) if refuses && !self.has_ended() => self.cuts.extend(plan.cut),
-                Outcome::JournalFailed(JournalError::OutOfOrder { .. } | JournalError::Held { .. })
-                    if self.cuts.last() == Some(&Cut::Dropped) && !self.has_ended() => {}
                 Outcome::JournalFailed(error) => return Err(format!("its journal fails: {error}")),
                 _ => {
                     self.settled.insert(self.world.executor(), None);

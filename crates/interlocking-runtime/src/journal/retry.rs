@@ -1,5 +1,6 @@
 //! A run that has failed is taken up again, and with it the child runs that its map nodes were at.
 
+use crate::claims;
 use crate::journal::standing::standing;
 use crate::journal::{By, Entry, Journal, JournalError, LetterBody, Origin, Record, ending};
 use interlocking_core::run_id::RunId;
@@ -33,7 +34,7 @@ pub(crate) fn retry_children<'a>(
                 continue;
             }
             let run = child.run;
-            let _claim = journal.claim(&run).await?;
+            let _claim = claims::claim(journal, &run).await?;
             let records = journal.load(&run).await?;
             let is_cancelled = journal.letters(&run, 0).await?.iter().any(|it| it.letter.body == LetterBody::Cancel);
             if is_cancelled || !matches!(ending(&records), Some("failed" | "cancelled")) {

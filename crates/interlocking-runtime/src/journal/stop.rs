@@ -1,5 +1,6 @@
 //! The end of a run by the wish of somebody outside, whether or not somebody executes it.
 
+use crate::claims;
 use crate::journal::account::family;
 use crate::journal::record::retried_after;
 use crate::journal::{Entry, Journal, JournalError, Letter, LetterBody, Origin, Record, ending};
@@ -84,7 +85,7 @@ enum Ended {
 
 /// Writes the end of a run that nobody executes.
 async fn end(journal: &dyn Journal, run: &RunId) -> Result<Ended, JournalError> {
-    let _claim = journal.claim(run).await?;
+    let _claim = claims::claim(journal, run).await?;
     // What came before the claim counts.
     let records = journal.load(run).await?;
     if let Some(ended) = ending(&records) {

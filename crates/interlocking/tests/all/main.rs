@@ -22,6 +22,7 @@ mod cancel;
 mod casting;
 mod cassette;
 mod context;
+mod dropped;
 mod envelope;
 mod event;
 #[path = "../../../../tests/every_file_is_here.rs"]
