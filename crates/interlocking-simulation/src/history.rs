@@ -102,8 +102,10 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
             history.allowed.insert(history.world.executor() + 1, made + more);
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
+        let noted = history.note(&plan, came)?;
+        // Once it is noted how this one was cut off: what a process has left hanging that ended is gone with it.
         is_same_process = history.cuts.last() == Some(&Cut::Dropped);
-        if let Some(report) = history.note(&plan, came)? {
+        if let Some(report) = noted {
             if history.wants_retry(&report.outcome) {
                 // By whoever had run it, or by somebody else.
                 is_same_process = mix(&[world.seed, 0x5a3e, history.retries.into()]).is_multiple_of(2);
