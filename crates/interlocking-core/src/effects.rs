@@ -95,6 +95,12 @@ impl Effects {
         self.0.as_ref().map_or(&[], |list| &list.commits)
     }
 
+    /// Says where a workspace stood before the execution did anything there, for executors.
+    #[doc(hidden)]
+    pub fn began_at(&mut self, commit: Commit) {
+        self.list().commits.insert(0, commit);
+    }
+
     /// The tokens for advisory nodes that the execution starts; the second call gives none.
     pub fn take_spawned<P: 'static>(&mut self) -> Vec<P> {
         let spawned = self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default();

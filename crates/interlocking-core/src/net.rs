@@ -54,8 +54,8 @@ pub struct Features {
     pub observes: bool,
     /// A report for the exit.
     pub reports: bool,
-    /// A workspace that it may only read.
-    pub read_only: bool,
+    /// A workspace.
+    pub workspaces: bool,
     /// A workspace that its agent must be kept in.
     pub isolation: bool,
     /// A timeout.
@@ -118,7 +118,9 @@ pub struct NetNode {
     pub attempts: Option<u32>,
     /// How long one execution may take.
     pub timeout: Option<Duration>,
-    /// Whether it must leave its workspace as it found it.
+    /// Whether it works in a workspace.
+    pub works: bool,
+    /// Whether it must leave that as it found it.
     pub read_only: bool,
     /// The alternative that an entry beyond the bounds takes.
     pub exhausted: Option<AlternativeIndex>,
@@ -282,6 +284,7 @@ impl Net {
                 },
                 attempts: row.attempts,
                 timeout: row.timeout(),
+                works: row.workspace.is_some(),
                 read_only: row.read_only,
                 exhausted,
                 memory: memory.map(narrow).transpose()?,
@@ -312,7 +315,7 @@ impl Net {
             maps: any(|row| row.kind == NodeKind::Map),
             observes: any(|row| row.kind == NodeKind::Observer),
             reports: any(|row| row.report.is_some()),
-            read_only: any(|row| row.read_only),
+            workspaces: any(|row| row.workspace.is_some()),
             isolation: any(|row| row.isolation.is_some()),
             timeouts: any(|row| row.timeout().is_some()),
             kept: places.iter().rposition(|place| place.kept).map_or(0, |last| last + 1),

@@ -12,6 +12,7 @@ use crate::prepare::{Begin, Prepared, Ready, prepare};
 use crate::run::StartError;
 use crate::services::Backstage;
 use crate::settings::Settings;
+use crate::workspaces::RunEnd;
 use interlocking_core::graph::Graph;
 use interlocking_core::net::{Net, NodeIndex};
 use std::pin::Pin;
@@ -136,12 +137,30 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
         // The run itself is at its end, which is recorded.
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
+    release_workspaces(settings, &report.outcome).await;
     if let Some(journal) = &settings.journal {
         // Whoever sees that it has left finds it free.
         claims::let_go(&**journal, run).await;
     }
     drop(membership);
     report
+}
+
+/// Tells a run's own workspaces that it has come to rest.
+pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome<O>) {
+    let options = settings.options();
+    if !options.owns_workspaces {
+        return;
+    }
+    let end = match outcome {
+        Outcome::Finished(_) => RunEnd::Finished,
+        Outcome::Failed(_) => RunEnd::Failed,
+        Outcome::Cancelled => RunEnd::Cancelled,
+        _ => RunEnd::Stopped,
+    };
+    if let Err(error) = options.workspaces.ended(end).await {
+        tracing::warn!(run = %settings.run, %error, "not all of the run's workspaces could be taken away");
+    }
 }
 
 /// What is reported of a run that ended so.

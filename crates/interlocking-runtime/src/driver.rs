@@ -155,13 +155,13 @@ impl<G: Graph> Driver<G> {
         frontier: Frontier<'static, G::Token>,
         recorded: Option<Box<Recorded<G>>>,
     ) -> Self {
-        let Features { maps, observes, read_only, .. } = G::net().features();
+        let Features { maps, observes, workspaces, .. } = G::net().features();
         Self {
             shared: Arc::new(shared),
             frontier,
             whereabouts: Whereabouts::nowhere(),
             flight: Flight::default(),
-            relays: recorded.is_none() && !read_only && !observes,
+            relays: recorded.is_none() && !workspaces && !observes,
             observes,
             listens: recorded.is_some() || maps || observes,
             recorded,

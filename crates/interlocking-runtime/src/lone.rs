@@ -119,7 +119,8 @@ fn end<G: Graph>(
     chained: Chained<G>,
 ) -> Result<Report<G::Output>, Chained<G>> {
     let Shared { services, .. } = shared;
-    if G::net().features().reports || services.backstage.settings.has_company() {
+    let settings = &services.backstage.settings;
+    if G::net().features().reports || settings.has_company() || settings.options().owns_workspaces {
         return Err(chained);
     }
     let Chained { execution, now, took, ref result } = chained;
@@ -143,7 +144,7 @@ fn end<G: Graph>(
 
 /// Whether a chain may begin with the entry.
 fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
-    !G::net().features().read_only && !is_watched(&shared.services, first)
+    !G::net().features().workspaces && !is_watched(&shared.services, first)
 }
 
 /// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.

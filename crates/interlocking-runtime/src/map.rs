@@ -16,7 +16,7 @@ use crate::journal::Origin;
 use crate::parking::Siblings;
 use crate::services::Backstage;
 use crate::tree::Tree;
-use crate::workspaces::Workspaces;
+use crate::workspaces::{ParentScope, RunScope, Workspaces};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::Execution;
@@ -185,8 +185,10 @@ impl<C: Graph> Children<C> {
             }
             let mut settings =
                 Box::new(backstage.settings.of_child(backstage.started, allowance.clone(), siblings.berth()));
-            if let Some(workspaces) = workspaces {
-                settings.options_mut().workspaces = workspaces;
+            if workspaces.is_some() || backstage.settings.sets_options() {
+                let parent = ParentScope { run: backstage.run(), workspace: plan.workspace, key: &key };
+                let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
+                settings.scope_workspaces(workspaces, &scope);
             }
             settings.run = run.clone();
             let (graph, slots) = (graph.clone(), slots.clone());
@@ -232,6 +234,8 @@ struct Plan<C: Graph> {
     items: Vec<Planned<C>>,
     concurrency: usize,
     depth: Option<u32>,
+    /// Where the map node works.
+    workspace: Option<&'static str>,
 }
 
 /// An item with what it is run as.
@@ -306,7 +310,7 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
         };
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let siblings = Siblings::new(backstage.parking().clone(), execution, concurrency, backstage.settings.berth());
-        let plan = Plan { items: planned, concurrency, depth: row.depth };
+        let plan = Plan { items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
         let children = Children::start(backstage, &allowance, &siblings, &graph, plan);
         self.0.gather(input, children, cx).await
     }

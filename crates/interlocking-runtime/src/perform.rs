@@ -4,8 +4,8 @@ use crate::cancel::Cancel;
 use crate::driver::Shared;
 use crate::services::RunServices;
 use crate::stops::Stops;
-use crate::workspaces::WorkspaceError;
-use interlocking_core::context::{ContextError, Entered};
+use crate::workspaces::{WorkspaceError, Workspaces};
+use interlocking_core::context::{Commit, ContextError, Entered};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
@@ -102,10 +102,10 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
     }
 }
 
-/// Whether an execution needs more than the guard: its workspace is compared, or somebody traces.
+/// Whether an execution needs more than the guard: its workspace is made ready and compared, or somebody traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
-    (services.backstage.net.features().read_only && services.backstage.net.node(execution.node).read_only)
+    (services.backstage.net.features().workspaces && services.backstage.net.node(execution.node).works)
         || tracing::enabled!(tracing::Level::INFO)
 }
 
@@ -130,12 +130,12 @@ fn watched<'run, G: Graph>(
     );
     let guarded = guard(performed, step).instrument(span);
     Box::pin(async move {
-        if !net.node(execution.node).read_only {
+        if !net.node(execution.node).works {
             return guarded.await;
         }
-        // The comparisons before and after can be stopped too.
-        let (mut compared, mut stopped) = (pin!(read_only(services, execution, guarded)), pin!(stopped(performed)));
-        poll_fn(|context| match compared.as_mut().poll(context) {
+        // What is done before and after can be stopped too.
+        let (mut worked, mut stopped) = (pin!(in_workspace(services, execution, guarded)), pin!(stopped(performed)));
+        poll_fn(|context| match worked.as_mut().poll(context) {
             Poll::Pending => stopped.as_mut().poll(context).map(|()| Err(Interruption::Cancelled)),
             ready => ready,
         })
@@ -236,18 +236,36 @@ pub(crate) async fn interruption(limit: Option<Duration>, stopped: impl Future<O
     }
 }
 
-/// Runs a node that may only read its workspace, and compares the workspace before and after.
-async fn read_only<G: Graph>(
+/// Runs a node in its workspace, which is made ready before; one that may only read it is compared before and after.
+async fn in_workspace<G: Graph>(
     services: &RunServices<G>,
     execution: Execution,
     guarded: impl Future<Output = Result<Done<G>, Interruption>>,
 ) -> Result<Done<G>, Interruption> {
-    let name = services.backstage.net.row(execution.node).workspace.as_deref().unwrap_or_default();
-    let before =
-        services.backstage.settings.options().workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let net = services.backstage.net;
+    let name = net.row(execution.node).workspace.as_deref().unwrap_or_default();
+    let workspaces = &services.backstage.settings.options().workspaces;
+    let began_at = workspaces.ready(name).await.map_err(Interruption::Workspace)?;
+    let mut done = if net.node(execution.node).read_only {
+        read_only(&**workspaces, name, guarded).await?
+    } else {
+        guarded.await?
+    };
+    if let Some(id) = began_at {
+        done.effects.began_at(Commit { workspace: name.to_owned(), id });
+    }
+    Ok(done)
+}
+
+/// Runs a node that may only read its workspace, and compares the workspace before and after.
+async fn read_only<G: Graph>(
+    workspaces: &dyn Workspaces,
+    name: &str,
+    guarded: impl Future<Output = Result<Done<G>, Interruption>>,
+) -> Result<Done<G>, Interruption> {
+    let before = workspaces.changes(name).await.map_err(Interruption::Workspace)?;
     let done = guarded.await?;
-    let after =
-        services.backstage.settings.options().workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    let after = workspaces.changes(name).await.map_err(Interruption::Workspace)?;
     if before == after {
         return Ok(done);
     }

@@ -13,7 +13,7 @@ use crate::scribe::Scribe;
 use crate::services::{Backstage, Kept, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::tree::Membership;
-use crate::workspaces::Workspaces;
+use crate::workspaces::{RunScope, Workspaces};
 use interlocking_agents::program;
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
@@ -51,7 +51,7 @@ pub(crate) struct Ready<G: Graph> {
 
 /// Prepares a run that is not recorded, which waits for nothing.
 pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
-    check::<G>(&mut settings)?;
+    check::<G>(&mut settings, true)?;
     Ok(services(graph, settings, None, None))
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn prepare<G: Graph>(
     mut settings: Box<Settings>,
     begin: Begin<G>,
 ) -> Result<Prepared<G>, StartError> {
-    check::<G>(&mut settings)?;
+    check::<G>(&mut settings, matches!(begin, Begin::Fresh { .. }))?;
     let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match &begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
@@ -154,8 +154,13 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 }
 
 /// What a run must have, and what it makes of its settings.
-fn check<G: Graph>(settings: &mut Settings) -> Result<(), StartError> {
+fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartError> {
     let net = G::net();
+    // A child was given its own by its map node.
+    if settings.depth() == 0 && settings.sets_options() {
+        let run = settings.run.clone();
+        settings.scope_workspaces(None, &RunScope { run: &run, table: net.table(), is_new, parent: None });
+    }
     if let Some(what) = settings.contradiction() {
         return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
     }

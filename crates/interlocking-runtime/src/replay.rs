@@ -5,6 +5,7 @@ use crate::journal::{
     By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord,
 };
 use interlocking_agents::SessionId;
+use interlocking_core::context::Commit;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
 use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
@@ -69,6 +70,8 @@ pub(crate) struct Replayed<'net> {
     pub(crate) observed: Vec<NodeOutcome>,
     /// By workspace: the last commit.
     pub(crate) commits: BTreeMap<String, String>,
+    /// The first commit of each workspace.
+    pub(crate) began: BTreeMap<String, String>,
     /// What the last execution that sent anything to other runs sent: what came before it has arrived.
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     pub(crate) restarts: HashMap<By, u32>,
@@ -135,6 +138,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         return Err(ReplayError::Misplaced { sequence: 0 });
     };
     let entry_place = net.entry();
+    let commits: BTreeMap<_, _> = workspaces.into_iter().map(|commit| (commit.workspace, commit.id)).collect();
     let mut replayed = Replayed {
         frontier: Frontier::new(net, Slip { place: entry_place, content: Content::Stored(input.clone()) }),
         entry: input.clone(),
@@ -147,7 +151,8 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         beside: Vec::new(),
         reports: Vec::new(),
         observed: Vec::new(),
-        commits: workspaces.into_iter().map(|commit| (commit.workspace, commit.id)).collect(),
+        began: commits.clone(),
+        commits,
         posted: None,
         restarts: HashMap::new(),
         sessions: Vec::new(),
@@ -284,7 +289,7 @@ impl<'net> Replayed<'net> {
                     let (report, posted, label) = (report.clone(), posted.clone(), label.clone());
                     self.observed.push(NodeOutcome::of_report(by.clone(), report, posted, label, commits.clone()));
                 }
-                self.commits.extend(commits.into_iter().map(|commit| (commit.workspace, commit.id)));
+                self.committed(commits);
                 if !posted.is_empty() {
                     self.posted = Some((by.clone(), posted));
                 }
@@ -320,6 +325,13 @@ impl<'net> Replayed<'net> {
         Ok(())
     }
 
+    fn committed(&mut self, commits: impl IntoIterator<Item = Commit>) {
+        for Commit { workspace, id } in commits {
+            self.began.entry(workspace.clone()).or_insert_with(|| id.clone());
+            self.commits.insert(workspace, id);
+        }
+    }
+
     fn remember(&mut self, net: &Net, memory: Option<MemoryRecord>) {
         if let Some(memory) = memory
             && let Some(group) = net.memory_groups().iter().position(|name| *name == memory.group)
@@ -341,7 +353,7 @@ impl<'net> Replayed<'net> {
         }
         self.remember(net, outcome.memory.take());
         outcome.calls.clear();
-        self.commits.extend(outcome.commits.drain(..).map(|commit| (commit.workspace, commit.id)));
+        self.committed(outcome.commits.drain(..));
         if !outcome.posted.is_empty() {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
             self.posted = Some((by, std::mem::take(&mut outcome.posted)));

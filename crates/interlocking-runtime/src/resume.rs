@@ -1,7 +1,7 @@
 //! Takes a run up where its records end.
 
 use crate::clock::Elapsed;
-use crate::conduct::visits;
+use crate::conduct::{self, visits};
 use crate::driver::{Standing, StandingReport};
 use crate::history::History;
 use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Payload, Record, retry};
@@ -55,6 +55,8 @@ pub(crate) async fn taken_up<G: Graph>(
     let reader = Reader { run: &run, texts: Texts(digests.into_iter().zip(texts).collect()) };
     if replayed.ended.is_some() {
         let report = ended::<G>(&run, replayed, &reader, settings.tree().ledger(&run))?;
+        // Its process may have been killed before it had.
+        conduct::release_workspaces(&settings, &report.outcome).await;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
     put_back(net, &run, &settings, &replayed, is_fork).await?;
@@ -124,6 +126,7 @@ async fn put_back(
         let (run, workspace) = (run.clone(), workspace.clone());
         StartError::Workspace { run, workspace, error }
     };
+    replayed.began.iter().for_each(|(workspace, commit)| workspaces.began(workspace, commit));
     for (workspace, commit) in replayed.commits.iter().filter(|_| is_fork) {
         workspaces.make(workspace, commit).await.map_err(|error| unusable(workspace, error))?;
     }

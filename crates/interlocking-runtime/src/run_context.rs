@@ -3,6 +3,7 @@
 use crate::journal::{Encoded, Entry, JournalError};
 use crate::llm::{LLM, Prompt, Reply, ask};
 use crate::services::{Backstage, RunServices};
+use crate::workspaces::Workspaces;
 use interlocking_agents::SessionOp;
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
@@ -44,6 +45,14 @@ pub trait RunContext<N: Node> {
     ///
     /// That the executor does not know it.
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError>;
+
+    /// The run's workspaces: what [`Run::with_workspaces`](crate::Run::with_workspaces) was given, or what it
+    /// [made of that](crate::Workspaces::of_run) for this run. As a `&dyn Any` it can be asked for its type.
+    ///
+    /// # Errors
+    ///
+    /// That the executor does not know them.
+    fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError>;
 
     /// The run that this one is a child of.
     fn parent(&self) -> Option<RunId>;
@@ -113,6 +122,10 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
 
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {
         Ok(RunServices::of(self)?.graph.clone())
+    }
+
+    fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError> {
+        Ok(Backstage::of(self)?.settings.options().workspaces.clone())
     }
 
     fn parent(&self) -> Option<RunId> {

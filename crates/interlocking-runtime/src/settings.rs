@@ -11,7 +11,7 @@ use crate::journal::{Journal, MemoryJournal, Record};
 use crate::parking::Berth;
 use crate::roles::Roles;
 use crate::tree::Tree;
-use crate::workspaces::{Directories, Workspaces};
+use crate::workspaces::{Directories, RunScope, Workspaces};
 use interlocking_agents::{LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::run_id::RunId;
@@ -44,6 +44,8 @@ pub(crate) struct Options {
     clock: Option<Arc<dyn Clock>>,
     pub(crate) roles: Roles,
     pub(crate) workspaces: Arc<dyn Workspaces>,
+    /// Whether this run has them for itself, and says when it has ended.
+    pub(crate) owns_workspaces: bool,
     /// Whether the run goes on where its workspaces do not give the isolation that its table demands.
     pub(crate) accepts_weaker_isolation: bool,
     /// How long the exit waits for what works beside the graph.
@@ -60,6 +62,7 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     clock: None,
     roles: Roles::new(),
     workspaces: Arc::new(Directories::new()),
+    owns_workspaces: false,
     accepts_weaker_isolation: false,
     report_deadline: Settings::REPORT_DEADLINE,
     awaits_people: false,
@@ -136,6 +139,11 @@ impl Settings {
         self.journal.clone()
     }
 
+    /// Whether any option was set.
+    pub(crate) fn sets_options(&self) -> bool {
+        self.options.is_some()
+    }
+
     pub(crate) fn options(&self) -> &Options {
         self.options.as_deref().unwrap_or(&UNSET)
     }
@@ -143,6 +151,21 @@ impl Settings {
     /// The same, to be changed.
     pub(crate) fn options_mut(&mut self) -> &mut Options {
         Arc::make_mut(self.options.get_or_insert_with(|| Arc::new(UNSET.clone())))
+    }
+
+    /// Gives the run the workspaces that it has for itself, if those that it was `given`, or else has, make some for it.
+    pub(crate) fn scope_workspaces(&mut self, given: Option<Arc<dyn Workspaces>>, run: &RunScope<'_>) {
+        let options = self.options();
+        let own = given.as_ref().unwrap_or(&options.workspaces).of_run(run);
+        // Most runs have the options of their parents, and no copy of them.
+        if own.is_none() && given.is_none() && !options.owns_workspaces {
+            return;
+        }
+        let options = self.options_mut();
+        options.owns_workspaces = own.is_some();
+        if let Some(workspaces) = own.or(given) {
+            options.workspaces = workspaces;
+        }
     }
 
     #[inline]

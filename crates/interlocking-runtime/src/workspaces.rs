@@ -2,18 +2,64 @@
 
 use crate::isolation::IsolationOffer;
 use async_trait::async_trait;
-use interlocking_core::table::Isolation;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::{Isolation, Table};
 use interlocking_sandbox::Sandbox;
+use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Finds the places that nodes name with `workspace = "name"`.
 ///
-/// A place may come into being while the run goes on: a node that makes worktrees registers them with the value that
-/// implements this, and later nodes find them here.
+/// A place may come into being while the run goes on: when a node that works there [is about to begin](Self::ready), or when a
+/// node that makes worktrees registers them with the value that implements this.
+///
+/// A handler gets at the run's value with [`RunContext::workspaces`](crate::RunContext::workspaces).
 #[async_trait]
-pub trait Workspaces: Send + Sync {
+pub trait Workspaces: Any + Send + Sync {
+    /// The workspaces that this run has for itself; none where it shares these, whose names then mean the same places in every
+    /// run that does.
+    ///
+    /// Asked before a run is started or taken up, of the workspaces that it was given. Of a child run: of its parent's, or of those
+    /// that its [item has](crate::map::Item::with_workspaces).
+    fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
+        let _ = run;
+        None
+    }
+
+    /// Makes the place called `name` ready, which may be the moment at which it is made; gives the commit that it begins at, if
+    /// the journal is to know it before any node has said that it
+    /// [committed](interlocking_core::context::Cx::committed) something there.
+    ///
+    /// Asked before each execution of a node that names the place. The node fails with the error.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where it cannot be made.
+    async fn ready(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Told that the run has come to rest, of workspaces that [it has for itself](Self::of_run): nobody works there any more. Told
+    /// again where a run that has ended is taken up.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where something could not be taken away. The run's outcome stands; the error is logged.
+    async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
+        let _ = end;
+        Ok(())
+    }
+
+    /// Told the first commit that the journal knows of the place called `name`, which is what it was made at; before the place is
+    /// [opened](Self::open) or [restored](Self::restore).
+    fn began(&self, name: &str, commit: &str) {
+        let _ = (name, commit);
+    }
+
     /// Where the place called `name` is now.
     ///
     /// # Errors
@@ -119,6 +165,46 @@ pub trait Workspaces: Send + Sync {
             format!("`{name}` cannot be put back to {commit}: it is under no version control that is known here");
         Err(WorkspaceError::Unusable { reason })
     }
+}
+
+/// The run that workspaces are asked for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RunScope<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// Its table, which names its places.
+    pub table: &'a Table,
+    /// Whether it begins now for sure: nothing of it can be there yet.
+    pub is_new: bool,
+    /// Whose child it is, if it is one.
+    pub parent: Option<ParentScope<'a>>,
+}
+
+/// Whose child a run is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ParentScope<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// The place in which the map node works that starts the child.
+    pub workspace: Option<&'a str>,
+    /// The key of the child's item.
+    pub key: &'a str,
+}
+
+/// How a run came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunEnd {
+    /// It finished.
+    Finished,
+    /// It failed.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+    /// It was stopped where it stood, and may be taken up again.
+    Stopped,
 }
 
 /// When a place is verified.
