@@ -177,7 +177,7 @@ pub use worktrees::lock::LockError;
 pub use worktrees::new_worktree::CreateError;
 pub use worktrees::place::Place;
 pub use worktrees::prune::{PruneError, Pruned};
-pub use worktrees::remove::{Discarded, Force, RemoveError};
+pub use worktrees::remove::{Discarded, Force, RemoveError, delete_directory};
 pub use worktrees::repair::{RepairError, Repaired, WrongLink};
 pub use worktrees::worktree::Worktree;
 

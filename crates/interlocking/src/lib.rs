@@ -25,6 +25,7 @@
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
 //! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
 //! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
+//! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/workspaces.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
 //! # Features
@@ -33,7 +34,8 @@
 //! |---|---|---|
 //! | `runtime` | the executor, agents, and the nodes that need it: LLM, map, human, advisory, observer | yes |
 //! | `askama` | askama templates as prompts | yes |
-//! | `worktree` | git worktrees | yes |
+//! | `workspaces` | worktrees and clones of a git repository as the workspaces of runs | yes |
+//! | `worktree` | git worktrees, without any graph | yes |
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
@@ -64,6 +66,8 @@ pub use interlocking_soundness as soundness;
 pub use interlocking_sqlite as sqlite;
 #[cfg(feature = "testing")]
 pub use interlocking_testing as testing;
+#[cfg(feature = "workspaces")]
+pub use interlocking_workspaces as workspaces;
 #[cfg(feature = "worktree")]
 pub use interlocking_worktree as worktree;
 
@@ -74,7 +78,7 @@ pub mod prelude;
 #[path = "private.rs"]
 pub mod __private;
 
-#[cfg(all(doctest, feature = "askama", feature = "runtime"))]
+#[cfg(all(doctest, feature = "askama", feature = "runtime", feature = "workspaces"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 

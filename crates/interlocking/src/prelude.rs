@@ -25,3 +25,5 @@ pub use interlocking_runtime::map::{Child, Children, Item, MapHandler, MapNode};
 pub use interlocking_runtime::observer::{Observation, ObserverHandler, ObserverNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::{Outcome, Report, Run, RunContext as _};
+#[cfg(feature = "workspaces")]
+pub use interlocking_workspaces::{GitContext as _, GitWorkspaces};

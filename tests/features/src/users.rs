@@ -42,6 +42,11 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
     let package = "[package]\nname = \"user-readme\"\nedition = \"2024\"\n\n[[bin]]\nname = \"user-readme\"\npath = \"main.rs\"\n";
     write_user(root, place.path(), "readme", &format!("{package}\n{manifest}\n"), block(&readme, "rust")?)?;
     names.insert("readme".to_owned());
+    let second = readme.split_once("\n## Agents that write code\n").map(|(_, second)| second);
+    let second = block(second.ok_or("README.md has no second graph")?, "rust")?;
+    let package = package.replace("user-readme", "user-readme-worktrees");
+    write_user(root, place.path(), "readme-worktrees", &format!("{package}\n{manifest}\n"), second)?;
+    names.insert("readme-worktrees".to_owned());
 
     // The profiles, too, so that crates of others are not compiled once more.
     let workspace = read(&root.join("Cargo.toml"))?;

@@ -62,7 +62,11 @@ impl Setup {
     }
 
     /// Runs it in `place`, with nothing on its standard input, and waits for its end.
-    pub(crate) fn run(&self, place: &Path) -> Result<(), SetupError> {
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] where it cannot be started or fails, with what it printed.
+    pub fn run(&self, place: &Path) -> Result<(), SetupError> {
         let program = PathBuf::from(&self.program);
         let path = self.environment.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
         let ran = Command::new(find(&self.program, path.map(|(_, path)| path.as_os_str())))

@@ -57,6 +57,22 @@ macro_rules! object_id {
 object_id!(CommitId);
 object_id!(BlobId);
 
+/// As text.
+#[cfg(feature = "serde")]
+impl serde::Serialize for CommitId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for CommitId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 impl CommitId {
     /// The first ten digits, for messages to people.
     #[must_use]

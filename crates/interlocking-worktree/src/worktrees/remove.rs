@@ -131,6 +131,20 @@ impl Discarded {
     }
 }
 
+/// Deletes a directory with all that is in it, whatever the modes there; no link is followed. Nothing is to be done where there is
+/// none.
+///
+/// # Errors
+///
+/// If something could not be deleted.
+pub fn delete_directory(directory: impl AsRef<Path>) -> Result<(), GitError> {
+    let directory = directory.as_ref();
+    match directory.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        _ => delete_tree(directory).doing(|| format!("deleting {}", directory.display())),
+    }
+}
+
 impl Drop for Discarded {
     fn drop(&mut self) {
         let _ = self.delete_all();

@@ -1,0 +1,206 @@
+//! A workspace in a handler's hands.
+
+use crate::error::GitWorkspacesError;
+use crate::git_run::GitRun;
+use interlocking_core::context::Cx;
+use interlocking_core::graph::Node;
+use interlocking_worktree::{CommitId, FileChange, Worktree};
+use std::path::Path;
+
+/// A worktree or clone of the run, in a handler's hands. What moves its branch is in the journal when the handler's outcome is.
+///
+/// Each operation either succeeds or leaves branch, index and files as they were. It waits while another changes the same branch, also one
+/// of another run in this process.
+pub struct Checkout<'cx> {
+    pub(crate) cx: &'cx mut dyn Commits,
+    pub(crate) run: GitRun,
+    pub(crate) name: String,
+    pub(crate) worktree: Worktree,
+    pub(crate) base: CommitId,
+}
+
+/// Tells the journal of commits: a handler's context, whatever its node.
+pub(crate) trait Commits: Send + Sync {
+    fn committed(&mut self, workspace: &str, commit: CommitId);
+}
+
+impl<N: Node> Commits for Cx<'_, N> {
+    fn committed(&mut self, workspace: &str, commit: CommitId) {
+        self.committed(workspace, commit.to_string());
+    }
+}
+
+impl Checkout<'_> {
+    /// The workspace's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its files are.
+    pub fn path(&self) -> &Path {
+        self.worktree.path()
+    }
+
+    /// The commit that it was made at.
+    pub fn base(&self) -> CommitId {
+        self.base
+    }
+
+    /// The commit that the run knows it to stand at: what was committed last, without what an agent has committed by itself since.
+    pub fn head(&self) -> CommitId {
+        self.run.place(&self.name).at.unwrap_or(self.base)
+    }
+
+    /// What differs from `commit`, committed or not.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where that cannot be found out.
+    pub async fn diff_since(&self, commit: CommitId) -> Result<Vec<FileChange>, GitWorkspacesError> {
+        let worktree = self.worktree.clone();
+        self.run.on(&self.name, move |_, _| Ok(worktree.diff_since(commit)?)).await
+    }
+
+    /// The same as a patch.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where that cannot be found out.
+    pub async fn patch_since(&self, commit: CommitId) -> Result<String, GitWorkspacesError> {
+        let worktree = self.worktree.clone();
+        self.run.on(&self.name, move |_, _| Ok(worktree.unified_diff_since(commit)?)).await
+    }
+
+    /// Commits everything that is not ignored, as one commit on top of [`head`](Self::head): what an agent has committed by itself is
+    /// folded in (CON-76). None where that changes no file.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Commit`], of a nested repository for one; [`ReadOnly`](GitWorkspacesError::ReadOnly).
+    pub async fn commit(&mut self, message: impl Into<String>) -> Result<Option<CommitId>, GitWorkspacesError> {
+        self.commit_since(self.head(), message.into()).await
+    }
+
+    /// The same as one commit on top of [`base`](Self::base): what was committed before is folded in, too.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub async fn squash(&mut self, message: impl Into<String>) -> Result<Option<CommitId>, GitWorkspacesError> {
+        self.commit_since(self.base, message.into()).await
+    }
+
+    /// Takes over the commits that an agent has made by itself, as they are, and gives the last; what it has not committed stays so.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where its branch was rewritten or left.
+    pub async fn adopt_commits(&mut self) -> Result<CommitId, GitWorkspacesError> {
+        let adopted = self.run.on(&self.name, |run, name| run.adopt(name)).await;
+        self.moved(adopted)
+    }
+
+    /// Takes it back to a commit; everything else there is discarded, ignored files too. The head that it had is kept in the archive
+    /// (CON-74).
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Reset`].
+    pub async fn reset(&mut self, commit: CommitId) -> Result<(), GitWorkspacesError> {
+        let reset = self.run.on(&self.name, move |run, name| run.reset(name, commit)).await;
+        self.moved(reset).map(drop)
+    }
+
+    /// Merges a commit with a merge commit, even where a fast-forward would do. Gives the commit that it stands at then.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Merge`], with both sides of each conflict.
+    pub async fn merge(
+        &mut self,
+        commit: CommitId,
+        message: impl Into<String>,
+    ) -> Result<CommitId, GitWorkspacesError> {
+        let message = message.into();
+        self.moving("merge", move |worktree, at, author| Ok(worktree.merge(commit, author, &message)?.unwrap_or(at)))
+            .await
+    }
+
+    /// Merges a commit into one with one parent: its changes without its history. Gives the commit that it stands at then.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Merge`], with both sides of each conflict.
+    pub async fn squash_merge(
+        &mut self,
+        commit: CommitId,
+        message: impl Into<String>,
+    ) -> Result<CommitId, GitWorkspacesError> {
+        let message = message.into();
+        let work = move |worktree: &Worktree, at, author: &_| {
+            Ok(worktree.squash_merge(commit, author, &message)?.unwrap_or(at))
+        };
+        self.moving("merge", work).await
+    }
+
+    /// Picks the commits after `since` up to `commit`, each as one of its own. Gives the commit that it stands at then.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::CherryPick`], with both sides of each conflict; none is picked then.
+    pub async fn cherry_pick(&mut self, since: CommitId, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
+        self.moving("pick", move |worktree, at, author| {
+            Ok(worktree.cherry_pick(since..commit, author)?.last().copied().unwrap_or(at))
+        })
+        .await
+    }
+
+    /// Moves the commits after `since` onto `onto`. Gives the commit that it stands at then.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Rebase`], with both sides of each conflict; the branch is then left at its old base.
+    pub async fn rebase(&mut self, since: CommitId, onto: CommitId) -> Result<CommitId, GitWorkspacesError> {
+        self.moving("rebase", move |worktree, _, author| {
+            Ok(worktree.rebase(since, onto, author)?.last().copied().unwrap_or(onto))
+        })
+        .await
+    }
+
+    /// Takes it away before the run ends, because nobody works there any more. What is not committed is gone, its branch stays; it is
+    /// made again if a node needs it all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where it cannot be removed; the end of the run tries again.
+    pub async fn retire(self) -> Result<(), GitWorkspacesError> {
+        self.run.on(&self.name, |run, name| run.retire(name)).await
+    }
+
+    async fn commit_since(&mut self, since: CommitId, message: String) -> Result<Option<CommitId>, GitWorkspacesError> {
+        let before = self.head();
+        let committed = self.run.on(&self.name, move |run, name| run.commit(name, since, &message)).await?;
+        if self.head() != before {
+            self.moved(Ok(self.head()))?;
+        }
+        Ok(committed)
+    }
+
+    async fn moving(
+        &mut self,
+        operation: &'static str,
+        work: impl FnOnce(&Worktree, CommitId, &interlocking_worktree::Signature) -> Result<CommitId, GitWorkspacesError>
+        + Send
+        + 'static,
+    ) -> Result<CommitId, GitWorkspacesError> {
+        let done = self.run.on(&self.name, move |run, name| run.moving(name, operation, work)).await;
+        self.moved(done)
+    }
+
+    /// Has the journal know where it stands.
+    fn moved(&mut self, to: Result<CommitId, GitWorkspacesError>) -> Result<CommitId, GitWorkspacesError> {
+        let to = to?;
+        self.cx.committed(&self.name, to);
+        Ok(to)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a handler may ask of its run's workspaces on git: an extension of its [`Cx`].
+
+use crate::checkout::Checkout;
+use crate::error::GitWorkspacesError;
+use crate::git_run::GitRun;
+use interlocking_core::context::Cx;
+use interlocking_core::graph::{Graph, Node, Works};
+use interlocking_runtime::RunContext as _;
+use interlocking_worktree::{CommitId, Repository};
+use std::any::Any;
+use std::future::Future;
+
+/// What a handler may ask of its run's workspaces on git.
+pub trait GitContext<N: Node> {
+    /// The node's own worktree or clone.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where it cannot be made, or the run's workspaces are not on git.
+    fn worktree(&mut self) -> impl Future<Output = Result<Checkout<'_>, GitWorkspacesError>> + Send
+    where
+        N: Works;
+
+    /// The run's worktree or clone of that name, which the table need not name: it is made if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where it cannot be made, or the run's workspaces are not on git.
+    fn worktree_of(&mut self, name: &str) -> impl Future<Output = Result<Checkout<'_>, GitWorkspacesError>> + Send;
+
+    /// Advances the target branch to `commit`, which must contain what the branch is at, with the files of a working tree that is on
+    /// it. While a git program holds those, it is tried again. Gives the commit that has landed.
+    ///
+    /// It is done once: where a handler begins again because its process was killed after it had landed, and comes to the same files,
+    /// that is the commit which it had landed then.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::FastForward`] where the branch has moved and `commit` has not what it is at now: merge or rebase, test,
+    /// and land that; or where a working tree on it has changes that are not committed. [`Busy`](GitWorkspacesError::Busy),
+    /// [`ChildLands`](GitWorkspacesError::ChildLands).
+    fn land(&mut self, commit: CommitId) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
+
+    /// The repository: to read what was committed. Its operations are synchronous.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::NotOnGit`].
+    fn repository(&self) -> Result<Repository, GitWorkspacesError>;
+}
+
+impl<N: Node> GitContext<N> for Cx<'_, N> {
+    async fn worktree(&mut self) -> Result<Checkout<'_>, GitWorkspacesError>
+    where
+        N: Works,
+    {
+        let name = N::Graph::net().row(N::INDEX).workspace.clone().unwrap_or_default();
+        checkout(self, name).await
+    }
+
+    async fn worktree_of(&mut self, name: &str) -> Result<Checkout<'_>, GitWorkspacesError> {
+        checkout(self, name.to_owned()).await
+    }
+
+    async fn land(&mut self, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
+        let run = git_run(self)?;
+        let target = run.landing_branch().await?;
+        // What it is about to land is recorded before it does.
+        for number in 1.. {
+            let name = format!("land {number}");
+            let intended = self.once(&name, std::future::ready(Ok(commit))).await;
+            let intended = intended.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
+            if intended == commit || run.has_landed_as(&target, intended, commit).await? {
+                return run.land(target, intended).await.map(|()| intended);
+            }
+        }
+        Ok(commit)
+    }
+
+    fn repository(&self) -> Result<Repository, GitWorkspacesError> {
+        Ok(git_run(self)?.settings().repository.clone())
+    }
+}
+
+async fn checkout<'cx, N: Node>(cx: &'cx mut Cx<'_, N>, name: String) -> Result<Checkout<'cx>, GitWorkspacesError> {
+    let run = git_run(cx)?;
+    let known = run.place(&name).worktree.is_some();
+    let (worktree, base) = run.on(&name, |run, name| run.make_ready(name)).await?;
+    // Of the node's own workspace the executor has told the journal.
+    if !known {
+        let at = run.place(&name).at.unwrap_or(base);
+        cx.committed(name.as_str(), at.to_string());
+    }
+    Ok(Checkout { cx, run, name, worktree, base })
+}
+
+fn git_run<N: Node>(cx: &Cx<'_, N>) -> Result<GitRun, GitWorkspacesError> {
+    let workspaces = cx.workspaces()?;
+    let any: &dyn Any = &*workspaces;
+    any.downcast_ref::<GitRun>().cloned().ok_or(GitWorkspacesError::NotOnGit)
+}

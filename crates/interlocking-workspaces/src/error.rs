@@ -1,0 +1,190 @@
+//! What goes wrong with workspaces on git.
+
+use interlocking_core::context::ContextError;
+use interlocking_runtime::WorkspaceError;
+use interlocking_worktree::{
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateCloneError, CreateError, DeleteBranchError,
+    ExportError, FastForwardError, FetchError, GitError, MergeError, NameError, ObjectIdError, OpenCloneError,
+    OpenWorktreeError, RebaseError, RemoveCloneError, RemoveError, ResetError, SetupError, SwitchError, TakeInError,
+    UnlockError, WorktreeError,
+};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What goes wrong with workspaces on git. Whatever it is, branches, index and files are as they were, unless said otherwise.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitWorkspacesError {
+    /// The run has other workspaces.
+    #[error("the run's workspaces are not on git: give it `GitWorkspaces` with `Run::with_workspaces`")]
+    NotOnGit,
+    /// There is no branch to begin at and to land on.
+    #[error(
+        "there is no branch to begin at: the user's working tree is on none that has a commit; commit something, or name a branch \
+         with `GitWorkspaces::with_target`"
+    )]
+    NoTarget,
+    /// The branch to begin at, or to land on, is not there.
+    #[error("there is no branch {branch} with a commit: make it, or name another")]
+    NoBranch {
+        /// The branch.
+        branch: BranchName,
+    },
+    /// Workspaces that begin where each other stand.
+    #[error("`{name}` begins at itself, by way of {}: let one of them begin elsewhere", by_way_of.join(", "))]
+    Circle {
+        /// The workspace.
+        name: String,
+        /// The others.
+        by_way_of: Vec<String>,
+    },
+    /// There is a branch of the run's name: another run's, which goes on or left it.
+    #[error(
+        "the run's name is taken: there is a branch {branch}, at {at}; choose another name for the run, or have what is left of that \
+         one removed"
+    )]
+    RunTaken {
+        /// The branch.
+        branch: BranchName,
+        /// Where it is.
+        at: CommitId,
+    },
+    /// The workspace is to be read, and has no branch.
+    #[error("every node of `{name}` is `read_only`, so it has no branch to change: do that in another workspace")]
+    ReadOnly {
+        /// The workspace.
+        name: String,
+    },
+    /// The workspace is a clone, which knows nothing of other commits.
+    #[error(
+        "`{name}` is a clone, which has none of the repository's other commits: {operation} in a workspace that is a worktree"
+    )]
+    InClone {
+        /// The workspace.
+        name: String,
+        /// What was to be done.
+        operation: &'static str,
+    },
+    /// What is about to land cannot be recorded.
+    #[error("what is about to land cannot be recorded: {reason}")]
+    Unrecorded {
+        /// The journal's words.
+        reason: String,
+    },
+    /// A child run lands nowhere.
+    #[error(
+        "a child run does not land: let it give its commit to its parent, as its output, which merges it into a worktree of its own"
+    )]
+    ChildLands,
+    /// A git program held the files of the branch's working tree all the time.
+    #[error("{branch} could not be advanced in {waited:?}: {problem}")]
+    Busy {
+        /// The branch.
+        branch: BranchName,
+        /// How long it was tried.
+        waited: Duration,
+        /// What was in the way.
+        problem: FastForwardError,
+    },
+    /// The run is over, or stops.
+    #[error("the run is over: its workspaces are not changed any more")]
+    Over,
+    /// A name is not one of a branch.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A worktree cannot be made.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    /// A clone cannot be made.
+    #[error(transparent)]
+    CreateClone(#[from] CreateCloneError),
+    /// What makes a worktree ready failed; the worktree was removed.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// Changes cannot be committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// What was committed in a clone cannot be brought back.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// Commits cannot be merged: a conflict, for one.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// Commits cannot be picked: a conflict, for one.
+    #[error(transparent)]
+    CherryPick(#[from] CherryPickError),
+    /// Commits cannot be rebased: a conflict, for one.
+    #[error(transparent)]
+    Rebase(#[from] RebaseError),
+    /// A worktree cannot be taken back to a commit.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
+    /// The branch cannot be advanced: it moved, for one.
+    #[error(transparent)]
+    FastForward(#[from] FastForwardError),
+    /// A commit cannot be kept in the archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A branch cannot be deleted.
+    #[error(transparent)]
+    DeleteBranch(#[from] DeleteBranchError),
+    /// A worktree cannot be removed.
+    #[error(transparent)]
+    Remove(#[from] RemoveError),
+    /// A clone cannot be removed.
+    #[error(transparent)]
+    RemoveClone(#[from] RemoveCloneError),
+    /// A worktree is not there any more.
+    #[error(transparent)]
+    Open(#[from] OpenWorktreeError),
+    /// A clone is not there any more.
+    #[error(transparent)]
+    OpenClone(#[from] OpenCloneError),
+    /// Locks that a killed process left cannot be removed.
+    #[error(transparent)]
+    Unlock(#[from] UnlockError),
+    /// A worktree is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// What the journal has is no commit.
+    #[error(transparent)]
+    Commitless(#[from] ObjectIdError),
+    /// The executor is another.
+    #[error(transparent)]
+    Context(#[from] ContextError),
+    /// A directory cannot be made or removed.
+    #[error("{}: {reason}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Something could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl From<ExportError> for GitWorkspacesError {
+    fn from(error: ExportError) -> Self {
+        Self::Fetch(error.into())
+    }
+}
+
+impl From<TakeInError> for GitWorkspacesError {
+    fn from(error: TakeInError) -> Self {
+        Self::Fetch(error.into())
+    }
+}
+
+impl From<GitWorkspacesError> for WorkspaceError {
+    fn from(error: GitWorkspacesError) -> Self {
+        Self::Unusable { reason: error.to_string() }
+    }
+}
+
+/// Whether a lock of git's keeps files from being touched: of a program that is at work there, or was killed.
+pub(crate) fn is_a_lock(error: &FastForwardError) -> bool {
+    let FastForwardError::CheckedOut { problem, .. } = error else { return false };
+    matches!(problem, SwitchError::Worktree(WorktreeError::IndexBusy { .. }))
+}

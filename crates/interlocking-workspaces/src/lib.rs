@@ -1,0 +1,50 @@
+//! Workspaces of graphs of coding agents, on a git repository.
+//!
+//! `workspace = "tests"` in a graph's table is enough: before a node that says so begins, the runtime has a worktree made for it, on a
+//! branch of its own, or a clone or a sandboxed clone where the table's `isolation` demands that. A handler commits, merges and lands
+//! with [`GitContext`], and what it commits is in the journal, so that another process puts each worktree back to where the journal
+//! knows it. At the end of the run its worktrees and branches are taken away, and what did not land is kept in the archive.
+//!
+//! ```no_run
+//! # use interlocking_workspaces::GitWorkspaces;
+//! # use interlocking_worktree::Repository;
+//! # fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let workspaces = GitWorkspaces::new(Repository::discover(".")?, "../runs");
+//! // let report = Run::new(graph).with_workspaces(std::sync::Arc::new(workspaces)).start(task).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The README of the repository has a graph that does so, and `docs/workspaces.md` the rules.
+//!
+//! # Map
+//!
+//! | what | where |
+//! |---|---|
+//! | the repository, the directory, what workspaces begin at, what is kept | [`GitWorkspaces`], [`Base`] |
+//! | what a handler does in its worktree | [`GitContext::worktree`], [`Checkout`] |
+//! | advance the branch that it is all for | [`GitContext::land`] |
+//! | what goes wrong | [`GitWorkspacesError`] |
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/workspaces.md")]
+struct Documentation;
+
+mod error;
+mod settings;
+mod names;
+mod lock;
+mod git_run;
+mod make;
+mod again;
+mod workspaces;
+mod end;
+mod commit;
+mod land;
+mod checkout;
+mod context;
+
+pub use checkout::Checkout;
+pub use context::GitContext;
+pub use error::GitWorkspacesError;
+pub use settings::{Base, GitWorkspaces};

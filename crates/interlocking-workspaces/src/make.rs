@@ -1,0 +1,118 @@
+//! Making a workspace, when it is first needed.
+
+use crate::error::GitWorkspacesError;
+use crate::git_run::{GitRun, Wanted};
+use crate::settings::Base;
+use interlocking_worktree::{BranchName, CommitId, Force, Repository, Worktree, WorktreeEntry, delete_directory};
+use std::fs;
+use std::path::Path;
+
+impl GitRun {
+    /// Makes a workspace, if it is not there; gives it, and what it began at. Git work.
+    pub(crate) fn make_ready(&self, name: &str) -> Result<(Worktree, CommitId), GitWorkspacesError> {
+        let place = self.place(name);
+        let base = self.base_of(name)?;
+        let Some(worktree) = place.worktree else {
+            let at = place.at.unwrap_or(base);
+            let worktree = self.make(name, at)?;
+            self.note(name, |place| {
+                (place.base, place.at, place.worktree) = (Some(base), Some(at), Some(worktree.clone()));
+            });
+            return Ok((worktree, base));
+        };
+        if let (true, Base::Workspace(other)) = (self.wanted(name).is_read_only, self.base_setting(name)) {
+            let at = self.stands_at(other, &mut vec![name.to_owned()])?;
+            if place.at != Some(at) {
+                worktree.reset_to(at)?;
+                self.note(name, |place| place.at = Some(at));
+            }
+        }
+        Ok((worktree, base))
+    }
+
+    /// Whether the journal is to be told where a workspace stands that nobody has committed to.
+    pub(crate) fn unrecorded(&self, name: &str) -> Option<CommitId> {
+        let place = self.place(name);
+        let follows = self.wanted(name).is_read_only && place.at.is_some();
+        let is_recorded = matches!(self.base_setting(name), Base::Run | Base::Branch(_) | Base::Commit(_));
+        place.at.filter(|_| !is_recorded && (follows || place.at == place.base))
+    }
+
+    /// Makes a workspace that is not there, at `at`. Git work.
+    fn make(&self, name: &str, at: CommitId) -> Result<Worktree, GitWorkspacesError> {
+        let (directory, branch, repository) =
+            (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
+        self.claim()?;
+        let head = repository.branch_head(&branch)?;
+        // What a process was killed over, or an agent has led astray.
+        self.clear(&directory)?;
+        let Wanted { is_read_only, .. } = self.wanted(name);
+        let has_branch = match head.filter(|_| !is_read_only) {
+            Some(head) if head == at => true,
+            Some(head) => {
+                self.set_aside(&branch, head)?;
+                false
+            }
+            None => false,
+        };
+        let worktree = match (self.is_clone(name), is_read_only, has_branch) {
+            (true, ..) => repository.create_clone(&directory, &branch, at)?,
+            (false, true, _) => repository.create_detached_worktree(&directory, at)?,
+            (false, false, true) => repository.create_worktree_on(&directory, branch)?,
+            (false, false, false) => repository.create_worktree(&directory, branch, at)?,
+        };
+        if let Some(setup) = &self.settings().setup
+            && let Err(error) = setup.run(worktree.path())
+        {
+            self.clear(&directory)?;
+            return Err(error.into());
+        }
+        Ok(worktree)
+    }
+
+    /// Keeps a head in the archive, and deletes its branch.
+    pub(crate) fn set_aside(&self, branch: &BranchName, head: CommitId) -> Result<(), GitWorkspacesError> {
+        let repository = &self.settings().repository;
+        repository.archive(&Self::archive_name(branch, head)?, head)?;
+        Ok(repository.delete_branch(branch, head)?)
+    }
+
+    /// Removes every worktree and clone at a directory and below. Git work.
+    pub(crate) fn clear(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
+        let repository = &self.settings().repository;
+        let mut result = Ok(());
+        for entry in listed_in(repository, directory)? {
+            result = result.and(remove_listed(repository, &entry));
+        }
+        delete_directory(directory)?;
+        result
+    }
+}
+
+/// The worktrees at a directory and below, as git lists them.
+pub(crate) fn listed_in(repository: &Repository, directory: &Path) -> Result<Vec<WorktreeEntry>, GitWorkspacesError> {
+    let real = real(directory);
+    let is_in = |entry: &WorktreeEntry| entry.path.starts_with(directory) || entry.path.starts_with(&real);
+    Ok(repository.worktrees()?.into_iter().filter(is_in).collect())
+}
+
+/// The directory's path without links, also where it is not there any more.
+fn real(directory: &Path) -> std::path::PathBuf {
+    match (fs::canonicalize(directory), directory.parent(), directory.file_name()) {
+        (Ok(real), ..) => real,
+        (Err(_), Some(parent), Some(name)) if !parent.as_os_str().is_empty() => real(parent).join(name),
+        _ => directory.to_owned(),
+    }
+}
+
+fn remove_listed(repository: &Repository, entry: &WorktreeEntry) -> Result<(), GitWorkspacesError> {
+    let worktree = repository.open_worktree(&entry.path)?;
+    match repository.remove_worktree(&worktree, Force::EvenIfLocked) {
+        Ok(discarded) => Ok(discarded.delete()?),
+        // It lies where nobody else's does. Once its files are gone, so is what its `.git` says.
+        Err(_) => {
+            delete_directory(&entry.path)?;
+            Ok(repository.remove_worktree(&worktree, Force::EvenIfLocked)?.delete()?)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What workspaces on git are made of: the same for every run.
+
+use crate::git_run::GitRun;
+use async_trait::async_trait;
+use interlocking_runtime::workspaces::RunScope;
+use interlocking_runtime::{WorkspaceError, Workspaces};
+use interlocking_sandbox::Sandbox;
+use interlocking_worktree::{BranchName, CommitId, Keep, Repository, Setup, Signature};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Workspaces on a git repository, for any number of runs: each has its own.
+///
+/// Give it to [`Run::with_workspaces`](interlocking_runtime::Run::with_workspaces). Each name in the table's `workspace = "…"` is then a
+/// worktree, or a clone where `isolation` demands one, made before the first node that names it begins:
+///
+/// | | |
+/// |---|---|
+/// | where it lies | `DIRECTORY/RUN/NAME`; of a child run, `DIRECTORY/ROOT/RUN/NAME` |
+/// | its branch | `RUN/NAME`, or `ROOT/RUN/NAME`; none where every node that works there is `read_only` |
+/// | what it begins at | where the target branch was when the run began, or its [`Base`]; of a child run, where the workspace of its map node stands |
+/// | what becomes of it | taken away when the run has ended, with its branch; see [`with_keep`](Self::with_keep) |
+#[derive(Clone)]
+pub struct GitWorkspaces(pub(crate) Arc<Settings>);
+
+/// What a workspace begins at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Base {
+    /// Where the target branch was when the run began; of a child run, where the workspace of its map node stands.
+    #[default]
+    Run,
+    /// Where that workspace of the run stands when this one is made. One that may only be read follows it.
+    Workspace(String),
+    /// Where that branch is when the run begins.
+    Branch(BranchName),
+    /// That commit.
+    Commit(CommitId),
+}
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) repository: Repository,
+    pub(crate) directory: PathBuf,
+    pub(crate) author: Option<Signature>,
+    pub(crate) target: Option<BranchName>,
+    pub(crate) bases: BTreeMap<String, Base>,
+    pub(crate) keep: Keep,
+    pub(crate) setup: Option<Setup>,
+    pub(crate) grants: Option<Grants>,
+    pub(crate) patience: Duration,
+}
+
+/// Adds what agents may reach to the sandbox of a workspace of that name.
+type Grants = Arc<dyn Fn(&str, Sandbox) -> Sandbox + Send + Sync>;
+
+impl GitWorkspaces {
+    /// Workspaces of `repository`, below `directory`, which is made when it is needed and lies outside the repository.
+    pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
+        let (author, target, bases, keep, setup, grants) = Default::default();
+        let (directory, patience) = (directory.into(), Duration::from_secs(10));
+        Self(Arc::new(Settings { repository, directory, author, target, bases, keep, setup, grants, patience }))
+    }
+
+    /// The same with this author of all commits; without one it is `interlocking`.
+    #[must_use]
+    pub fn with_author(mut self, author: Signature) -> Self {
+        self.settings().author = Some(author);
+        self
+    }
+
+    /// The same for this branch: what workspaces begin at, and what [lands](crate::GitContext::land) there. Without one it is the
+    /// branch that the user's working tree is on.
+    #[must_use]
+    pub fn with_target(mut self, branch: BranchName) -> Self {
+        self.settings().target = Some(branch);
+        self
+    }
+
+    /// The same with a base of its own for the workspaces called `name`.
+    #[must_use]
+    pub fn with_base(mut self, name: impl Into<String>, base: Base) -> Self {
+        self.settings().bases.insert(name.into(), base);
+        self
+    }
+
+    /// The same with worktrees, clones and branches left in place after their run's end; without a word none are.
+    #[must_use]
+    pub fn with_keep(mut self, keep: Keep) -> Self {
+        self.settings().keep = keep;
+        self
+    }
+
+    /// The same with a command that makes each new worktree and clone ready: run there when it was made.
+    #[must_use]
+    pub fn with_setup(mut self, setup: Setup) -> Self {
+        self.settings().setup = Some(setup);
+        self
+    }
+
+    /// The same with more in the sandboxes of the workspaces for which the table demands `isolation = "sandbox"`: `grants` is given a
+    /// workspace's name and a sandbox of its clone, of a directory for temporary files and of git.
+    #[must_use]
+    pub fn with_grants(mut self, grants: impl Fn(&str, Sandbox) -> Sandbox + Send + Sync + 'static) -> Self {
+        self.settings().grants = Some(Arc::new(grants));
+        self
+    }
+
+    /// The same with so much time to land while a git program holds the files of the target's working tree; ten seconds without a
+    /// word.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.settings().patience = patience;
+        self
+    }
+
+    fn settings(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+#[async_trait]
+impl Workspaces for GitWorkspaces {
+    fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
+        Some(Arc::new(GitRun::new(self.0.clone(), run, None)))
+    }
+
+    fn locate(&self, _: &str) -> Result<PathBuf, WorkspaceError> {
+        Err(of_no_run())
+    }
+
+    async fn changes(&self, _: &str) -> Result<Vec<String>, WorkspaceError> {
+        Err(of_no_run())
+    }
+}
+
+fn of_no_run() -> WorkspaceError {
+    let reason = "these are workspaces of no run yet: `Workspaces::of_run` makes those of one".to_owned();
+    WorkspaceError::Unusable { reason }
+}
+
+impl fmt::Debug for GitWorkspaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { repository, directory, target, bases, keep, .. } = &*self.0;
+        f.debug_struct("GitWorkspaces")
+            .field("repository", repository)
+            .field("directory", directory)
+            .field("target", target)
+            .field("bases", bases)
+            .field("keep", keep)
+            .finish_non_exhaustive()
+    }
+}

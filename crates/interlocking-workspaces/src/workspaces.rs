@@ -1,0 +1,136 @@
+//! A run's workspaces as the executor knows them: by the names in the table.
+
+use crate::error::GitWorkspacesError;
+use crate::git_run::GitRun;
+use crate::settings::Base;
+use async_trait::async_trait;
+use interlocking_core::table::Isolation;
+use interlocking_runtime::isolation::IsolationOffer;
+use interlocking_runtime::workspaces::{Moment, RunEnd, RunScope};
+use interlocking_runtime::{WorkspaceError, Workspaces};
+use interlocking_sandbox::Sandbox;
+use interlocking_worktree::{CommitId, Place};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+#[async_trait]
+impl Workspaces for GitRun {
+    fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
+        (*run.run != self.0.run).then(|| Arc::new(self.of_child(run)) as Arc<dyn Workspaces>)
+    }
+
+    async fn ready(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
+        self.on(name, |run, name| run.make_ready(name)).await?;
+        Ok(self.unrecorded(name).map(|commit| commit.to_string()))
+    }
+
+    async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
+        let run = self.clone();
+        let ending = tokio::task::spawn_blocking(move || run.end(end));
+        Ok(ending.await.unwrap_or(Err(GitWorkspacesError::Over))?)
+    }
+
+    fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {
+        let worktree = self.place(name).worktree.ok_or_else(|| WorkspaceError::Unknown { known: self.known() })?;
+        Ok(worktree.path().to_owned())
+    }
+
+    async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
+        let Some(worktree) = self.place(name).worktree else { return Ok(Vec::new()) };
+        let changes = self.on(name, move |_, _| {
+            let head = format!("HEAD is at {}", worktree.head()?);
+            let status = worktree.status()?;
+            Ok(std::iter::once(head).chain(status.iter().map(ToString::to_string)).collect())
+        });
+        Ok(changes.await?)
+    }
+
+    fn isolation(&self, name: &str) -> IsolationOffer {
+        match self.wanted(name).isolation {
+            Isolation::Sandbox => match self.sandbox_of(name) {
+                Ok(sandbox) => IsolationOffer::sandboxed(&sandbox, Isolation::Clone),
+                Err(error) => IsolationOffer { level: Isolation::Clone, lacks: Some(error.to_string()) },
+            },
+            level => IsolationOffer::of(level),
+        }
+    }
+
+    fn sandbox(&self, name: &str) -> Result<Option<Sandbox>, WorkspaceError> {
+        if self.wanted(name).isolation < Isolation::Sandbox {
+            return Ok(None);
+        }
+        let sandbox = self.sandbox_of(name)?;
+        let path = self.temporary_of(name);
+        let made = std::fs::create_dir_all(&path);
+        made.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
+        Ok(Some(sandbox))
+    }
+
+    async fn verify(&self, name: &str, _: Moment) -> Result<Vec<String>, WorkspaceError> {
+        let place = self.place(name);
+        let (Some(worktree), Some(at)) = (place.worktree, place.at) else { return Ok(Vec::new()) };
+        let handed_over = Place::new(self.0.run.as_str(), worktree, at);
+        // What an agent commits by itself is folded in, or taken over, when its node commits.
+        let handed_over = match self.wanted(name).is_read_only {
+            true => handed_over.read_only(),
+            false => handed_over.with_own_commits(),
+        };
+        let findings = self.on(name, move |_, _| Ok(handed_over.verify()?)).await?;
+        Ok(findings.iter().map(ToString::to_string).collect())
+    }
+
+    async fn commit(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
+        // Another workspace stands there, or will, when this one is made.
+        if matches!(self.base_setting(name), Base::Workspace(_)) {
+            return Ok(None);
+        }
+        let base = self.on(name, |run, name| {
+            run.claim()?;
+            let base = run.base_of(name)?;
+            run.note(name, |place| place.base = Some(base));
+            Ok(base)
+        });
+        Ok(Some(base.await?.to_string()))
+    }
+
+    async fn make(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        // When a node needs it.
+        self.open(name, commit).await
+    }
+
+    async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        let commit = parsed(commit)?;
+        Ok(self.on(name, move |run, name| run.find_again(name, commit, false)).await?)
+    }
+
+    async fn restore(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        let commit = parsed(commit)?;
+        Ok(self.on(name, move |run, name| run.find_again(name, commit, true)).await?)
+    }
+
+    fn began(&self, name: &str, commit: &str) {
+        // What is no commit is an error when it is opened.
+        if let Ok(commit) = commit.parse() {
+            self.has_begun(name, commit);
+        }
+    }
+}
+
+impl GitRun {
+    fn sandbox_of(&self, name: &str) -> Result<Sandbox, GitWorkspacesError> {
+        let sandbox = Sandbox::for_place(self.directory_of(name)?).temporary_directory(self.temporary_of(name)).git();
+        Ok(match &self.settings().grants {
+            Some(grants) => grants(name, sandbox),
+            None => sandbox,
+        })
+    }
+
+    /// Beside the clone, so that its files are no changes there.
+    fn temporary_of(&self, name: &str) -> PathBuf {
+        self.own_directory().join(format!("{name}.tmp"))
+    }
+}
+
+fn parsed(commit: &str) -> Result<CommitId, GitWorkspacesError> {
+    Ok(commit.parse()?)
+}

@@ -1,0 +1,245 @@
+//! Runs that are cut off anywhere and taken up by values that share nothing with those before but the journal, and in another process.
+
+use crate::project::Project;
+use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::sqlite::SqliteJournal;
+use interlocking::workspaces::{Base, Checkout};
+use interlocking::worktree::CommitId;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Two nodes in one workspace, one in a workspace that begins where that stands, and one that merges and lands.
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Paper {
+    #[node(entry, input = (), goto(revise), workspace = "draft")]
+    draft: LogicNode<Draft>,
+    #[node(input = (), goto(review), workspace = "draft")]
+    revise: LogicNode<Revise>,
+    #[node(input = CommitId, goto(print), workspace = "review")]
+    review: LogicNode<Review>,
+    #[node(input = (CommitId, CommitId), goto(exit), workspace = "print")]
+    print: LogicNode<Print>,
+}
+
+held!(Paper);
+
+/// Where a run is cut off, and how it is told.
+#[derive(Clone)]
+enum Cut {
+    Never,
+    /// The handler waits for ever, and says that it does.
+    Waits(&'static str, Arc<Notify>),
+    /// The process ends.
+    Dies(String),
+}
+
+impl Cut {
+    fn is(&self, moment: &str) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Waits(wanted, _) => *wanted == moment,
+            Self::Dies(wanted) => wanted == moment,
+        }
+    }
+
+    async fn at(&self, moment: &str) {
+        match self {
+            Self::Waits(wanted, told) if *wanted == moment => {
+                told.notify_one();
+                std::future::pending::<()>().await;
+            }
+            Self::Dies(wanted) if wanted == moment => std::process::abort(),
+            _ => {}
+        }
+    }
+}
+
+/// Writes a file, makes a mess, is cut off before the commit or after it.
+async fn write(worktree: &mut Checkout<'_>, cut: &Cut, what: &str, text: &str) -> Result<CommitId, NodeError> {
+    let path = worktree.path().to_owned();
+    assert!(
+        !path.join("mess").exists() && !path.join("mess.log").exists(),
+        "nothing of a node that was cut off is there"
+    );
+    std::fs::write(path.join(format!("{what}.txt")), text)?;
+    std::fs::write(path.join("mess"), "half")?;
+    std::fs::write(path.join("mess.log"), "ignored")?;
+    cut.at(&format!("{what}: written")).await;
+    std::fs::remove_file(path.join("mess"))?;
+    std::fs::remove_file(path.join("mess.log"))?;
+    let commit = worktree.commit(what).await?.ok_or("nothing new")?;
+    cut.at(&format!("{what}: committed")).await;
+    Ok(commit)
+}
+
+struct Draft(Cut);
+impl LogicHandler<paper::draft> for Draft {
+    async fn run(&self, (): (), cx: &mut Cx<'_, paper::draft>) -> Route<paper::draft> {
+        write(&mut cx.worktree().await?, &self.0, "draft", "one\n").await?;
+        // The next node finds it, whoever runs that.
+        std::fs::write(cx.workspace()?.path.join("uncommitted.txt"), "not yet")?;
+        goto!(cx, paper::revise, ())
+    }
+}
+
+struct Revise(Cut);
+impl LogicHandler<paper::revise> for Revise {
+    async fn run(&self, (): (), cx: &mut Cx<'_, paper::revise>) -> Route<paper::revise> {
+        let mut worktree = cx.worktree().await?;
+        let _ = std::fs::remove_file(worktree.path().join("uncommitted.txt"));
+        let commit = write(&mut worktree, &self.0, "revise", "two\n").await?;
+        goto!(cx, paper::review, commit)
+    }
+}
+
+struct Review(Cut);
+impl LogicHandler<paper::review> for Review {
+    async fn run(&self, paper: CommitId, cx: &mut Cx<'_, paper::review>) -> Route<paper::review> {
+        let mut worktree = cx.worktree().await?;
+        assert_eq!(worktree.base(), paper, "it began where the draft stood");
+        let review = write(&mut worktree, &self.0, "review", "good\n").await?;
+        goto!(cx, paper::print, (paper, review))
+    }
+}
+
+struct Print(Cut);
+impl LogicHandler<paper::print> for Print {
+    async fn run(&self, (paper, review): (CommitId, CommitId), cx: &mut Cx<'_, paper::print>) -> Route<paper::print> {
+        let mut worktree = cx.worktree().await?;
+        worktree.squash_merge(paper, "Paper").await?;
+        self.0.at("print: merged").await;
+        let merged = worktree.squash_merge(review, "Review").await?;
+        worktree.retire().await?;
+        self.0.at("print: retired").await;
+        let landed = cx.land(merged).await?;
+        // Beyond the second: what is made again has another time, and so another id.
+        tokio::time::sleep(std::time::Duration::from_millis(if self.0.is("print: landed") { 1100 } else { 0 })).await;
+        self.0.at("print: landed").await;
+        goto!(cx, paper::exit, landed)
+    }
+}
+
+fn paper(project: &Project, journal: &Arc<dyn Journal>, cut: &Cut) -> Run<Paper> {
+    let graph = Paper {
+        draft: LogicNode(Draft(cut.clone())),
+        revise: LogicNode(Revise(cut.clone())),
+        review: LogicNode(Review(cut.clone())),
+        print: LogicNode(Print(cut.clone())),
+    };
+    let workspaces = project.workspaces().with_base("review", Base::Workspace("draft".to_owned()));
+    Run::new(graph).with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
+}
+
+const MOMENTS: [&str; 9] = [
+    "draft: written",
+    "draft: committed",
+    "revise: written",
+    "revise: committed",
+    "review: written",
+    "review: committed",
+    "print: merged",
+    "print: retired",
+    "print: landed",
+];
+
+/// What there is at the end, however often it was cut off.
+fn is_printed(project: &Project) {
+    assert_eq!(project.git(&["log", "--format=%s", "main"]), "Review\nPaper\nBegin\n");
+    for (path, text) in [("draft.txt", "one\n"), ("revise.txt", "two\n"), ("review.txt", "good\n")] {
+        assert_eq!(project.file("main", path).as_deref(), Some(text), "{path}");
+    }
+    assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).lines().count(), 5);
+    assert_eq!(project.left(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_cut_off_anywhere_comes_to_the_same() {
+    for moment in MOMENTS {
+        let project = Project::new();
+        let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+        let told = Arc::new(Notify::new());
+        tokio::select! {
+            ended = paper(&project, &journal, &Cut::Waits(moment, told.clone())).start(()) => panic!("{moment}: {:?}", ended),
+            () = told.notified() => {}
+        }
+        let ended = paper(&project, &journal, &Cut::Never).resume().await.unwrap();
+        assert!(matches!(ended.outcome, Outcome::Finished(_)), "{moment}: {:?}", ended.outcome);
+        is_printed(&project);
+    }
+}
+
+/// And cut off again and again, by a process that dies.
+#[tokio::test]
+async fn a_run_whose_process_dies_again_and_again_comes_to_the_same() {
+    let project = Project::new();
+    let database = project.runs().with_file_name("journal");
+    for (number, moment) in MOMENTS.into_iter().enumerate() {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "again::dies", "--nocapture"]).env("DIES_AT", moment).env("DIES_IN", project.root());
+        child.env("DATABASE", &database).env("BEGINS", (number == 0).to_string());
+        let ended = child.output().unwrap();
+        assert!(!ended.status.success(), "{moment}: {}", String::from_utf8_lossy(&ended.stdout));
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(!said.contains("panicked"), "{moment}: {said}");
+    }
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&database).unwrap());
+    let ended = paper(&project, &journal, &Cut::Never).resume().await.unwrap();
+    assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
+    is_printed(&project);
+}
+
+/// The process of the test above.
+#[tokio::test]
+async fn dies() {
+    let [Some(moment), Some(place), Some(database), Some(begins)] =
+        ["DIES_AT", "DIES_IN", "DATABASE", "BEGINS"].map(|name| std::env::var(name).ok())
+    else {
+        return;
+    };
+    let project = Project::at(Path::new(&place));
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&database).unwrap());
+    let run = paper(&project, &journal, &Cut::Dies(moment));
+    let ended = if begins == "true" { run.start(()).await } else { run.resume().await };
+    panic!("{ended:?}");
+}
+
+/// What a finished node has left uncommitted is there for the next, where nothing was cut off in the workspace.
+#[tokio::test]
+async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_cut_off() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = paper(&project, &journal, &Cut::Waits("review: written", told.clone())).start(()) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    let kept = project.runs().join("run/draft/kept.log");
+    std::fs::write(&kept, "of the draft").unwrap();
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = paper(&project, &journal, &Cut::Waits("review: committed", told.clone())).resume() => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    assert!(kept.exists());
+    assert!(!project.runs().join("run/review/mess.log").exists());
+}
+
+/// A run's name is taken by branches of another run of that name.
+#[tokio::test]
+async fn a_new_run_takes_no_branch_of_another() {
+    let project = Project::new();
+    project.git(&["branch", "run/draft"]);
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let error = paper(&project, &journal, &Cut::Never).start(()).await.unwrap_err();
+    assert!(error.to_string().contains("the run's name is taken: there is a branch run/draft, at "), "{error}");
+    let ended = paper(&project, &journal, &Cut::Never).without_journal().start(()).await.unwrap();
+    assert!(
+        matches!(ended.outcome, Outcome::Failed(Failure { kind: FailureKind::Workspace, .. })),
+        "{:?}",
+        ended.outcome
+    );
+    assert_eq!(project.left(), ["run/draft"], "and what is not its own stays");
+}

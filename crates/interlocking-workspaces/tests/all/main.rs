@@ -1,0 +1,13 @@
+//! Runs whose nodes work in git worktrees and clones. One module a concept.
+
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
+#[macro_use]
+#[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+mod project;
+
+mod again;
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+mod work;
