@@ -8,6 +8,11 @@ mod held;
 mod project;
 
 mod again;
+mod children;
+mod clones;
+mod ends;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod hostile;
+mod landing;
 mod work;

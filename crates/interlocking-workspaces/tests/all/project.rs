@@ -77,9 +77,13 @@ impl Project {
     /// Worktrees, branches and directories of runs; nothing where all is tidy. Git accepts what is there.
     pub(crate) fn left(&self) -> Vec<String> {
         let repository = self.repository();
-        let worktrees = repository.worktrees().unwrap().into_iter().map(|entry| format!("worktree {}", entry.name));
+        let runs = self.runs().canonicalize().unwrap_or(self.runs());
+        let worktrees = repository.worktrees().unwrap().into_iter();
+        let worktrees = worktrees
+            .map(|entry| format!("worktree {}", entry.path.strip_prefix(&runs).unwrap_or(&entry.path).display()));
         let branches = repository.branches().unwrap().into_iter().map(|(branch, _)| branch.to_string());
         let mut left: Vec<_> = worktrees.chain(branches.filter(|branch| branch != "main")).collect();
+        left.sort();
         if self.runs().exists() {
             left.extend(
                 std::fs::read_dir(self.runs())

@@ -1,0 +1,126 @@
+//! Clones, where the table demands them: blind agents, and what comes back.
+
+use crate::project::Project;
+use askama::Template;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::prelude::*;
+use interlocking::table::Isolation;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::CommitId;
+use std::sync::Arc;
+
+#[derive(Template)]
+#[template(source = "Write {{ what }}.", ext = "txt")]
+struct WritePrompt {
+    what: &'static str,
+}
+
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Blind {
+    #[node(entry, input = (), fork(code, tests))]
+    split: ForkNode<Split>,
+    #[node(input = u32, prompt = WritePrompt, output = bool, goto(code, meet), workspace = "code", blind_to(tests), visits = 3)]
+    code: LLMNode<Write>,
+    #[node(input = (), prompt = WritePrompt, output = bool, goto(meet), workspace = "tests", blind_to(code))]
+    tests: LLMNode<Write>,
+    #[node(join(code: CommitId, tests: CommitId), goto(exit), workspace = "both")]
+    meet: JoinNode<Meet>,
+}
+
+held!(Blind);
+
+struct Split;
+impl ForkHandler<blind::split> for Split {
+    async fn fork(&self, (): (), cx: &mut Cx<'_, blind::split>) -> Route<blind::split> {
+        fork!(cx, (1, ()))
+    }
+}
+
+struct Write;
+impl LLMHandler<blind::code> for Write {
+    async fn before<'a>(&'a self, _: &'a u32, _: &mut Cx<'_, blind::code>) -> Ask<WritePrompt> {
+        Ok((WritePrompt { what: "code" }, SessionOp::StartFresh(Slug::new("code")?)))
+    }
+    async fn after(&self, round: u32, _: Reply<bool>, cx: &mut Cx<'_, blind::code>) -> Route<blind::code> {
+        let mut worktree = cx.worktree().await?;
+        assert!(worktree.path().join(".git").is_dir(), "it is a clone");
+        let commit = worktree.commit(format!("Code {round}")).await?.ok_or("nothing new")?;
+        if round == 2 {
+            // And on top of that.
+            std::fs::write(worktree.path().join("more.txt"), "more")?;
+            let commit = worktree.commit("More code").await?.ok_or("nothing new")?;
+            return goto!(cx, blind::meet, commit);
+        }
+        let error = worktree.merge(commit, "no").await.unwrap_err();
+        assert!(matches!(error, GitWorkspacesError::InClone { operation: "merge", .. }), "{error}");
+        // The first round is rejected: the second begins where the first did (CON-74).
+        let base = worktree.base();
+        worktree.reset(base).await?;
+        assert!(!worktree.path().join("code.txt").exists());
+        goto!(cx, blind::code, round + 1)
+    }
+}
+impl LLMHandler<blind::tests> for Write {
+    async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, blind::tests>) -> Ask<WritePrompt> {
+        Ok((WritePrompt { what: "tests" }, SessionOp::StartFresh(Slug::new("tests")?)))
+    }
+    async fn after(&self, (): (), _: Reply<bool>, cx: &mut Cx<'_, blind::tests>) -> Route<blind::tests> {
+        let commit = cx.worktree().await?.commit("Tests").await?.ok_or("nothing new")?;
+        goto!(cx, blind::meet, commit)
+    }
+}
+
+struct Meet;
+impl JoinHandler<blind::meet> for Meet {
+    async fn join(&self, (code, tests): (CommitId, CommitId), cx: &mut Cx<'_, blind::meet>) -> Route<blind::meet> {
+        let mut worktree = cx.worktree().await?;
+        let base = worktree.base();
+        worktree.cherry_pick(base, code).await?;
+        let both = worktree.cherry_pick(base, tests).await?;
+        let landed = cx.land(both).await?;
+        goto!(cx, blind::exit, landed)
+    }
+}
+
+const SCRIPT: &str = r#"
+    [[turn]]
+    contains = ["Write code"]
+    output_json = 'true'
+    times = 2
+    write = [{ path = "code.txt", content = "code" }]
+    [[turn.run]]
+    command = ["sh", "-c", "test $(git rev-list --all | wc -l) -le 1"]
+
+    [[turn]]
+    contains = ["Write tests"]
+    output_json = 'true'
+    delay = "200ms"
+    write = [{ path = "tests.txt", content = "tests" }]
+    [[turn.run]]
+    command = ["sh", "-c", "test $(git rev-list --all | wc -l) = 1"]
+"#;
+
+/// CON-78, CON-74.
+#[tokio::test]
+async fn blind_agents_have_clones_and_what_they_made_comes_back() {
+    let project = Project::new();
+    let graph = Blind { split: ForkNode(Split), code: LLMNode(Write), tests: LLMNode(Write), meet: JoinNode(Meet) };
+    let agent = Arc::new(ScriptedAgent::new(Script::parse("script", SCRIPT).unwrap()));
+    let run = Run::new(graph).with_agent_for_others(agent).with_workspaces(Arc::new(project.workspaces()));
+    let outcome = run.start(()).await.unwrap().outcome;
+    let Outcome::Finished(landed) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(project.main().head().unwrap(), landed);
+    assert_eq!(project.git(&["log", "--format=%s"]), "Tests\nMore code\nCode 2\nBegin\n");
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/code".to_owned()]));
+}
+
+/// What a place gives is what the table demands of it.
+#[test]
+fn a_workspace_offers_what_the_table_demands() {
+    use interlocking::graph::Graph as _;
+    let levels: Vec<_> =
+        Blind::net().table().nodes.iter().filter_map(|row| Some((row.workspace.as_deref()?, row.isolation))).collect();
+    let clone = Some(Isolation::Clone);
+    assert_eq!(levels, [("code", clone), ("tests", clone), ("both", None)]);
+}

@@ -1,0 +1,137 @@
+//! What is left of a run, however it ends.
+
+use crate::project::Project;
+use interlocking::prelude::*;
+use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use interlocking::worktree::{CommitId, Keep};
+use std::sync::Arc;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Finishes,
+    Lands,
+    Fails,
+    Cancelled,
+    Waits,
+}
+
+/// A node that commits, in a worktree and in one that the table does not name, and a person.
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Job {
+    #[node(entry, input = (), goto(exit, ask), workspace = "work")]
+    work: LogicNode<Work>,
+    #[node(input = CommitId, question = String, answer = bool, goto(exit))]
+    ask: HumanNode<Asks>,
+}
+
+held!(Job);
+
+struct Work(Ending, Cancel);
+impl LogicHandler<job::work> for Work {
+    async fn run(&self, (): (), cx: &mut Cx<'_, job::work>) -> Route<job::work> {
+        let mut worktree = cx.worktree().await?;
+        std::fs::write(worktree.path().join("work.txt"), "done")?;
+        let commit = worktree.commit("Work").await?.ok_or("nothing new")?;
+        std::fs::write(worktree.path().join("mess"), "not committed")?;
+        cx.worktree_of("aside").await?;
+        match self.0 {
+            Ending::Finishes => goto!(cx, job::exit, commit),
+            Ending::Lands => {
+                let landed = cx.land(commit).await?;
+                goto!(cx, job::exit, landed)
+            }
+            Ending::Fails => Err("it fails".into()),
+            Ending::Waits => goto!(cx, job::ask, commit),
+            Ending::Cancelled => {
+                self.1.request();
+                std::future::pending().await
+            }
+        }
+    }
+}
+
+struct Asks;
+impl HumanHandler<job::ask> for Asks {
+    async fn ask(&self, _: &CommitId, _: &mut Cx<'_, job::ask>) -> Result<String, NodeError> {
+        Ok("Done?".to_owned())
+    }
+    async fn answered(&self, commit: CommitId, _: bool, cx: &mut Cx<'_, job::ask>) -> Route<job::ask> {
+        goto!(cx, job::exit, commit)
+    }
+}
+
+fn job(project: &Project, journal: &Arc<dyn Journal>, ending: Ending, keep: Keep) -> Run<Job> {
+    let cancel = Cancel::new();
+    let graph = Job { work: LogicNode(Work(ending, cancel.clone())), ask: HumanNode(Asks) };
+    let workspaces = Arc::new(project.workspaces().with_keep(keep));
+    Run::new(graph).with_workspaces(workspaces).with_journal(journal.clone()).with_cancel(cancel)
+}
+
+#[tokio::test]
+async fn what_did_not_land_is_in_the_archive_and_nothing_else_is_left() {
+    for (ending, archived) in [
+        (Ending::Lands, &[][..]),
+        (Ending::Finishes, &["run/work"]),
+        (Ending::Fails, &["run/work"]),
+        (Ending::Cancelled, &["run/work"]),
+    ] {
+        let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+        let report = job(&project, &journal, ending, Keep::Never).start(()).await.unwrap();
+        assert!(!matches!(report.outcome, Outcome::Waiting { .. }));
+        assert_eq!(project.left(), [""; 0]);
+        assert_eq!(project.archived(), archived);
+        if let Some((name, commit)) = project.repository().archived().unwrap().first() {
+            assert!(name.as_str().ends_with(&commit.short()));
+            assert_eq!(project.file(&commit.to_string(), "work.txt").as_deref(), Some("done"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_to_be_kept_is() {
+    for (keep, ending, stays) in [
+        (Keep::OnFailure, Ending::Lands, false),
+        (Keep::OnFailure, Ending::Fails, true),
+        (Keep::Always, Ending::Lands, true),
+        (Keep::Never, Ending::Waits, true),
+    ] {
+        let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+        job(&project, &journal, ending, keep).start(()).await.unwrap();
+        let all = ["run/aside", "run/work", "worktree run/aside", "worktree run/work", "directory \"run\""];
+        assert_eq!(project.left(), if stays { &all[..] } else { &[] });
+        assert_eq!(project.runs().join("run/work/mess").exists(), stays);
+        assert_eq!(project.archived(), [""; 0]);
+    }
+}
+
+/// A process that is killed between the end of its run and taking away what is left: the next that asks for the run's outcome does.
+#[tokio::test]
+async fn what_a_killed_process_has_left_of_a_run_that_has_ended_goes_when_the_run_is_taken_up() {
+    let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+    job(&project, &journal, Ending::Finishes, Keep::Always).start(()).await.unwrap();
+    assert_eq!(project.left().len(), 5);
+    let again = job(&project, &journal, Ending::Fails, Keep::Never).resume().await.unwrap();
+    assert!(matches!(again.outcome, Outcome::Finished(_)), "it does nothing again");
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/work".to_owned()]));
+}
+
+/// Two runs at once in one repository, with one value.
+#[tokio::test]
+async fn runs_do_not_touch_each_other() {
+    let project = Project::new();
+    let workspaces = Arc::new(project.workspaces());
+    let run = |name: &str, ending| {
+        let graph = Job { work: LogicNode(Work(ending, Cancel::new())), ask: HumanNode(Asks) };
+        Run::new(graph).with_id(RunId::new(name).unwrap()).with_workspaces(workspaces.clone()).start(())
+    };
+    let (one, two, three) =
+        tokio::join!(run("one", Ending::Waits), run("two", Ending::Fails), run("one-two", Ending::Finishes));
+    assert!(matches!(one.unwrap().outcome, Outcome::Waiting { .. }));
+    assert!(two.unwrap().outcome.finished().is_none() && three.unwrap().outcome.finished().is_some());
+    assert_eq!(
+        project.left(),
+        ["one/aside", "one/work", "worktree one/aside", "worktree one/work", "directory \"one\""]
+    );
+    assert_eq!(project.archived(), ["one-two/work", "two/work"]);
+}

@@ -1,0 +1,101 @@
+//! Agents that do to their worktree's git what they should not.
+
+use crate::project::Project;
+use askama::Template;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::failure::Failure;
+use interlocking::prelude::*;
+use interlocking::worktree::CommitId;
+use std::sync::Arc;
+
+#[derive(Template)]
+#[template(source = "Work.", ext = "txt")]
+struct WorkPrompt;
+
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Solo {
+    #[node(entry, input = (), prompt = WorkPrompt, output = bool, goto(exit), workspace = "work")]
+    work: LLMNode<Work>,
+}
+
+held!(Solo);
+
+struct Work;
+impl LLMHandler<solo::work> for Work {
+    async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, solo::work>) -> Ask<WorkPrompt> {
+        Ok((WorkPrompt, SessionOp::StartFresh(Slug::new("work")?)))
+    }
+    async fn after(&self, (): (), reply: Reply<bool>, cx: &mut Cx<'_, solo::work>) -> Route<solo::work> {
+        let mut worktree = cx.worktree().await?;
+        let commit = match reply.output {
+            true => Some(worktree.adopt_commits().await?),
+            false => worktree.commit("The agent's work").await?,
+        };
+        let landed = cx.land(commit.ok_or("nothing new")?).await?;
+        goto!(cx, solo::exit, landed)
+    }
+}
+
+/// Runs an agent that does this in its worktree, and says whether its commits are to stay as they are.
+async fn agent_does(project: &Project, command: &str, keeps_its_commits: bool) -> Result<CommitId, Failure> {
+    let script = format!(
+        "[[turn]]\noutput_json = '{keeps_its_commits}'\n[[turn.run]]\ncommand = ['sh', '-c', '''\n\
+         export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b\n{command}''']\n"
+    );
+    let agent = Arc::new(ScriptedAgent::new(Script::parse("script", &script).unwrap()));
+    let run = Run::new(Solo { work: LLMNode(Work) }).with_agent_for_others(agent);
+    match run.with_workspaces(Arc::new(project.workspaces())).start(()).await.unwrap().outcome {
+        Outcome::Finished(commit) => Ok(commit),
+        Outcome::Failed(failure) => Err(failure),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// CON-76.
+#[tokio::test]
+async fn commits_of_an_agent_are_folded_in_or_taken_over() {
+    let two =
+        "echo 1 > one; git add .; git commit -qm one; echo 2 > two; git add .; git commit -qm two; echo 3 > three";
+    let project = Project::new();
+    agent_does(&project, two, false).await.unwrap();
+    assert_eq!(project.git(&["log", "--format=%s %an"]), "The agent's work Runtime\nBegin Runtime\n");
+    assert_eq!(project.file("main", "three").as_deref(), Some("3\n"));
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+
+    let project = Project::new();
+    agent_does(&project, two, true).await.unwrap();
+    assert_eq!(project.git(&["log", "--format=%s %an"]), "two Agent\none Agent\nBegin Runtime\n");
+    assert_eq!(project.file("main", "three"), None, "what it has not committed is not there");
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn what_an_agent_leads_astray_fails_its_node_and_is_removed() {
+    for (command, finding, left) in [
+        ("git checkout -q -b mine", "it should be on the branch run/work, and is on the branch mine", &["mine"][..]),
+        ("git checkout -q --detach", "is on a detached HEAD", &[]),
+        ("git commit -q --amend -m mine", "its history was rewritten", &[]),
+        ("echo 'gitdir: /tmp' > .git", "the `.git` in", &[]),
+        ("rm .git; git init -q .", "the `.git` in", &[]),
+        ("rm -rf \"$PWD\"", "there is no worktree at", &[]),
+        ("git worktree lock .; git checkout -q -b mine", "it should be on the branch", &["mine"]),
+    ] {
+        let project = Project::new();
+        let failure = agent_does(&project, command, false).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Workspace, "{command}: {failure}");
+        assert!(failure.to_string().contains(finding), "{command}: {failure}");
+        assert_eq!(project.main().head().unwrap(), project.begin, "{command}");
+        assert_eq!(project.left(), left, "{command}");
+    }
+}
+
+/// A lock that an agent leaves is in the way of the commit, which says so.
+#[tokio::test]
+async fn a_lock_that_an_agent_leaves_is_named() {
+    let project = Project::new();
+    let failure =
+        agent_does(&project, "echo 1 > one; touch $(git rev-parse --git-dir)/index.lock", false).await.unwrap_err();
+    assert!(failure.message.contains("index.lock is locked by another git process"), "{failure}");
+    assert_eq!(project.left(), [""; 0]);
+}

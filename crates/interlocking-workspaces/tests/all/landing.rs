@@ -1,0 +1,137 @@
+//! Landing on a branch that somebody else uses.
+
+use crate::project::{Project, author};
+use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::{BranchName, CommitId, FastForwardError};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A node that commits, has something happen, and lands.
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Job {
+    #[node(entry, input = (), goto(exit), workspace = "work")]
+    work: LogicNode<Work>,
+}
+
+held!(Job);
+
+/// What happens in the user's working tree meanwhile.
+enum Meanwhile {
+    Nothing,
+    /// A git program works there, for so long.
+    Locked(Duration),
+    /// Somebody commits, and the node does what it is told.
+    Moved,
+    /// Somebody changes the file.
+    Changed,
+}
+
+struct Work(Meanwhile, PathBuf);
+impl LogicHandler<job::work> for Work {
+    async fn run(&self, (): (), cx: &mut Cx<'_, job::work>) -> Route<job::work> {
+        let mut worktree = cx.worktree().await?;
+        std::fs::write(worktree.path().join("work.txt"), "done")?;
+        let commit = worktree.commit("Work").await?.ok_or("nothing new")?;
+        let lock = self.1.join(".git/index.lock");
+        match &self.0 {
+            Meanwhile::Nothing => {}
+            Meanwhile::Locked(time) => {
+                std::fs::write(&lock, "")?;
+                let time = *time;
+                tokio::spawn(async move {
+                    tokio::time::sleep(time).await;
+                    std::fs::remove_file(lock)
+                });
+            }
+            Meanwhile::Moved => {
+                std::fs::write(self.1.join("other.txt"), "another's")?;
+                let main = cx.repository()?.main_worktree()?.ok_or("it is bare")?;
+                let other = main.commit_all(&author(), "Other")?.ok_or("nothing new")?;
+                let error = cx.land(commit).await.unwrap_err();
+                let GitWorkspacesError::FastForward(FastForwardError::NotFastForward { from, .. }) = error else {
+                    panic!("{error}")
+                };
+                assert_eq!(from, other);
+                let base = cx.repository()?.commit(commit)?.parents[0];
+                let rebased = cx.worktree().await?.rebase(base, other).await?;
+                let landed = cx.land(rebased).await?;
+                assert_eq!(cx.land(rebased).await?, landed, "once more it does nothing");
+                return goto!(cx, job::exit, landed);
+            }
+            Meanwhile::Changed => std::fs::write(self.1.join("README.md"), "changed")?,
+        }
+        let landed = cx.land(commit).await?;
+        goto!(cx, job::exit, landed)
+    }
+}
+
+async fn job(project: &Project, meanwhile: Meanwhile, patience: Duration) -> Outcome<CommitId> {
+    let workspaces = project.workspaces().with_patience(patience);
+    let run = Run::new(Job { work: LogicNode(Work(meanwhile, project.root())) });
+    run.with_workspaces(Arc::new(workspaces)).start(()).await.unwrap().outcome
+}
+
+#[tokio::test]
+async fn landing_waits_for_a_git_program_and_not_for_ever() {
+    let (project, long) = (Project::new(), Duration::from_secs(60));
+    let outcome = job(&project, Meanwhile::Locked(Duration::from_millis(200)), long).await;
+    assert_eq!(outcome.finished(), Some(project.main().head().unwrap()));
+
+    let project = Project::new();
+    let Outcome::Failed(failure) = job(&project, Meanwhile::Locked(long), Duration::from_millis(150)).await else {
+        panic!("it cannot land")
+    };
+    assert!(
+        failure.message.contains("main could not be advanced in ") && failure.message.contains("index.lock"),
+        "{failure}"
+    );
+    std::fs::remove_file(project.root().join(".git/index.lock")).unwrap();
+    assert_eq!(project.main().head().unwrap(), project.begin);
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/work".to_owned()]));
+}
+
+#[tokio::test]
+async fn what_lands_has_what_others_have_landed() {
+    let project = Project::new();
+    job(&project, Meanwhile::Moved, Duration::ZERO).await.finished().unwrap();
+    assert_eq!(project.git(&["log", "--format=%s"]), "Work\nOther\nBegin\n");
+    assert_eq!(project.left(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_not_committed_in_the_users_working_tree_is_not_touched() {
+    let project = Project::new();
+    let main = project.main();
+    std::fs::write(main.path().join("work.txt"), "the user's").unwrap();
+    let Outcome::Failed(failure) = job(&project, Meanwhile::Nothing, Duration::ZERO).await else {
+        panic!("it cannot land")
+    };
+    assert!(failure.message.contains("main is checked out"), "{failure}");
+    assert_eq!(std::fs::read_to_string(main.path().join("work.txt")).unwrap(), "the user's");
+    assert_eq!((main.head().unwrap(), project.archived()), (project.begin, vec!["run/work".to_owned()]));
+    let project = Project::new();
+    let outcome = job(&project, Meanwhile::Changed, Duration::ZERO).await;
+    assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
+    assert_eq!(std::fs::read_to_string(project.root().join("README.md")).unwrap(), "changed");
+}
+
+/// A branch that is not checked out is advanced all the same; one that is not there is named.
+#[tokio::test]
+async fn it_lands_on_the_branch_that_it_is_told() {
+    let project = Project::new();
+    project.git(&["branch", "release"]);
+    for (target, landed) in [("release", true), ("nowhere", false)] {
+        let workspaces = project.workspaces().with_target(BranchName::new(target).unwrap());
+        let run = Run::new(Job { work: LogicNode(Work(Meanwhile::Nothing, project.root())) });
+        let ended = run.with_workspaces(Arc::new(workspaces)).start(()).await;
+        match ended {
+            Ok(report) => assert!(landed && report.outcome.finished().is_some()),
+            Err(error) => assert!(!landed && error.to_string().contains("there is no branch nowhere"), "{error}"),
+        }
+    }
+    assert_eq!(project.file("release", "work.txt").as_deref(), Some("done"));
+    assert_eq!((project.main().head().unwrap(), project.left()), (project.begin, vec!["release".to_owned()]));
+}
