@@ -36,7 +36,7 @@ CREATE VIEW runs AS SELECT r.name AS run,r.graph,r.origin,l.sequence+1 AS record
 strftime('%Y-%m-%d %H:%M:%f',r.started_ms/1000.0,'unixepoch')AS started,\
 strftime('%Y-%m-%d %H:%M:%f',(r.started_ms+l.at_ms)/1000.0,'unixepoch')AS updated,\
 (SELECT iif(e.entry IN('finished','failed','cancelled'),e.entry,NULL)FROM record e WHERE e.id BETWEEN r.id<<32 AND r.id<<32|4294967295 \
-AND ifnull(e.entry,'outcome')NOT IN('report','once','spent')ORDER BY e.id DESC LIMIT 1)AS ended,\
+AND ifnull(e.entry,'outcome')NOT IN('report','session','once','spent')ORDER BY e.id DESC LIMIT 1)AS ended,\
 (SELECT who FROM lease WHERE lease.run=r.name)AS claimed_by \
 FROM run r JOIN record l ON l.id=(SELECT max(id)FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295);
 CREATE VIEW transitions AS SELECT r.name AS run,t.sequence,\
@@ -48,7 +48,7 @@ COMMIT;
 
 /// The entry of a run `r` that says whether it has ended: its last but for addenda, which may come after its end.
 pub(crate) const STATE: &str = "(SELECT entry FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295 \
-AND ifnull(entry,'outcome') NOT IN('report','once','spent') ORDER BY id DESC LIMIT 1)";
+AND ifnull(entry,'outcome') NOT IN('report','session','once','spent') ORDER BY id DESC LIMIT 1)";
 
 /// The id of a record of the run `run`.
 pub(crate) fn record_id(run: i64, sequence: u64) -> i64 {

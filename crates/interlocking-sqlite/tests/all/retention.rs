@@ -1,6 +1,7 @@
 //! Removing runs, and the payloads that nobody needs any more.
 
 use crate::records::{ended, id, outcome, started, texts};
+use interlocking_agents::SessionId;
 use interlocking_runtime::journal::{By, Entry, Journal, JournalError, Origin, Record};
 use interlocking_sqlite::{Retention, SqliteJournal};
 use rusqlite::Connection;
@@ -98,15 +99,15 @@ async fn pruning_spares_what_is_wanted() {
     assert_eq!(count(place.path(), "object"), 0);
 }
 
-/// What an advisory node reports after the deadline comes after the run's end (HY-257).
+/// What an advisory node reports after the deadline comes after the run's end (HY-257), and so does what it does until then.
 #[tokio::test]
 async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
     let place = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(place.path()).unwrap();
     run(&journal, "late", 2, true).await;
     let by = By { node: "write".to_owned(), visit: 1, attempt: 1 };
-    let entry = Entry::Report {
-        by,
+    let report = Entry::Report {
+        by: by.clone(),
         report: Some("1".into()),
         failure: None,
         memory: None,
@@ -115,13 +116,18 @@ async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
         label: None,
         commits: Vec::new(),
     };
-    journal.append(Record { run: id("late"), sequence: 4, entry }).await.unwrap();
-
-    let runs = journal.runs().await.unwrap();
-    assert_eq!((runs[0].records, runs[0].ended.as_deref()), (5, Some("finished")));
+    let session = Entry::Session { by: by.clone(), agent: "writer".to_owned(), session: SessionId::new("s").unwrap() };
+    let once = Entry::Once { by: by.clone(), name: "mail".to_owned(), value: "1".into() };
+    let spent = Entry::Spent { by, calls: Vec::new() };
     let connection = Connection::open(place.path().join("journal.db")).unwrap();
-    let told: String = connection.query_row("SELECT ended FROM runs", [], |row| row.get(0)).unwrap();
-    assert_eq!(told, "finished");
+    for (sequence, entry) in (4..).zip([session, once, spent, report]) {
+        let what = format!("{entry:?}");
+        journal.append(Record { run: id("late"), sequence, entry }).await.unwrap();
+        let runs = journal.runs().await.unwrap();
+        assert_eq!((runs[0].records, runs[0].ended.as_deref()), (sequence + 1, Some("finished")), "{what}");
+        let told: Option<String> = connection.query_row("SELECT ended FROM runs", [], |row| row.get(0)).unwrap();
+        assert_eq!(told.as_deref(), Some("finished"), "{what}");
+    }
     assert_eq!(journal.prune(Retention::new().keep_last(0)).await.unwrap().runs, [id("late")]);
 }
 
