@@ -71,6 +71,16 @@ pub enum ContextError {
         /// The node whose input was asked for.
         node: String,
     },
+    /// A person is asked in the run's journal, and the run has none.
+    NowhereToAsk {
+        /// The node that asks.
+        node: String,
+    },
+    /// Messages go by the run's journal, and the run has none.
+    NowhereToSend {
+        /// The event node that was to get one.
+        node: String,
+    },
     /// What is stored does not parse as the type that the table gives.
     Unreadable {
         /// What was read.
@@ -101,6 +111,12 @@ impl fmt::Display for ContextError {
             }
             Self::NoJournal { node } => {
                 write!(f, "the last input of `{node}` is not kept: give the run a journal, which keeps every input")
+            }
+            Self::NowhereToAsk { node } => {
+                write!(f, "`{node}` cannot ask a person: give the run a journal, in which it is asked and answered")
+            }
+            Self::NowhereToSend { node } => {
+                write!(f, "`{node}` cannot be sent a message: give the run a journal, by which messages go")
             }
             Self::Unreadable { what, reason } => write!(f, "{what} does not parse: {reason}"),
             Self::NoWorkspace { name, reason } => write!(f, "workspace `{name}` cannot be used: {reason}"),

@@ -56,7 +56,7 @@ where
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let backstage = Backstage::of(cx)?;
         let scribe = backstage.scribe.clone();
-        let scribe = scribe.ok_or_else(|| ContextError::NoJournal { node: cx.node().to_owned() })?;
+        let scribe = scribe.ok_or_else(|| ContextError::NowhereToAsk { node: cx.node().to_owned() })?;
         let execution = cx.execution();
         let by = backstage.by(execution);
         if backstage.history().question(&by).is_none() {

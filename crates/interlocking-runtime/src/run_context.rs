@@ -177,7 +177,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
             return Err(format!("`{}` is a {}, and only event nodes take messages", row.name, row.kind).into());
         }
         if Backstage::of(self)?.scribe.is_none() {
-            return Err(ContextError::NoJournal { node: row.name.clone() }.into());
+            return Err(ContextError::NowhereToSend { node: row.name.clone() }.into());
         }
         let json = serde_json::to_string(message)?;
         self.post(to.clone(), &row.name, json);

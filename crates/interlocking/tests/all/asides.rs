@@ -1,6 +1,6 @@
 //! What nodes beside the graph do beside reporting, who sees it, and how the output is made of it.
 
-use crate::support::{Recording, both_ways, failed, finished, pass, timed};
+use crate::support::{Log, Recording, both_ways, failed, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::budget::Budgets;
 use interlocking::runtime::journal::{Entry, Letter, LetterBody};
@@ -103,6 +103,17 @@ async fn what_an_adviser_does_is_recorded_with_its_report() {
     assert_eq!(report["label"], serde_json::json!({ "type": "ADVICE", "severity": "WARN" }));
     assert_eq!(report["posted"][0]["node"], "told");
     assert_eq!(*told.lock().unwrap(), ["a hint"]);
+}
+
+/// Messages go by the journal.
+#[tokio::test(start_paused = true)]
+async fn an_adviser_can_send_nothing_without_a_journal() {
+    let (told, log) = (Arc::default(), Log::new());
+    finished(counsel(&told).without_journal().with_events(log.sink()).start(true).await.unwrap());
+    let lines = log.lines();
+    let said = "`told` cannot be sent a message: give the run a journal, by which messages go";
+    assert!(lines.contains(said), "{lines}");
+    assert!(told.lock().unwrap().is_empty());
 }
 
 /// An observer sees what an adviser reported, in a run that is taken up again too.

@@ -202,7 +202,8 @@ async fn a_question_needs_a_journal_to_be_kept_in() {
     let run = desk(&Approve::default(), &Arc::default()).without_journal();
     let failure = crate::support::failed(run.start("text".to_owned()).await.unwrap());
     assert_eq!(failure.node, "approve");
-    assert!(failure.message.contains("journal"), "{failure}");
+    let said = "`approve` cannot ask a person: give the run a journal, in which it is asked and answered";
+    assert_eq!(failure.message, said);
 }
 
 held!(Desk, Office);
