@@ -108,14 +108,17 @@ impl Allowance {
     /// A run that begins has used nothing, whatever another of its name has.
     pub(crate) fn account(&self, run: &RunId, begins: bool) -> &Account {
         self.account.get_or_init(|| {
-            let mut all = lock(&self.common.counted);
             if begins {
-                all.remove(run);
+                lock(&self.common.counted).remove(run);
             }
-            let counted = all.entry(run.clone()).or_default().clone();
-            drop(all);
-            Account { common: self.common.clone(), counted }
+            self.account_of(run)
         })
+    }
+
+    /// What is counted of any run that has the same allowance.
+    pub(crate) fn account_of(&self, run: &RunId) -> Account {
+        let counted = lock(&self.common.counted).entry(run.clone()).or_default().clone();
+        Account { common: self.common.clone(), counted }
     }
 
     /// What may be used in all.

@@ -2,10 +2,12 @@
 
 use crate::claims;
 use crate::journal::account::family;
+use crate::journal::fork::kept;
 use crate::journal::killed::killed;
 use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary};
-use interlocking_agents::LedgerEntry;
+use interlocking_agents::{LedgerEntry, Usage};
 use interlocking_core::run_id::RunId;
+use std::pin::Pin;
 
 /// The calls of one run, by its records.
 pub(crate) struct PastCalls {
@@ -44,6 +46,32 @@ pub(crate) async fn past(
         past.push(PastCalls { run: run.clone(), parent, calls });
     }
     Ok(past)
+}
+
+/// What `run`, which has these records, has used up without its children, by the run that did: of a fork, what it has taken over
+/// is the other's, as long as that is recorded.
+pub(crate) fn shares<'a>(
+    journal: &'a dyn Journal,
+    run: &'a RunId,
+    records: &'a [Record],
+    is_executed: bool,
+) -> Pin<Box<dyn Future<Output = Result<Vec<(RunId, Usage)>, JournalError>> + Send + 'a>> {
+    Box::pin(async move {
+        let (mut shares, mut taken_over) = (Vec::new(), 0);
+        if let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
+            records.first().map(|record| &record.entry)
+        {
+            let mut known = journal.load(of).await?;
+            known.truncate(usize::try_from(*count).unwrap_or(usize::MAX));
+            let known: Vec<Record> = kept(known).collect();
+            taken_over = known.len().min(records.len());
+            // Nobody executes what was taken over.
+            shares = self::shares(journal, of, &known[..taken_over], false).await?;
+        }
+        let own = calls(&records[taken_over..], is_executed);
+        shares.push((run.clone(), own.iter().map(|call| call.usage).sum()));
+        Ok(shares)
+    })
 }
 
 /// The calls that records tell of, those of turns that were killed last.

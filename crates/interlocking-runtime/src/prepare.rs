@@ -6,7 +6,7 @@ use crate::driver::{Begun, Driver, Recorded, Shared, Standing};
 use crate::isolation::unkept;
 use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
 use crate::outcome::Report;
-use crate::past::past;
+use crate::past::{past, shares};
 use crate::resume;
 use crate::run::StartError;
 use crate::scribe::Scribe;
@@ -14,7 +14,7 @@ use crate::services::{Backstage, Kept, RunServices, memories, read};
 use crate::settings::Settings;
 use crate::tree::Membership;
 use crate::workspaces::{RunScope, Workspaces};
-use interlocking_agents::program;
+use interlocking_agents::{Usage, program};
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
 use interlocking_core::graph::Graph;
@@ -102,8 +102,12 @@ pub(crate) async fn prepare<G: Graph>(
     if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal) {
         let past = past(&**journal, &run, &records, claim.is_none(), G::net().features().maps).await?;
         if settings.allowance().budgets().counts_calls() {
-            let used = past.iter().flat_map(|run| &run.calls).map(|call| call.usage).sum();
-            settings.allowance().account(&run, false).book(&used);
+            let allowance = settings.allowance();
+            let below = past.iter().skip(1).flat_map(|run| &run.calls).map(|call| call.usage).sum::<Usage>();
+            for (of, used) in shares(&**journal, &run, &records, claim.is_none()).await? {
+                let account = if of == run { allowance.account(&run, false) } else { &allowance.account_of(&of) };
+                account.book(&if of == run { used + below } else { used });
+            }
         }
         settings.tree().had_spent(past);
     }

@@ -163,9 +163,8 @@ fn position(run: &RunId, records: &[Record], point: &ForkPoint) -> Result<u64, F
     }
 }
 
-/// The entries as those of another run.
-fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
-    let count = records.len() as u64;
+/// What a fork takes over of these records.
+pub(crate) fn kept(records: Vec<Record>) -> impl Iterator<Item = Record> {
     let ended: HashSet<By> = records
         .iter()
         .filter_map(|record| match &record.entry {
@@ -174,15 +173,18 @@ fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
             _ => None,
         })
         .collect();
-    let of = of.clone();
-    let kept = records.into_iter().map(|record| record.entry);
-    let kept = kept.filter(move |entry| match entry {
+    records.into_iter().filter(move |record| match &record.entry {
         Entry::Session { by, .. } => ended.contains(by),
         // That it failed and was retried is the other's affair.
         Entry::Ended { .. } | Entry::Retried { .. } => false,
         _ => true,
-    });
-    kept.map(move |mut entry| {
+    })
+}
+
+/// The entries as those of another run.
+fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
+    let (of, count) = (of.clone(), records.len() as u64);
+    kept(records).map(move |Record { mut entry, .. }| {
         match &mut entry {
             Entry::Started { origin, .. } => *origin = Some(Origin::Fork { of: of.clone(), records: count }),
             // Letters are numbered a run: the new one's first is its own.

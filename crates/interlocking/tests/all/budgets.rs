@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Sessions, Turn, TurnContext, Usage};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
+use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::{Allowance, Backoff, Budgets, Cancel, MemoryJournal, StartError, UsedUp};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -404,6 +405,59 @@ async fn what_was_used_before_counts_once() {
     suspended(async |cancel| run().with_cancel(cancel).resume().await.unwrap()).await;
     let report = run().with_allowance(shared).resume().await.unwrap();
     assert_eq!(used_up(&report), UsedUp::Calls { limit: 5, used: 5 });
+}
+
+/// A run of the same name in another journal is another run, whatever that one has used.
+#[tokio::test(start_paused = true)]
+async fn runs_of_one_name_are_counted_apart() {
+    let agent = Recording::new(WILLING);
+    let run = |journal: &Arc<MemoryJournal>| {
+        timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone())
+    };
+    let shared = Allowance::new(Budgets::unlimited().with_calls(7), Backoff::default());
+    let [one, other] = [(); 2].map(|()| Arc::new(MemoryJournal::new()));
+    finished(run(&one).with_allowance(shared.clone()).start((0, 2)).await.unwrap());
+    suspended(async |cancel| {
+        run(&other).with_allowance(shared.clone()).with_cancel(cancel).start((0, 4)).await.unwrap()
+    })
+    .await;
+    suspended(async |cancel| run(&other).with_cancel(cancel).resume().await.unwrap()).await;
+    let report = run(&other).with_allowance(shared).resume().await.unwrap();
+    assert_eq!(used_up(&report), UsedUp::Calls { limit: 7, used: 7 }, "two of the one, and four of the other before");
+}
+
+/// What a fork has taken over was made once, whoever of the two is resumed first; and so is what a fork of a fork has.
+#[tokio::test(start_paused = true)]
+async fn what_a_fork_has_taken_over_counts_once() {
+    for (within, order) in [false, true].into_iter().flat_map(|within| {
+        [["run", "fork", "again"], ["again", "fork", "run"], ["fork", "run", "again"]].map(|order| (within, order))
+    }) {
+        let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
+        let run = |name: &str| {
+            let id: RunId = name.parse().unwrap();
+            timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone()).with_id(id)
+        };
+        let forked = async |of: &str, outcomes: usize, new: &str| {
+            let of: RunId = of.parse().unwrap();
+            let records = journal.records(&of).into_iter();
+            let mut points = records.filter(|it| matches!(it.entry, Entry::Outcome(_))).map(|it| it.sequence + 1);
+            let point = ForkPoint::Records(points.nth(outcomes - 1).unwrap());
+            fork(&*journal, &of, &point, &new.parse().unwrap()).await.unwrap();
+        };
+        let shared = Allowance::new(Budgets::unlimited().with_calls(6), Backoff::default());
+        let first = |run: Run<Caller>| if within { run.with_allowance(shared.clone()) } else { run };
+        finished(first(run("run")).start((0, 3)).await.unwrap());
+        forked("run", 1, "fork").await;
+        finished(first(run("fork")).resume().await.unwrap());
+        // It has a call of each, and makes one itself.
+        forked("fork", 2, "again").await;
+        for name in order {
+            let report = run(name).with_allowance(shared.clone()).resume().await.unwrap();
+            assert_eq!(report.outcome, Outcome::Finished(3), "{name} of {order:?}, within: {within}");
+        }
+        let one_more = run("one-more").with_allowance(shared).start((0, 1)).await.unwrap();
+        assert_eq!(used_up(&one_more), UsedUp::Calls { limit: 6, used: 6 }, "{order:?}, within: {within}");
+    }
 }
 
 /// Whoever shares an allowance has no budgets of its own.
