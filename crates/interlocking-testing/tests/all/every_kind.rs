@@ -3,6 +3,7 @@
 use askama::Template;
 use expect_test::expect;
 use interlocking::prelude::*;
+use interlocking::table::NodeKind;
 use interlocking::testing::{Ending, Enumerator, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -259,6 +260,30 @@ fn enumerator() -> Enumerator<Journal> {
         };
         Trial::new(Run::new(graph), task(&["Signals"])).or(task(&[]))
     })
+}
+
+/// Each kind of node is a type of a field, a run's entry is an attribute and its exit a target. (HY-57)
+#[test]
+fn a_struct_has_nodes_of_every_kind() {
+    let table = Journal::net().table();
+    let kinds: Vec<_> = table.nodes.iter().map(|row| (&*row.name, row.kind)).collect();
+    let expected = [
+        ("open", NodeKind::Fork),
+        ("write", NodeKind::Llm),
+        ("chapters", NodeKind::Map),
+        ("gate", NodeKind::Join),
+        ("approve", NodeKind::Human),
+        ("wire", NodeKind::Event),
+        ("layout", NodeKind::Logic),
+        ("spell", NodeKind::Advisory),
+        ("witness", NodeKind::Observer),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(table.entry().map(|row| &*row.name), Some("open"));
+    assert!(table.node("layout").is_some_and(|row| row.goto.iter().any(|goto| goto.to.is_exit())));
+    // What waits for children and keeps their result for later rounds is a join, too.
+    let gate = table.node("gate").unwrap();
+    assert_eq!(gate.slots.iter().map(|slot| slot.latched).collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]
