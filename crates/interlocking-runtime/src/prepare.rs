@@ -238,7 +238,7 @@ async fn fresh<G: Graph>(
     let settings = &services.backstage.settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
     let table = Box::new(net.table().clone());
-    scribe.write(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+    scribe.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
     let mut arrived = vec![None; net.places().len()];
     arrived[usize::from(net.entry())] = Some(encoded);
     Ok((standing(entry, arrived), services, Some(scribe)))

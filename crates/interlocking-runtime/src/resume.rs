@@ -71,7 +71,7 @@ pub(crate) async fn taken_up<G: Graph>(
     if let Some(retried) = retried {
         scribe.write(retried).await?;
     }
-    scribe.write(Entry::Resumed { table }).await?;
+    scribe.begin(Entry::Resumed { table }).await?;
     Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
 }
 

@@ -41,6 +41,14 @@ impl Scribe {
         Leaving::new(&self.journal, &self.run)
     }
 
+    /// Appends what an executor writes of its run first. No run of a tree begins once a journal of it has failed.
+    pub(crate) async fn begin(&self, entry: Entry) -> Result<(), JournalError> {
+        match self.tree.journal_error() {
+            Some(error) => Err(error),
+            None => self.write(entry).await,
+        }
+    }
+
     /// Appends an entry. Whoever drops this future must write no more.
     pub(crate) async fn write(&self, entry: Entry) -> Result<(), JournalError> {
         let mut next = self.next.lock().await;

@@ -53,6 +53,8 @@ impl Counts {
         self.add("children", followed.runs.len().saturating_sub(1));
         self.add("waits", history.waits as usize);
         self.add("executors", history.world.executor() as usize);
+        let kept_after = |line: &&Logged| matches!(line.what, What::KeptAfterRefusal { .. });
+        self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());
         self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
         self.add("log lines", followed.account.log.len());
         history.cuts.iter().for_each(|cut| self.add(cut_off(*cut), 1));
@@ -135,6 +137,7 @@ fn cut_off(cut: Cut) -> &'static str {
         Cut::Calls(_) => "calls used up",
         Cut::Patience(_) => "patience used up",
         Cut::Journal(Fault::Refuses) => "journal refuses",
+        Cut::Journal(Fault::RefusesAWhile(_)) => "journal refuses for a while",
         Cut::Journal(Fault::EndsBefore) => "ends before a record",
         Cut::Journal(Fault::EndsAfter) => "ends after a record",
     }

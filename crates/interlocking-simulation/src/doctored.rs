@@ -24,7 +24,7 @@ const SEEDS: u64 = 40;
 type Change = fn(&mut Account<'_>) -> Option<()>;
 
 /// Each change, and how many of the seeds it must apply to at least.
-const CHANGES: [(&str, usize, Change); 25] = [
+const CHANGES: [(&str, usize, Change); 26] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
         root(account)?.remove(nth);
@@ -98,7 +98,7 @@ const CHANGES: [(&str, usize, Change); 25] = [
         account.log[..=call].rotate_right(1);
         Some(())
     }),
-    ("a session that was cut off is not gone on with", 5, |account| {
+    ("a session that was cut off is not gone on with", 2, |account| {
         let asks = |line: &Logged| matches!(&line.what, What::Asks { session: SessionOp::StartFresh(_), .. });
         let asked: Vec<usize> = (0..account.log.len()).filter(|nth| asks(&account.log[*nth])).collect();
         let gone_on = asked.into_iter().find_map(|nth| {
@@ -187,6 +187,14 @@ const CHANGES: [(&str, usize, Change); 25] = [
         let again = Record { entry: Entry::Outcome(done), ..records[retried].clone() };
         records.insert(retried + 2, again);
         renumber(account)
+    }),
+    ("an outcome is recorded though the journal has refused a record", 3, |account| {
+        let (nth, _) = first(account, |_| true)?;
+        let (run, sequence) = (account.ended.history.root.clone(), nth as u64);
+        let refused = account.log.iter().position(|line| matches!(line.what, What::Refused { .. }))?;
+        let kept = Logged { what: What::KeptAfterRefusal { run, sequence }, ..account.log[refused].clone() };
+        account.log.insert(refused + 1, kept);
+        Some(())
     }),
     ("a handler that is done begins again with a retry", 3, |account| {
         let retried = retried(account)? as u64;

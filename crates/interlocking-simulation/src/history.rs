@@ -8,7 +8,7 @@ use crate::graph::{Output, Simulated};
 use crate::journal::{Fault, Harsh};
 use crate::numbers::mix;
 use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
-use crate::world::{What, World};
+use crate::world::{Logged, What, World};
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
@@ -102,10 +102,15 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
             history.allowed.insert(history.world.executor() + 1, made + more);
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
-        let noted = history.note(&plan, came)?;
+        let report = history.note(&plan, came)?;
         // Once it is noted how this one was cut off: what a process has left hanging that ended is gone with it.
-        is_same_process = history.cuts.last() == Some(&Cut::Dropped);
-        if let Some(report) = noted {
+        is_same_process = match history.cuts.last() {
+            Some(Cut::Dropped) => true,
+            // Whoever had no room for a moment may go on, or come back.
+            Some(Cut::Journal(Fault::RefusesAWhile(_))) => dice.percent(50),
+            _ => false,
+        };
+        if let Some(report) = report {
             if history.wants_retry(&report.outcome) {
                 // By whoever had run it, or by somebody else.
                 is_same_process = mix(&[world.seed, 0x5a3e, history.retries.into()]).is_multiple_of(2);
@@ -157,8 +162,11 @@ impl History {
 
     /// Notes what an executor came to; the report, if that is the run's end.
     fn note(&mut self, plan: &Plan, came: Came) -> Result<Option<Report<Output>>, String> {
-        let refuses = plan.cut == Some(Cut::Journal(Fault::Refuses));
+        let refuses = matches!(plan.cut, Some(Cut::Journal(Fault::Refuses | Fault::RefusesAWhile(_))));
         match came {
+            Came::To(report) if self.was_refused() && !matches!(report.outcome, Outcome::JournalFailed(_)) => {
+                return Err(format!("its journal has refused a record, and it comes to {:?}", report.outcome));
+            }
             Came::Nowhere => self.cuts.extend(plan.cut),
             Came::NotStarted(StartError::Entry(_)) if refuses => self.cuts.extend(plan.cut),
             Came::NotStarted(error) => {
@@ -194,6 +202,22 @@ impl History {
             },
         }
         Ok(None)
+    }
+
+    /// Whether the present executor was refused a record of the tree before the run had ended: then it is not to say that anything
+    /// came of the run.
+    fn was_refused(&self) -> bool {
+        let executor = self.world.executor();
+        let log = self.world.logged();
+        let refused = log.iter().position(|it| it.executor == executor && matches!(it.what, What::Refused { .. }));
+        let records = self.journal.kept.records(&self.root);
+        let end = records.iter().rfind(|it| it.entry.ending().is_some()).filter(|_| ending(&records).is_some());
+        let end = end.map(|record| record.sequence);
+        let had_ended = |refused: usize| {
+            let end_is_kept = |it: &Logged| matches!(&it.what, What::Kept { run, sequence } if *run == self.root && Some(*sequence) == end);
+            log[..refused].iter().any(end_is_kept)
+        };
+        refused.is_some_and(|refused| !had_ended(refused))
     }
 
     fn has_ended(&self) -> bool {

@@ -20,6 +20,8 @@ use tokio::task::AbortHandle;
 pub(crate) enum Fault {
     /// It refuses the record, and all that come later.
     Refuses,
+    /// It refuses so many records, and takes those that come later, as a disk does that is full for a moment.
+    RefusesAWhile(u32),
     /// The process ends before the record is written.
     EndsBefore,
     /// The process ends when the record is written, before anybody is told.
@@ -47,6 +49,8 @@ struct State {
     /// How many records it takes until it breaks, and how.
     fault: Option<(u64, Fault)>,
     refuses: bool,
+    /// How many records it has refused since it was as it should be.
+    refused: u32,
     /// Questions without an answer.
     open: BTreeMap<(RunId, By), ()>,
     tasks: Vec<AbortHandle>,
@@ -70,7 +74,7 @@ impl Harsh {
     /// Is as it should be until it has taken so many more records.
     pub(crate) fn set_fault(&self, fault: Option<(u64, Fault)>) {
         let mut state = self.lock();
-        (state.fault, state.refuses) = (fault, false);
+        (state.fault, state.refuses, state.refused) = (fault, false, 0);
     }
 
     /// Lets people answer whatever is open. Must be called inside a runtime.
@@ -135,7 +139,11 @@ impl Harsh {
             return None;
         }
         let fault = *fault;
-        state.refuses = true;
+        match fault {
+            Fault::RefusesAWhile(many) if state.refused >= many => return None,
+            Fault::RefusesAWhile(_) => state.refused += 1,
+            _ => state.refuses = true,
+        }
         Some(fault)
     }
 
@@ -191,13 +199,17 @@ impl Journal for Harsh {
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         let (run, sequence) = (record.run.clone(), record.sequence);
+        let has_refused = self.lock().refused > 0;
         if self.slow > 0 {
             let delay = mix(&[self.world.seed, mix_text(run.as_str()), sequence]) % (self.slow + 1);
             tokio::time::sleep(Duration::from_millis(delay)).await;
         }
         match self.fate() {
             None => {}
-            Some(Fault::Refuses) => return Err(JournalError::Storage { reason: "it was to refuse".to_owned() }),
+            Some(Fault::Refuses | Fault::RefusesAWhile(_)) => {
+                self.world.log(What::Refused { run, sequence });
+                return Err(JournalError::Storage { reason: "it was to refuse".to_owned() });
+            }
             Some(fault) => {
                 if fault == Fault::EndsAfter {
                     // Where it is out of order, for it is of an executor that was dropped, nothing is written.
@@ -209,6 +221,9 @@ impl Journal for Harsh {
             }
         }
         self.keep(record).await?;
+        if has_refused {
+            self.world.log(What::KeptAfterRefusal { run: run.clone(), sequence });
+        }
         self.world.log(What::Acknowledged { run, sequence });
         Ok(())
     }

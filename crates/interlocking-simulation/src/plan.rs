@@ -116,6 +116,8 @@ impl Plan {
             Cut::Ends,
             Cut::Dropped,
             Cut::Journal(Fault::Refuses),
+            Cut::Journal(Fault::RefusesAWhile(1 + dice.below(3) as u32)),
+            Cut::Journal(Fault::RefusesAWhile(1)),
             Cut::Journal(Fault::EndsBefore),
             Cut::Journal(Fault::EndsAfter),
             Cut::Suspended,

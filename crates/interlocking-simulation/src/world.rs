@@ -81,6 +81,10 @@ pub(crate) enum What {
     Cancelled { run: RunId, by: By },
     /// The failure of who works beside the graph is recorded.
     Reported { run: RunId, by: By },
+    /// The journal refuses a record, for a while or for good.
+    Refused { run: RunId, sequence: u64 },
+    /// A record is in the journal that was written when it had refused another one of the same executor.
+    KeptAfterRefusal { run: RunId, sequence: u64 },
     /// The journal has acknowledged a record.
     Acknowledged { run: RunId, sequence: u64 },
     /// The executor says that it has started a node.
@@ -225,6 +229,10 @@ impl fmt::Debug for Logged {
             What::Cancelled { run, by } => write!(f, "{run}: {by} is stopped"),
             What::Reported { run, by } => write!(f, "{run}: {by} has failed beside the graph"),
             What::Kept { run, sequence } => write!(f, "{run}: record {sequence} is kept"),
+            What::Refused { run, sequence } => write!(f, "{run}: record {sequence} is refused"),
+            What::KeptAfterRefusal { run, sequence } => {
+                write!(f, "{run}: record {sequence} was written though another was refused")
+            }
             What::Acknowledged { run, sequence } => write!(f, "{run}: record {sequence} is acknowledged"),
             What::Started { run, by } => write!(f, "{run}: {by} is started"),
             What::Event { run, text } => write!(f, "{run}: {text}"),

@@ -17,7 +17,7 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 53] = [
+const HAPPENED: [(&str, usize); 54] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("compared", 300),
@@ -43,7 +43,8 @@ const HAPPENED: [(&str, usize); 53] = [
     ("process ends", 100),
     ("future dropped", 50),
     ("suspended", 50),
-    ("journal refuses", 50),
+    ("journal refuses", 40),
+    ("journal refuses for a while", 80),
     ("ends before a record", 50),
     ("ends after a record", 50),
     ("finished", 1_000),

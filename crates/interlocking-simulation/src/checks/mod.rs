@@ -4,6 +4,7 @@
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
 //! - `children`: maps are given what their children came to.
 //! - `retries`: who is retried with a run that had failed.
+//! - `refusals`: a tree stops as a whole when its journal refuses a record, and does not go on though it takes the next.
 //! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
 //! - `ways`: recorded or not, heard or not, it does the same.
 //! - `comparison`: cut off again and again, a run comes to what it comes to undisturbed.
@@ -18,6 +19,7 @@ mod turn;
 mod bills;
 mod ways;
 mod retries;
+mod refusals;
 
 pub(crate) use bills::killed;
 pub(crate) use comparison::{Compared, compare};
@@ -82,6 +84,7 @@ impl<'e> Account<'e> {
         followed.ends()?;
         followed.children()?;
         followed.retries()?;
+        followed.refusals()?;
         followed.starts()?;
         followed.effects()?;
         followed.messages()?;

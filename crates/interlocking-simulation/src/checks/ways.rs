@@ -139,6 +139,8 @@ fn line(Logged { at, what, .. }: Logged) -> Option<String> {
         | What::Failed { .. }
         | What::Cancelled { .. }
         | What::Reported { .. }
+        | What::Refused { .. }
+        | What::KeptAfterRefusal { .. }
         | What::Acknowledged { .. }
         | What::Started { .. }
         | What::Event { .. }

@@ -262,6 +262,21 @@ async fn nothing_is_recorded_of_a_run_after_its_journal_has_failed() {
     }
 }
 
+/// Once the journal has refused a record of one child, no other child begins, though there would be room for it.
+#[tokio::test(start_paused = true)]
+async fn no_child_begins_when_the_journal_has_failed_its_sibling() {
+    let shop = Shop::default();
+    let refuses = Mutex::new(true);
+    let journal = Arc::<Faltering>::default()
+        .has_no_room(move |record| record.run != root() && std::mem::take(&mut *refuses.lock().unwrap()));
+    let report = whole(&shop, &journal).start(vec![1, 2, 3]).await.unwrap();
+    assert_eq!(report.outcome.name(), "journal_failed", "{:?}", report.outcome);
+    let runs: Vec<RunId> = journal.runs().await.unwrap().into_iter().map(|summary| summary.run).collect();
+    assert_eq!(runs, [root()]);
+    assert_eq!(finished(whole(&shop, &journal).resume().await.unwrap()), ["1", "2", "3"]);
+    assert_eq!(shop.done(), ALL);
+}
+
 /// A child that cannot be read back, or whose records no longer parse, has not failed.
 #[tokio::test(start_paused = true)]
 async fn a_child_that_cannot_be_read_back_is_no_result() {
