@@ -175,6 +175,7 @@ async fn measure(place: &Path, slower: u32, clock: &Clock) -> Result<Measured, B
         past: None,
         repository,
         main: "main".into(),
+        land_on: None,
         run: "r1".parse()?,
         directory: place.join("worktrees"),
         target_directory: target,

@@ -5,7 +5,7 @@ use crate::types::{HybridMemory, NodeObservation, StackSpec};
 use crate::witness::recalled;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::account::account;
-use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, Payload};
+use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, Payload, ending};
 use interlocking::worktree::{CommitId, ObjectIdError};
 
 /// What whoever takes a run up must know of it.
@@ -17,6 +17,14 @@ pub struct Past {
     pub spec: StackSpec,
     /// What its nodes did.
     pub observations: Vec<NodeObservation>,
+    /// Whether it goes on: one that is over only tells again how it ended, unless it [is retried](Self::retried).
+    pub goes_on: bool,
+    /// The commit that its skeleton is at, if it has come to that.
+    pub skeleton: Option<CommitId>,
+    /// Whether both sides are merged.
+    pub is_merged: bool,
+    /// Whether it has places that another process has made; otherwise they [are made](Self::without_places).
+    pub has_places: bool,
 }
 
 /// Why a run's past cannot be told.
@@ -49,7 +57,7 @@ pub enum PastError {
         /// The parser's words.
         reason: serde_json::Error,
     },
-    /// Where `main` was is no commit.
+    /// Where `main` was, or the skeleton is, is no commit.
     #[error(transparent)]
     Base(#[from] ObjectIdError),
 }
@@ -62,14 +70,43 @@ impl Past {
     /// [`PastError`]; nothing is changed.
     pub async fn read(journal: &dyn Journal, run: &RunId) -> Result<Self, PastError> {
         let missing = |what| PastError::Missing { run: run.clone(), what };
-        let first = journal.load(run).await?.into_iter().next().map(|record| record.entry);
+        let records = journal.load(run).await?;
+        let goes_on = ending(&records).is_none();
+        let (mut skeleton, mut is_merged) = (None, false);
+        for record in &records {
+            let Entry::Outcome(outcome) = &record.entry else { continue };
+            for commit in &outcome.commits {
+                match Place::named(&commit.workspace) {
+                    Some(Place::Skeleton) => skeleton = Some(commit.id.parse()?),
+                    Some(Place::Merge) => is_merged = true,
+                    _ => {}
+                }
+            }
+        }
+        let first = records.into_iter().next().map(|record| record.entry);
         let Some(Entry::Started { input, workspaces, .. }) = first else { return Err(missing("how it began")) };
-        let skeleton = workspaces.into_iter().find(|commit| commit.workspace == Place::Skeleton.name());
-        let base = skeleton.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
+        let at_first = workspaces.into_iter().find(|commit| commit.workspace == Place::Skeleton.name());
+        let base = at_first.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
         let text = text(journal, run, input).await?.ok_or_else(|| missing("what it is to build"))?;
         let spec = serde_json::from_str(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
         let observations = recalled(&account(journal, run).await?);
-        Ok(Self { base, spec, observations })
+        Ok(Self { base, spec, observations, goes_on, skeleton, is_merged, has_places: true })
+    }
+
+    /// The same of a run that has failed and is [retried](interlocking::runtime::Run::retry): it goes on at the node that failed.
+    #[must_use]
+    pub fn retried(mut self) -> Self {
+        self.goes_on = true;
+        self
+    }
+
+    /// The same of a run that has no places here, because they were taken away when it was over, or because it is a
+    /// [fork](interlocking::runtime::journal::fork) that nobody has taken up yet. They are made at the commits that its journal tells of,
+    /// under names that nothing else may have.
+    #[must_use]
+    pub fn without_places(mut self) -> Self {
+        self.has_places = false;
+        self
     }
 }
 

@@ -64,6 +64,7 @@ impl Whereabouts {
             past,
             repository: self.repository.clone(),
             main: self.branch.clone(),
+            land_on: None,
             run: start.run.clone(),
             directory: self.worktrees(),
             target_directory: self.target_directory.clone(),

@@ -3,7 +3,7 @@
 use crate::graph::Hybrid;
 use crate::handlers::result_of;
 use crate::past::{Past, PastError, last_memory};
-use crate::places::{Place, PlaceError, Places};
+use crate::places::{Ground, Known, Place, PlaceError, Places};
 use crate::source::UnreadableMarker;
 use crate::spec::Task;
 use crate::toolchain::{Unconfined, Workshop, share_dependencies};
@@ -26,12 +26,14 @@ use std::sync::Arc;
 pub struct Settings {
     /// The task and its toolchain.
     pub task: Task,
-    /// What a run has done that is taken up again; none of a new one.
+    /// What a run has done that is taken up again, that has failed and is to be retried, or whose history a fork has; none of a new one.
     pub past: Option<Past>,
     /// The user's repository.
     pub repository: PathBuf,
     /// The branch to start from and to advance.
     pub main: String,
+    /// The branch to advance in place of that one. It has to be where the run began, or is made.
+    pub land_on: Option<String>,
     /// The run's name.
     pub run: RunId,
     /// Where worktrees are made: outside the repository.
@@ -74,7 +76,7 @@ pub enum SetUpError {
     /// The branch's name is none.
     #[error(transparent)]
     Branch(#[from] NameError),
-    /// The branch cannot be started from.
+    /// The branch cannot be started from, or cannot be landed on, or the run's name is taken.
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// A configured stub marker is no Rust expression.
@@ -118,7 +120,8 @@ pub enum NotConcludedYet {
     Past(#[from] PastError),
 }
 
-/// A run that was set up, and what is to be done at its end.
+/// A run that was set up, and what is to be done at its end. One that does not start after all is to be
+/// [given up](Self::give_up).
 pub struct UnderWay {
     task: Task,
     main: BranchName,
@@ -154,6 +157,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         past,
         repository,
         main,
+        land_on,
         run,
         directory,
         target_directory,
@@ -169,16 +173,22 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         let shared = share_dependencies(directory);
         shared.map_err(|reason| SetUpError::Directory { path: directory.to_owned(), reason })
     };
-    let repository = Repository::open(repository)?;
-    let author = author()?;
-    let main = BranchName::new(main)?;
-    let places = match &past {
-        Some(past) => Places::taken_up(past.base, repository, main.clone(), run.clone(), directory, author, keep),
-        None => {
-            share(&directory)?;
-            Places::new(repository, main.clone(), run.clone(), directory, author, keep)?
-        }
+    let ground = Ground {
+        repository: Repository::open(repository)?,
+        main: BranchName::new(main)?,
+        land_on: land_on.map(BranchName::new).transpose()?,
+        run: run.clone(),
+        directory: directory.clone(),
+        author: author()?,
+        keep,
     };
+    let places = match &past {
+        Some(past) => past.places(ground)?,
+        None => Places::new(ground)?,
+    };
+    if past.as_ref().is_none_or(|past| !past.has_places) {
+        share(&directory)?;
+    }
     // Also of a run that is taken up: what lies above the checkouts is ours, whoever has written to it since.
     share(&checkouts)?;
     let workshop = if accept_weaker_isolation {
@@ -198,7 +208,23 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         .with_roles(roles)
         .with_workspaces(Arc::new(places.clone()))
         .with_events(Arc::new(watched));
+    let main = places.landing().clone();
     Ok((run, UnderWay { task, main, places, witness, started }))
+}
+
+impl Past {
+    /// The places of the run. What it is to land on is looked at before any agent is asked for anything.
+    fn places(&self, ground: Ground) -> Result<Places, PlaceError> {
+        let places =
+            Places::taken_up(ground, Known { base: self.base, skeleton: self.skeleton, is_merged: self.is_merged });
+        if !self.has_places {
+            places.refuse_taken()?;
+        }
+        if self.goes_on {
+            places.refuse_moved()?;
+        }
+        Ok(places)
+    }
 }
 
 /// Takes away what a run has made that is cancelled, and that nobody executes any more. Its commits stay in the archive. Gives what
@@ -214,8 +240,10 @@ pub async fn take_away(
     run: RunId,
     directory: PathBuf,
 ) -> Result<Option<PlaceError>, SetUpError> {
-    let (repository, main) = (Repository::open(repository)?, BranchName::new(main)?);
-    let places = Places::taken_up(past.base, repository, main, run, directory, author()?, false);
+    let (repository, main, author) = (Repository::open(repository)?, BranchName::new(main)?, author()?);
+    let ground = Ground { repository, main, land_on: None, run, directory, author, keep: false };
+    let places =
+        Places::taken_up(ground, Known { base: past.base, skeleton: past.skeleton, is_merged: past.is_merged });
     Ok(places.close(true).await.err())
 }
 
@@ -224,6 +252,12 @@ fn author() -> Result<Signature, SignatureError> {
 }
 
 impl UnderWay {
+    /// Takes away the places that were made for a run which then could not be taken up: of a [`Past`] without places. What they stood at
+    /// is kept as before. Gives what could not be removed, and why.
+    pub async fn give_up(self) -> Option<PlaceError> {
+        self.places.give_up().await.err()
+    }
+
     /// Ends the run: advances `main`, if it succeeded, and removes the worktrees. One that has stopped before its end stays
     /// as it is, to be taken up. `journal` is the one that it was given.
     ///

@@ -10,8 +10,8 @@ use crate::prompts::{ImplTpl, TestsTpl};
 use crate::source::Side;
 use crate::toolchain::{BuildOutcome, TestRun};
 use crate::types::{
-    BlindResults, Check, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx, TestsAgentOutput,
-    TestsResult, TestsTemplateCtx,
+    BlindResults, Check, Conversation, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx,
+    TestsAgentOutput, TestsResult, TestsTemplateCtx,
 };
 use crate::verdicts::{RedCheck, hardening_hints, impl_context, red_check, tests_context, verify_claims};
 use crate::workbench::{WorkError, Workbench};
@@ -52,7 +52,7 @@ impl LLMHandler<hybrid::tests> for Tests {
     }
 
     async fn before<'a>(&'a self, context: &'a TestsTemplateCtx, cx: &mut Cx<'_, hybrid::tests>) -> Ask<TestsTpl<'a>> {
-        let session = match cx.memory().tests_session {
+        let session = match cx.memory().tests_session.and_then(|had| had.of(cx.run_id())) {
             Some(session) => SessionOp::ContinueFrom(session),
             None => SessionOp::StartFresh(Slug::new("tests")?),
         };
@@ -110,8 +110,8 @@ impl LLMHandler<hybrid::tests> for Tests {
         let committed = self.0.places.commit_examined(Place::Tests, since, examined, message.to_string()).await?;
         let commit_hash = committed.unwrap_or(since);
         cx.committed(Place::Tests.name(), commit_hash.to_string());
-        let session = reply.session.clone();
-        cx.update_memory(move |memory| memory.tests_session = Some(session.clone()));
+        let had = Conversation { run: cx.run_id().clone(), session: reply.session.clone() };
+        cx.update_memory(move |memory| memory.tests_session = Some(had.clone()));
         let (session_id, cost) = (reply.session, reply.usage.cost);
         goto!(cx, hybrid::blind, TestsResult { output, worktree, commit_hash, session_id, cost, failure_proof })
     }

@@ -8,8 +8,8 @@ use crate::places::{FreshCheckout, Place, PlaceError};
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
 use crate::source::{ContractMismatch, Side, check_claimed_functions, check_stubs};
 use crate::types::{
-    Check, HybridFailure, HybridMemory, PriorTypeFix, SkeletonState, StackSpec, TypeAdversaryOutput, TypeHolesFound,
-    TypesAgentOutput, TypesResult,
+    Check, Conversation, HybridFailure, HybridMemory, PriorTypeFix, SkeletonState, StackSpec, TypeAdversaryOutput,
+    TypeHolesFound, TypesAgentOutput, TypesResult,
 };
 use crate::verdicts::type_adversary_result;
 use crate::workbench::{WorkError, Workbench};
@@ -67,9 +67,12 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
         found: &'a TypeHolesFound,
         cx: &mut Cx<'_, hybrid::types_fix>,
     ) -> Ask<TypesFixTpl<'a>> {
-        let session = cx.memory().types_session.ok_or(WorkError::Missing { what: "the types agent's session" })?;
-        let prompt = TypesFixTpl::new(found, cx.entry()?, self.0.toolchain());
-        Ok((prompt, SessionOp::ContinueFrom(session)))
+        let session = match cx.memory().types_session.and_then(|had| had.of(cx.run_id())) {
+            Some(session) => SessionOp::ContinueFrom(session),
+            // The prompt says all that there is to know.
+            None => SessionOp::StartFresh(Slug::new("types")?),
+        };
+        Ok((TypesFixTpl::new(found, cx.entry()?, self.0.toolchain()), session))
     }
 
     async fn after(
@@ -243,10 +246,11 @@ where
     for place in [Place::Skeleton, Place::TypesReview] {
         cx.committed(place.name(), commit.to_string());
     }
-    let (functions, session) = (result.output.functions.clone(), result.session_id.clone());
+    let had = Conversation { run: cx.run_id().clone(), session: result.session_id.clone() };
+    let functions = result.output.functions.clone();
     cx.update_memory(move |memory| {
         memory.functions.clone_from(&functions);
-        memory.types_session = Some(session.clone());
+        memory.types_session = Some(had.clone());
     });
 }
 

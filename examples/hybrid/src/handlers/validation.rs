@@ -10,7 +10,7 @@ use crate::prompts::FixTpl;
 use crate::source::Side;
 use crate::toolchain::{TestRun, TestVerdict};
 use crate::types::{
-    Check, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
+    Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
     ValidatedState, ValidationFailure,
 };
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix, build_failure, patterns_of, round_of};
@@ -135,7 +135,7 @@ impl LLMHandler<hybrid::fix> for Fix {
             functions: memory.functions,
             impl_path: cx.entry()?.impl_path.clone(),
         };
-        let session = match memory.fix_session {
+        let session = match memory.fix_session.and_then(|had| had.of(cx.run_id())) {
             Some(session) => SessionOp::ContinueFrom(session),
             None => SessionOp::StartFresh(Slug::new("fix")?),
         };
@@ -167,12 +167,13 @@ impl LLMHandler<hybrid::fix> for Fix {
         cx.committed(Place::Merge.name(), commit.to_string());
         let mut merged = failure.merged_state;
         merged.understanding = after_fix(&merged.understanding, &output);
-        let (understanding, session) = (merged.understanding.clone(), reply.session);
+        let had = Conversation { run: cx.run_id().clone(), session: reply.session };
+        let understanding = merged.understanding.clone();
         cx.update_memory(move |memory| {
             memory.fix_attempt += 1;
             memory.understanding = understanding.clone();
             memory.last_fix = Some(output.clone());
-            memory.fix_session = Some(session.clone());
+            memory.fix_session = Some(had.clone());
             memory.merge_commit = Some(commit);
         });
         goto!(cx, hybrid::validate, merged)

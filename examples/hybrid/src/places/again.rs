@@ -2,42 +2,42 @@
 //!
 //! Nothing that the process before had in its memory is needed: a worktree and its branch bear the place's and the run's
 //! name, git lists them (a clone lies where it was made), and the journal has the commit that each is to stand at. What is there and does not fit was left by a
-//! node that was cut off, or by a process that was killed while it made or removed it; it is put right, or made anew.
+//! node that was cut off, or by a process that was killed while it made or removed it; it is put right, or made anew. So is what is not
+//! there: of a run that has failed, whose places were taken away, and of a fork.
 //!
 //! **Invariant:** this is done by the one executor of the run, as only it may: git's locks are taken for leftovers.
 
-use super::{Inner, Place, PlaceError, Places};
-use interlocking::run_id::RunId;
-use interlocking::worktree::{BranchName, CommitId, Force, Repository, Signature, Worktree, WorktreeEntry};
+use super::{Ground, Inner, Known, Place, PlaceError, Places};
+use interlocking::worktree::{BranchName, CommitId, Force, Worktree, WorktreeEntry};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 impl Places {
-    /// The places of a run that another process began when `main` was at `base`; nothing is touched yet. They lie below
-    /// `directory`, as when it began.
-    pub fn taken_up(
-        base: CommitId,
-        repository: Repository,
-        main: BranchName,
-        run: RunId,
-        directory: impl Into<PathBuf>,
-        author: Signature,
-        keep: bool,
-    ) -> Self {
-        Self::at(base, repository, main, run, directory.into(), author, keep, true)
+    /// The places of a run that another process began; nothing is touched yet. They lie where they did when it began.
+    pub fn taken_up(ground: Ground, known: Known) -> Self {
+        Self::at(ground, known, true)
     }
 
     /// Makes a place known that is to stand at `commit`, whether its own node was cut off or another one that puts places
-    /// where it wants them. One that git does not list any more was taken away because nobody works there again.
+    /// where it wants them. One that is not there is made, unless it was taken away because nobody works there again.
     pub(super) async fn find_again(&self, place: Place, commit: CommitId) -> Result<(), PlaceError> {
         let places = self.clone();
-        self.blocking(move || {
-            let is_there =
-                if place.is_clone() { places.directory_of(place).is_dir() } else { places.listed(place)?.is_some() };
-            if is_there { places.lay_out(place, commit) } else { Ok(()) }
-        })
-        .await
+        self.blocking(move || if places.is_needed(place)? { places.lay_out(place, commit) } else { Ok(()) }).await
+    }
+
+    /// Makes a place that is to stand at `commit`, if it is not there: of a run that has another one's history.
+    pub(super) async fn make_own(&self, place: Place, commit: CommitId) -> Result<(), PlaceError> {
+        let places = self.clone();
+        let make = move || if places.is_there(place)? { Ok(()) } else { places.lay_out(place, commit) };
+        if self.0.is_merged && place != Place::Merge { Ok(()) } else { self.blocking(make).await }
+    }
+
+    fn is_needed(&self, place: Place) -> Result<bool, PlaceError> {
+        Ok(!self.0.is_merged || place == Place::Merge || self.is_there(place)?)
+    }
+
+    fn is_there(&self, place: Place) -> Result<bool, PlaceError> {
+        Ok(if place.is_clone() { self.directory_of(place).is_dir() } else { self.listed(place)?.is_some() })
     }
 
     /// The same for a place that a node is about to work in: it is made, if it is not there.
@@ -47,6 +47,11 @@ impl Places {
     }
 
     fn lay_out(&self, place: Place, commit: CommitId) -> Result<(), PlaceError> {
+        let repository = &self.0.repository;
+        if repository.resolve(&commit.to_string()).is_err() {
+            let (place, repository) = (place.name(), repository.common_directory().to_owned());
+            return Err(PlaceError::CommitGone { place, commit, repository });
+        }
         if let Some(worktree) = self.as_it_was(place)?
             && reset(&worktree, commit).is_ok()
         {
@@ -55,7 +60,13 @@ impl Places {
             return Ok(());
         }
         // Half made, half removed, its directory lost, or led astray by an agent; all that counts is in the commit.
-        self.make(place, commit).map(drop)
+        self.create(place, commit)?;
+        let branch = BranchName::new(self.branch_name(place))?;
+        if place.is_clone() && self.0.skeleton != Some(commit) && repository.branch_head(&branch)?.is_none() {
+            // What keeps the commit here: the clone is a repository of its own.
+            repository.create_branch(&branch, commit)?;
+        }
+        Ok(())
     }
 
     /// The worktree, if it is whole and on its own branch.

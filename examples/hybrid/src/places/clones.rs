@@ -37,7 +37,7 @@ impl Places {
         }
         self.discard(&clone)?.delete()?;
         self.open_places().remove(&place);
-        self.make(place, from)
+        self.create(place, from)
     }
 
     fn set_aside(&self, place: Place, branch: &BranchName, head: CommitId) -> Result<(), PlaceError> {

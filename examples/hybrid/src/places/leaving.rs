@@ -77,18 +77,31 @@ impl Places {
     }
 
     /// Ends the run. Removes all worktrees and their branches, unless they are to be kept. With `archive`, their heads stay
-    /// reachable for whoever wants to see what a run that failed had got to.
+    /// reachable for whoever wants to see what a run that failed had got to, or takes it up again.
     ///
     /// # Errors
     ///
     /// The first [`PlaceError`]; the others are removed all the same.
     pub async fn close(&self, archive: bool) -> Result<(), PlaceError> {
+        self.end(archive, self.0.keep).await
+    }
+
+    /// Removes all worktrees and their branches, whether they were to be kept or not: the run does not begin, or not again.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`close`](Self::close).
+    pub async fn give_up(&self) -> Result<(), PlaceError> {
+        self.end(false, false).await
+    }
+
+    async fn end(&self, archive: bool, keep: bool) -> Result<(), PlaceError> {
         let places = self.clone();
         let removing = tokio::task::spawn_blocking(move || {
             places.shut();
             // Nothing of an agent's is in there.
             let _ = std::fs::remove_dir_all(Self::checkouts_in(&places.0.directory));
-            if places.0.keep {
+            if keep {
                 return Ok(());
             }
             let (open, places) = (std::mem::take(&mut *places.open_places()), &places);

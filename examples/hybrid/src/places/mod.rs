@@ -14,7 +14,8 @@
 //! Nothing is built or tested in any of them, but in a fresh checkout of the commit that is judged ([`FreshCheckout`]).
 //!
 //! What a run's places are is found again by another process: their names and branches bear the run's name, and the commits
-//! they stand at are in its journal. Where they lie, and where `main` was, whoever takes the run up has to say.
+//! they stand at are in its journal. Where they lie, and where `main` was, whoever takes the run up has to say. Where there are none any
+//! more, or a fork has none yet, they are made at those commits.
 //!
 //! **Invariant:** `main` moves once, forward, at the very end of a run that succeeded, and only if it still is where the
 //! run started.
@@ -22,6 +23,7 @@
 mod again;
 mod checkouts;
 mod clones;
+mod landing;
 mod leaving;
 mod problem;
 mod workspaces;
@@ -53,6 +55,36 @@ pub enum Place {
     Merge,
 }
 
+/// Where the places of a run are, and what they are for.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// The user's repository.
+    pub repository: Repository,
+    /// The branch that the run starts from, and advances unless another one is named.
+    pub main: BranchName,
+    /// The branch that the run advances in place of `main`. One that is not there is made.
+    pub land_on: Option<BranchName>,
+    /// The run's name.
+    pub run: RunId,
+    /// The places lie below it: outside the repository.
+    pub directory: PathBuf,
+    /// Who commits.
+    pub author: Signature,
+    /// Whether they are left there when the run is over.
+    pub keep: bool,
+}
+
+/// What a process that takes a run up must know of its places, beside what lies there.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Where `main` was when the run started.
+    pub base: CommitId,
+    /// The commit that both blind sides begin at, if the run has come to that: the skeleton keeps it.
+    pub skeleton: Option<CommitId>,
+    /// Whether both sides are merged: nobody works anywhere but in the merge again.
+    pub is_merged: bool,
+}
+
 /// The worktrees of one run.
 #[derive(Clone, Debug)]
 pub struct Places(Arc<Inner>);
@@ -62,6 +94,7 @@ struct Inner {
     repository: Repository,
     run: RunId,
     main: BranchName,
+    land_on: Option<BranchName>,
     base: CommitId,
     directory: PathBuf,
     author: Signature,
@@ -78,6 +111,10 @@ struct Inner {
     keep: bool,
     /// Whether another process began the run: there may be worktrees and branches of its that are not known here.
     is_taken_up: bool,
+    /// What a clone that is made again need not keep.
+    skeleton: Option<CommitId>,
+    /// Whether all places but the merge have been taken away because nobody works there again.
+    is_merged: bool,
     /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait
     /// for it, and what it makes must be removed with the rest.
     closed: RwLock<bool>,
@@ -115,46 +152,30 @@ impl Place {
 }
 
 impl Places {
-    /// The places of a run that starts at `main`; none is made yet. They will lie below `directory`, which must be
-    /// outside the repository. With `keep`, they are left there when the run is over.
+    /// The places of a run that starts at `main`; none is made yet.
     ///
     /// # Errors
     ///
-    /// [`PlaceError::NoMain`] where the branch has no commit, [`PlaceError::RunTaken`] where a branch bears the run's name.
-    pub fn new(
-        repository: Repository,
-        main: BranchName,
-        run: RunId,
-        directory: impl Into<PathBuf>,
-        author: Signature,
-        keep: bool,
-    ) -> Result<Self, PlaceError> {
-        let base = repository.branch_head(&main)?.ok_or_else(|| PlaceError::NoMain { branch: main.clone() })?;
-        for place in Place::ALL.into_iter().filter(|place| place.has_branch()) {
-            let branch = BranchName::new(format!("{}-{run}", place.name()))?;
-            if let Some(at) = repository.branch_head(&branch)? {
-                return Err(PlaceError::RunTaken { branch, at });
-            }
-        }
-        Ok(Self::at(base, repository, main, run, directory.into(), author, keep, false))
+    /// [`PlaceError::NoMain`] where the branch has no commit, [`PlaceError::RunTaken`] where a branch bears the run's name,
+    /// [`PlaceError::CannotLand`] where the branch to land on is elsewhere.
+    pub fn new(ground: Ground) -> Result<Self, PlaceError> {
+        let Ground { repository, main, .. } = &ground;
+        let base = repository.branch_head(main)?.ok_or_else(|| PlaceError::NoMain { branch: main.clone() })?;
+        let places = Self::at(ground, Known { base, skeleton: None, is_merged: false }, false);
+        places.refuse_taken()?;
+        places.refuse_moved()?;
+        Ok(places)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what two constructors have been told, put down in one place")]
-    fn at(
-        base: CommitId,
-        repository: Repository,
-        main: BranchName,
-        run: RunId,
-        directory: PathBuf,
-        author: Signature,
-        keep: bool,
-        is_taken_up: bool,
-    ) -> Self {
+    fn at(ground: Ground, known: Known, is_taken_up: bool) -> Self {
+        let Ground { repository, main, land_on, run, directory, author, keep } = ground;
+        let Known { base, skeleton, is_merged } = known;
         let (open, handed_over, checkouts, retired, retiring, closed) = Default::default();
         Self(Arc::new(Inner {
             repository,
             run,
             main,
+            land_on,
             base,
             directory,
             author,
@@ -165,8 +186,25 @@ impl Places {
             retiring,
             keep,
             is_taken_up,
+            skeleton,
+            is_merged,
             closed,
         }))
+    }
+
+    /// Refuses a run's name that a branch bears: the places that are made would be another run's.
+    ///
+    /// # Errors
+    ///
+    /// [`PlaceError::RunTaken`].
+    pub fn refuse_taken(&self) -> Result<(), PlaceError> {
+        for place in Place::ALL.into_iter().filter(|place| place.has_branch()) {
+            let branch = BranchName::new(self.branch_name(place))?;
+            if let Some(at) = self.0.repository.branch_head(&branch)? {
+                return Err(PlaceError::RunTaken { branch, at });
+            }
+        }
+        Ok(())
     }
 
     /// The run's name.
@@ -224,7 +262,7 @@ impl Places {
     pub async fn open(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
         let places = self.clone();
         self.blocking(move || {
-            let Ok(worktree) = places.worktree(place) else { return places.make(place, from) };
+            let Ok(worktree) = places.worktree(place) else { return places.create(place, from) };
             if place.is_clone() {
                 return places.start_over(place, worktree, from);
             }
@@ -240,7 +278,7 @@ impl Places {
     }
 
     /// Makes a worktree that there is none of. Git work.
-    fn make(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
+    fn create(&self, place: Place, from: CommitId) -> Result<Worktree, PlaceError> {
         if self.0.is_taken_up {
             // One that a node had made which was cut off before it had said so.
             self.clear(place, false, Some(from))?;
@@ -336,24 +374,6 @@ impl Places {
                 places.moved(Place::Merge, *head);
             }
             Ok(picked)
-        })
-        .await
-    }
-
-    /// Advances `main` from where the run started to `head`, the commit that the merge worktree is at. Nothing is to be done
-    /// where it is there already: the process that had advanced it was killed before the run was closed.
-    ///
-    /// # Errors
-    ///
-    /// [`PlaceError::FastForward`] where it moved meanwhile, or is checked out with uncommitted changes; nothing changed.
-    pub async fn land(&self, head: CommitId) -> Result<(), PlaceError> {
-        let places = self.clone();
-        self.blocking(move || {
-            let Inner { repository, main, base, .. } = &*places.0;
-            if repository.branch_head(main)? != Some(head) {
-                repository.fast_forward(main, head, *base)?;
-            }
-            Ok(())
         })
         .await
     }

@@ -1,9 +1,10 @@
 //! What goes wrong with places.
 
 use interlocking::worktree::{
-    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateCloneError, CreateError, DeleteBranchError,
-    ExportError, FastForwardError, FetchError, GitError, NameError, ObjectIdError, OpenWorktreeError, PathError,
-    RemoveCloneError, RemoveError, ResetError, SwitchError, TakeInError, UnlockError, WorktreeError,
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateBranchError, CreateCloneError, CreateError,
+    DeleteBranchError, ExportError, FastForwardError, FetchError, GitError, NameError, ObjectIdError,
+    OpenWorktreeError, PathError, RemoveCloneError, RemoveError, ResetError, SwitchError, TakeInError, UnlockError,
+    WorktreeError,
 };
 use std::path::PathBuf;
 
@@ -32,6 +33,37 @@ pub enum PlaceError {
         /// Where it is.
         at: CommitId,
     },
+    /// The branch to land on is not where the run began.
+    #[error(
+        "the run began at {base}, and {branch} {}: what the run makes could not be landed there; have it land on another branch",
+        found.map_or_else(|| "is gone".to_owned(), |found| format!("is at {found} now"))
+    )]
+    CannotLand {
+        /// The branch.
+        branch: BranchName,
+        /// Where the run began.
+        base: CommitId,
+        /// Where the branch is; none if it is gone.
+        found: Option<CommitId>,
+    },
+    /// A commit that a place stood at is not in the repository.
+    #[error(
+        "the commit {commit}, which `{place}` stood at, is not in {} any more: whatever kept it, such as a reference below \
+         refs/interlocking/archive, was deleted, or git has cleared up what a run that succeeded did not land; bring the commit back from a copy of the repository, or \
+         fork the run from before the node that made it",
+        repository.display()
+    )]
+    CommitGone {
+        /// The place.
+        place: &'static str,
+        /// The commit.
+        commit: CommitId,
+        /// The repository.
+        repository: PathBuf,
+    },
+    /// A branch cannot be made.
+    #[error(transparent)]
+    CreateBranch(#[from] CreateBranchError),
     /// A name derived from the run's is not a branch name.
     #[error(transparent)]
     Name(#[from] NameError),

@@ -3,7 +3,7 @@
 mod again;
 mod checkouts;
 
-use super::{Place, Places};
+use super::{Ground, Known, Place, Places};
 use interlocking::runtime::workspaces::{Moment, Workspaces};
 use interlocking::worktree::{BranchName, CommitId, Configuration, Repository, Signature};
 use tempfile::TempDir;
@@ -25,19 +25,32 @@ impl Stage {
         Self { directory, repository, base }
     }
 
+    fn ground(&self, run: &str, keep: bool) -> Ground {
+        Ground {
+            repository: self.repository.clone(),
+            main: BranchName::new("main").unwrap(),
+            land_on: None,
+            run: run.parse().unwrap(),
+            directory: self.directory.path().join("worktrees"),
+            author: author(),
+            keep,
+        }
+    }
+
     fn places(&self, keep: bool) -> Places {
-        let (main, run) = (BranchName::new("main").unwrap(), "r1".parse().unwrap());
-        let worktrees = self.directory.path().join("worktrees");
-        Places::new(self.repository.clone(), main, run, worktrees, author(), keep).unwrap()
+        Places::new(self.ground("r1", keep)).unwrap()
     }
 
     /// The same in a process that takes the run up, and has opened the repository afresh.
     fn taken_up(&self) -> Places {
-        let (main, run) = (BranchName::new("main").unwrap(), "r1".parse().unwrap());
-        let worktrees = self.directory.path().join("worktrees");
+        self.taken_up_as("r1", false)
+    }
+
+    fn taken_up_as(&self, run: &str, is_merged: bool) -> Places {
         let repository = self.directory.path().join("repository");
         let repository = Repository::open_with(repository, Configuration::RepositoryOnly).unwrap();
-        Places::taken_up(self.base, repository, main, run, worktrees, author(), false)
+        let ground = Ground { repository, ..self.ground(run, false) };
+        Places::taken_up(ground, Known { base: self.base, skeleton: None, is_merged })
     }
 
     fn branches(&self) -> Vec<(String, CommitId)> {

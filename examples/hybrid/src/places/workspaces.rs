@@ -42,6 +42,11 @@ impl Workspaces for Places {
         Ok((self.named(name)? == Place::Skeleton).then(|| self.base().to_string()))
     }
 
+    async fn make(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        let commit = commit.parse().map_err(|error| unusable(PlaceError::Commitless(error)))?;
+        self.make_own(self.named(name)?, commit).await.map_err(unusable)
+    }
+
     async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let commit = commit.parse().map_err(|error| unusable(PlaceError::Commitless(error)))?;
         self.find_again(self.named(name)?, commit).await.map_err(unusable)

@@ -57,7 +57,7 @@ pub use non_empty::{EmptyList, NonEmpty};
 pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};
 pub use result::{HybridFailure, HybridResult, MutationAdversary, NotAVerdict, Verdict};
 pub use states::{
-    BlindResults, ConflictState, GatedState, HybridMemory, ImplResult, MergedState, MutationFixInput,
+    BlindResults, ConflictState, Conversation, GatedState, HybridMemory, ImplResult, MergedState, MutationFixInput,
     MutationFixTarget, SkeletonState, TestsResult, TrivialTestsError, TypesResult, ValidatedState, ValidationFailure,
     VerifiedResults,
 };

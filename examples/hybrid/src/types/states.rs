@@ -5,6 +5,7 @@ use super::{
     TestsAgentOutput, TrivialTestsFeedback, TypeAdversaryResult, TypesAgentOutput, UnderstandingState, commit_text,
 };
 use interlocking::agents::{Cost, SessionId};
+use interlocking::run_id::RunId;
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -223,6 +224,23 @@ pub struct MutationFixTarget {
     pub reason: String,
 }
 
+/// An agent's conversation, and the run that has it. A fork has the other run's memory, and conversations of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// The run.
+    pub run: RunId,
+    /// The conversation.
+    pub session: SessionId,
+}
+
+impl Conversation {
+    /// What `run` is to do in place of beginning: go on, if the conversation is its own.
+    pub fn of(self, run: &RunId) -> Option<SessionId> {
+        (self.run == *run).then_some(self.session)
+    }
+}
+
 /// What a run remembers beside its tokens. Never part of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -257,11 +275,11 @@ pub struct HybridMemory {
     /// The last repair of the implementation.
     pub last_fix: Option<super::FixAgentOutput>,
     /// The types agent's conversation, continued by repairs of the types.
-    pub types_session: Option<SessionId>,
+    pub types_session: Option<Conversation>,
     /// The tests agent's conversation, continued when its tests were refused.
-    pub tests_session: Option<SessionId>,
+    pub tests_session: Option<Conversation>,
     /// The fix agent's conversation, continued round by round.
-    pub fix_session: Option<SessionId>,
+    pub fix_session: Option<Conversation>,
     /// The commit that both blind sides start from.
     #[serde(with = "commit_text::option")]
     pub skeleton_commit: Option<CommitId>,

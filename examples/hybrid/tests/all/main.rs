@@ -25,5 +25,6 @@ mod blocked;
 mod landing;
 mod strict;
 mod taken_up;
+mod again;
 mod forgery;
 mod planted;

@@ -99,6 +99,7 @@ impl Stage {
             past: None,
             repository: self.repository(),
             main: "main".into(),
+            land_on: None,
             run: "r1".parse().unwrap(),
             directory: self.slot.path().join("worktrees"),
             target_directory: target_directory(),

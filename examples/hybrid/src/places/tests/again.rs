@@ -1,7 +1,7 @@
 //! What a process finds of a run that another one began, and how it puts it right.
 
 use super::Stage;
-use crate::places::{Place, Places};
+use crate::places::{Ground, Known, Place, Places};
 use interlocking::runtime::workspaces::{Moment, Workspaces};
 use interlocking::worktree::{BranchName, CommitId};
 use std::fs;
@@ -100,9 +100,8 @@ async fn a_place_is_put_back_to_its_commit_whatever_was_left_in_it() {
 #[tokio::test]
 async fn a_clone_is_put_back_to_its_commit_whatever_was_left_in_it() {
     for (left, disturb) in DISTURBANCES_OF_CLONES {
-        is_put_back(Place::Tests, left, disturb, true).await;
-        if left != "no directory" {
-            is_put_back(Place::Tests, left, disturb, false).await;
+        for restore in [false, true] {
+            is_put_back(Place::Tests, left, disturb, restore).await;
         }
     }
 }
@@ -171,7 +170,7 @@ async fn a_place_that_was_taken_away_early_is_made_again_only_for_a_node_that_wo
         let at = first.path(place).unwrap();
         first.retire([place]);
         first.settle().await;
-        let second = stage.taken_up();
+        let second = stage.taken_up_as("r1", true);
         Workspaces::open(&second, name, &commit.to_string()).await.unwrap();
         assert_eq!(stage.worktrees(), [""; 0]);
         assert!(second.worktree(place).is_err() && !at.exists());
@@ -180,12 +179,135 @@ async fn a_place_that_was_taken_away_early_is_made_again_only_for_a_node_that_wo
         second.retire([place]);
         second.settle().await;
         drop(second);
-        let third = stage.taken_up();
+        let third = stage.taken_up_as("r1", true);
         Workspaces::open(&third, name, &commit.to_string()).await.unwrap();
         third.close(true).await.unwrap();
         assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
         assert_eq!(stage.archived(), [format!("r1/{name}-{}", commit.short())]);
     }
+}
+
+/// A run that has failed is over, and its places are gone. Whoever takes it up finds all of them where they were, whoever works there.
+#[tokio::test]
+async fn a_place_that_the_end_took_away_is_made_again_at_its_commit() {
+    for place in [Place::Skeleton, Place::Tests] {
+        for restore in [false, true] {
+            let (stage, name) = (Stage::new(), place.name());
+            let first = stage.places(false);
+            let commit = with_work(&first, place).await;
+            first.close(true).await.unwrap();
+            assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
+            let second = stage.taken_up();
+            second.refuse_taken().unwrap();
+            let made = match restore {
+                true => second.restore(name, &commit.to_string()).await,
+                false => Workspaces::open(&second, name, &commit.to_string()).await,
+            };
+            made.unwrap();
+            assert_put_back(&stage, &second, place, commit);
+            assert_eq!(second.verify(name, Moment::Before).await.unwrap(), [""; 0]);
+            second.close(true).await.unwrap();
+            assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
+            assert_eq!(stage.archived(), [format!("r1/{name}-{}", commit.short())]);
+        }
+    }
+}
+
+/// A fork's places are its own: those of the run whose history it has stay as they are, and so does what it works on.
+#[tokio::test]
+async fn a_fork_has_places_of_its_own() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    let mut commits = Vec::new();
+    for place in [Place::Skeleton, Place::Implementation, Place::Tests] {
+        commits.push((place, with_work(&first, place).await));
+    }
+    let before = (stage.branches(), stage.archived());
+    for is_taken_up_again in [false, true] {
+        let fork = stage.taken_up_as("r2", false);
+        assert_eq!(fork.refuse_taken().is_err(), is_taken_up_again);
+        for (place, commit) in &commits {
+            fork.make(place.name(), &commit.to_string()).await.unwrap();
+            Workspaces::open(&fork, place.name(), &commit.to_string()).await.unwrap();
+            let worktree = fork.worktree(*place).unwrap();
+            assert_ne!(worktree.path(), first.path(*place).unwrap());
+            assert_eq!((worktree.head().unwrap(), worktree.status().unwrap()), (*commit, Vec::new()));
+            assert!(stage.branches().contains(&(fork.branch_name(*place), *commit)), "it keeps the commit");
+        }
+    }
+    let fork = stage.taken_up_as("r2", false);
+    for (place, commit) in &commits {
+        Workspaces::open(&fork, place.name(), &commit.to_string()).await.unwrap();
+    }
+    let at = fork.worktree(Place::Tests).unwrap();
+    fs::write(at.path().join("more.rs"), "more\n").unwrap();
+    let more = fork.commit(Place::Tests, commits[2].1, "more".to_owned()).await.unwrap().unwrap();
+    fork.close(true).await.unwrap();
+    assert_eq!(stage.branches(), before.0);
+    assert!(stage.archived().contains(&format!("r2/tests-{}", more.short())), "{:?}", stage.archived());
+    for (place, commit) in commits {
+        assert_eq!(first.worktree(place).unwrap().head().unwrap(), commit);
+    }
+    // Once both sides are merged, only the merge is worked in.
+    let merged = stage.taken_up_as("r3", true);
+    merged.make("tests", &more.to_string()).await.unwrap();
+    Workspaces::open(&merged, "tests", &more.to_string()).await.unwrap();
+    assert!(merged.worktree(Place::Tests).is_err());
+    merged.make("merge", &more.to_string()).await.unwrap();
+    merged.give_up().await.unwrap();
+    assert_eq!(stage.branches(), before.0);
+}
+
+/// Somebody has deleted what kept it.
+#[tokio::test]
+async fn a_commit_that_is_gone_is_told_before_anything_is_made() {
+    let stage = Stage::new();
+    let gone = "c0ffee0000000000000000000000000000000000";
+    for is_fork in [false, true] {
+        let places = stage.taken_up();
+        let refused = match is_fork {
+            true => places.make("tests", gone).await,
+            false => places.restore("tests", gone).await,
+        };
+        let refused = refused.unwrap_err().to_string();
+        let said = format!("the commit {gone}, which `tests` stood at, is not in ");
+        assert!(refused.starts_with(&said) && refused.contains("bring the commit back"), "{refused}");
+        assert_eq!((stage.worktrees(), stage.branches()), (Vec::new(), Vec::new()));
+        assert!(!stage.directory.path().join("worktrees/tests-r1").exists());
+    }
+}
+
+/// What a run makes is landed where the run began, or nowhere.
+#[tokio::test]
+async fn a_branch_that_has_moved_is_refused_and_another_one_is_made() {
+    let stage = Stage::new();
+    let first = stage.places(false);
+    let merged = with_work(&first, Place::Merge).await;
+    let other = with_work(&first, Place::Tests).await;
+    first.land(other).await.unwrap();
+    let landing_on = |name: Option<&str>| {
+        let land_on = name.map(|name| BranchName::new(name).unwrap());
+        Places::taken_up(
+            Ground { land_on, ..stage.ground("r1", false) },
+            Known { base: stage.base, skeleton: None, is_merged: true },
+        )
+    };
+    let refused = landing_on(None).refuse_moved().unwrap_err().to_string();
+    let said = format!("the run began at {}, and main is at {other} now: ", stage.base);
+    assert!(refused.starts_with(&said), "{refused}");
+    assert!(landing_on(Some("tests-r1")).refuse_moved().is_err(), "it is there, and elsewhere");
+    let second = landing_on(Some("mine"));
+    second.refuse_moved().unwrap();
+    second.land(merged).await.unwrap();
+    let head = |name: &str| stage.repository.branch_head(&BranchName::new(name).unwrap()).unwrap();
+    assert_eq!((head("main"), head("mine")), (Some(other), Some(merged)));
+    second.land(merged).await.unwrap();
+    // A branch that others have advanced further has what was landed.
+    let main = stage.repository.main_worktree().unwrap().unwrap();
+    fs::write(main.path().join("later.rs"), "later\n").unwrap();
+    let later = main.commit_all(&super::author(), "later").unwrap().unwrap();
+    first.land(other).await.unwrap();
+    assert_eq!(head("main"), Some(later));
 }
 
 /// A node that was cut off makes its places again; the end finds those that no node asks for any more.
