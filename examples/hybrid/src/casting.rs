@@ -31,7 +31,7 @@ impl Whereabouts {
 
     fn scripted(&self, script: Script) -> Result<ScriptedAgent, Trouble> {
         // Real agents know their sessions in another process, too.
-        let mut agent = ScriptedAgent::new(script).with_memory(self.directory.join("agents.json"))?;
+        let mut agent = ScriptedAgent::new(script).with_memory(self.agents.join("agents.json"))?;
         for (name, value) in self.build_places() {
             agent = agent.with_env(name, value);
         }
@@ -39,7 +39,7 @@ impl Whereabouts {
     }
 
     /// The usual backends. What is usual for a real agent is not enough here: it builds and tests, and what it keeps is
-    /// kept with the run, and goes with it.
+    /// kept with the run's journal, as long as the run may go on.
     fn backends(&self) -> Backends {
         let run = self.clone();
         let (for_codex, for_gemini) = (run.clone(), run.clone());
@@ -57,7 +57,7 @@ impl Whereabouts {
         }
         // The sessions of a login are where the login is.
         if settings.home.is_none() && settings.credential != Some(Credential::Login) {
-            settings.home = Some(self.directory.join("claude"));
+            settings.home = Some(self.agents.join("claude"));
         }
         self.let_build(&mut settings.inherit, &mut settings.environment);
         settings
@@ -66,7 +66,7 @@ impl Whereabouts {
     fn codex(&self, mut settings: CodexSettings) -> CodexSettings {
         // Its login, where there is no key, is in the home that it has by itself.
         if settings.home.is_none() && settings.api_key_variable.is_some() {
-            settings.home = Some(self.directory.join("codex"));
+            settings.home = Some(self.agents.join("codex"));
         }
         self.let_build(&mut settings.inherit, &mut settings.environment);
         settings
@@ -77,7 +77,7 @@ impl Whereabouts {
             let commands = [&self.toolchain.build_command, &self.toolchain.test_command];
             settings.allowed_tools = commands.map(|command| format!("run_shell_command({command})")).into();
         }
-        settings.home.get_or_insert_with(|| self.directory.join("gemini"));
+        settings.home.get_or_insert_with(|| self.agents.join("gemini"));
         self.let_build(&mut settings.inherit, &mut settings.environment);
         settings
     }

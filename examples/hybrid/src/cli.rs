@@ -21,7 +21,8 @@ pub(crate) struct Specification {
 }
 
 /// Where a run takes place.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Location {
     /// Run on this git repository instead of the demonstration's; say who writes to it with --agent, --agents, --script
     /// or --scenario
@@ -58,6 +59,10 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) agents: Agents,
 
+    /// Advance this branch instead of the one that the run began at; it is made there, if there is none
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) land_on: Option<String>,
+
     /// Leave worktrees, repository and `result.json` in place, and say where
     #[arg(long)]
     pub(crate) keep: bool,
@@ -79,6 +84,15 @@ pub(crate) enum UsageError {
         path.display()
     )]
     RunExists { path: PathBuf },
+}
+
+impl Location {
+    /// The same in every directory.
+    pub(crate) fn absolute(self) -> Result<Self, UsageError> {
+        let path = |path: Option<PathBuf>| path.as_deref().map(absolute).transpose();
+        let (repo, work_dir, target_dir) = (path(self.repo)?, path(self.work_dir)?, path(self.target_dir)?);
+        Ok(Self { repo, work_dir, target_dir, branch: self.branch })
+    }
 }
 
 impl Specification {

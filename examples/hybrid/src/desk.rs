@@ -3,7 +3,7 @@
 use crate::cli::{Location, Options, Players, Specification, UsageError, absolute};
 use crate::site::{Site, refuse_unwritable};
 use crate::summary::{Account, Branch, Landed};
-use crate::whereabouts::Whereabouts;
+use crate::whereabouts::{Whereabouts, beside};
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
 use hybrid::run::{Ended, UnderWay, has_ended, take_away};
@@ -40,6 +40,16 @@ struct Order {
     whereabouts: Whereabouts,
     under_way: UnderWay,
     result: Option<PathBuf>,
+    /// What lay there before this process made the run's directory; none if there was one.
+    before: Option<Before>,
+}
+
+/// A run that had nothing on disk when it was taken up.
+struct Before {
+    /// What was known of it; none of a fork that nobody had taken up.
+    whereabouts: Option<Whereabouts>,
+    /// How many records it had.
+    records: usize,
 }
 
 impl Desk {
@@ -75,6 +85,8 @@ impl Desk {
             return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
         }
         let result = options.result_file(None)?;
+        Whereabouts::forget_removed(&start).await?;
+        let location = location.absolute()?;
         let site = Site::choose(&location, &start.run)?;
         if players.play_the_demonstration() && !is_our_task {
             start.console.line(
@@ -84,18 +96,23 @@ impl Desk {
             );
         }
         let whereabouts = Whereabouts {
+            is_there: true,
             directory: site.directory.clone(),
             removed: site.removed.clone(),
             target_directory: site.target_directory.clone(),
             repository: site.repository.clone(),
             is_demonstration: site.is_demonstration,
-            branch: location.branch.unwrap_or_else(|| "main".to_owned()),
+            branch: location.branch.clone().unwrap_or_else(|| "main".to_owned()),
+            location,
+            land_on: options.land_on.clone(),
             toolchain: task.toolchain.clone(),
             players,
             keep: options.keep,
             result: result.clone(),
+            agents: beside(&start).directory(),
         };
         let prepared = async {
+            beside(&start).make_directory()?;
             let roles = whereabouts.cast(script).await?;
             let prepared = whereabouts.prepare(&start, task, roles).await?;
             whereabouts.write(&start)?;
@@ -103,30 +120,71 @@ impl Desk {
         };
         match prepared.await {
             Ok((run, under_way)) => {
-                self.lock().order = Some(Order { start, whereabouts, under_way, result });
+                self.lock().order = Some(Order { start, whereabouts, under_way, result, before: None });
                 Ok(run)
             }
             Err(trouble) => {
                 site.give_up()?;
+                beside(&start).clear()?;
                 Err(trouble)
             }
         }
     }
 
-    /// Makes ready for a run that another process began. Touches nothing: that process may live.
+    /// Makes ready for a run that another process began, or that is a fork. What is there is not touched: that process may live.
     async fn take_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, Trouble> {
-        let mut whereabouts = Whereabouts::read(&start)?;
+        // Until all is ready, nobody else makes ready for it; and whoever executes it has made it ready.
+        let claim = match Whereabouts::find(&start)? {
+            Some(known) if known.is_there => None,
+            _ => Some(
+                start.journal.claim(&start.run).await.map_err(|error| Trouble::from(error).with_exit(Exit::Journal))?,
+            ),
+        };
+        let known = Whereabouts::find(&start)?;
+        let mut whereabouts = Whereabouts::read(&start).await?;
+        whereabouts.refuse_gone(&start)?;
         if let Some(players) = options.players()? {
             whereabouts.players = players;
         }
         whereabouts.keep |= options.keep;
+        whereabouts.land_on = options.land_on.clone().or(whereabouts.land_on);
         let script = whereabouts.players.script(options.script.as_deref())?;
-        let past = Past::read(&*start.journal, &start.run).await?;
-        let task = Task { spec: past.spec.clone(), toolchain: whereabouts.toolchain.clone() };
-        let roles = whereabouts.cast(script).await?;
-        let (run, under_way) = whereabouts.set_up(&start, task, roles, Some(past))?;
+        let mut past = Past::read(&*start.journal, &start.run).await?;
+        if start.is_retried {
+            past = past.retried();
+        }
         let result = options.result_file(whereabouts.result.take())?;
-        self.lock().order = Some(Order { start, whereabouts, under_way, result });
+        let site = if whereabouts.is_there {
+            whereabouts.make_directory()?;
+            None
+        } else {
+            past = past.without_places();
+            Some(whereabouts.settle(&start.run)?)
+        };
+        let task = Task { spec: past.spec.clone(), toolchain: whereabouts.toolchain.clone() };
+        let records = start.journal.load(&start.run).await?.len();
+        let prepared = async {
+            beside(&start).make_directory()?;
+            let roles = whereabouts.cast(script).await?;
+            let prepared = whereabouts.set_up(&start, task, roles, Some(past))?;
+            Whereabouts { result: result.clone(), ..whereabouts.clone() }.note(&start)?;
+            Ok(prepared)
+        };
+        let (run, under_way) = match (prepared.await, site) {
+            (Ok(prepared), _) => prepared,
+            (Err(trouble), None) => return Err(trouble),
+            (Err(trouble), Some(site)) => {
+                site.give_up()?;
+                if known.is_none() {
+                    beside(&start).clear()?;
+                }
+                return Err(trouble);
+            }
+        };
+        drop(claim);
+        let had_nothing = known.as_ref().is_none_or(|known| !known.is_there);
+        let before = had_nothing.then_some(Before { whereabouts: known, records });
+        self.lock().order = Some(Order { start, whereabouts, under_way, result, before });
         Ok(run)
     }
 
@@ -137,6 +195,7 @@ impl Desk {
             return Err(Trouble::new("the run was not set up").with_exit(Exit::Failed));
         };
         let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
+        let (has_failed, next) = (matches!(report.outcome, Outcome::Failed(_)), next(&report, &start.run));
         let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
             let again = format!("once that is out of the way, `hybrid resume {}` concludes it", start.run);
             Trouble::from(error).remedy(again).with_exit(Exit::Failed)
@@ -162,7 +221,11 @@ impl Desk {
                 files.push((path, written));
             }
             tell(&start.console, &account, left_behind.as_deref());
-            whereabouts.leave(&start, left_behind.is_some())?;
+            let can_go_on = whereabouts.keep || !whereabouts.is_demonstration;
+            if let Some(next) = next.filter(|_| can_go_on && !account.success) {
+                start.console.line(Style::Plain, &next);
+            }
+            whereabouts.leave(&start, left_behind.is_some(), has_failed)?;
         } else {
             start.console.line(Style::Plain, &format!("Worktrees   {}", whereabouts.directory.display()));
         }
@@ -176,6 +239,9 @@ impl Desk {
     /// Removes what a run has made that was cancelled while nobody executed it.
     pub(crate) async fn clear_cancelled(start: Start) -> Result<(), Trouble> {
         let Some(whereabouts) = Whereabouts::find(&start)? else { return Ok(()) };
+        if !whereabouts.is_there {
+            return Ok(());
+        }
         let left_behind = if whereabouts.keep {
             None
         } else {
@@ -186,15 +252,33 @@ impl Desk {
         if let Some(problem) = &left_behind {
             start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
         }
-        whereabouts.leave(&start, left_behind.is_some())
+        whereabouts.leave(&start, left_behind.is_some(), false)
     }
 
-    /// Removes what was made for a run that then could not begin.
+    /// Removes what was made for a run that then could not begin, or not be taken up.
     pub(crate) async fn clear(&self) {
         let order = self.lock().order.take();
-        let Some(Order { start, whereabouts, .. }) = order.filter(|order| !order.start.is_resumed) else { return };
-        let has_begun = start.journal.load(&start.run).await.map_or(true, |records| !records.is_empty());
-        if !has_begun && let Err(trouble) = whereabouts.remove(&start) {
+        let Some(Order { start, whereabouts, under_way, before, .. }) = order else { return };
+        let before = match (before, start.is_resumed) {
+            (Some(before), _) => before,
+            (None, false) => Before { whereabouts: None, records: 0 },
+            (None, true) => return,
+        };
+        // Somebody who executes it has made the places his own.
+        let Ok(_claim) = start.journal.claim(&start.run).await else { return };
+        let has_begun = start.journal.load(&start.run).await.map_or(true, |records| records.len() != before.records);
+        if has_begun {
+            return;
+        }
+        if start.is_resumed {
+            // What cannot be removed is below the directory, or in git's list, which says so to the next one.
+            let _ = under_way.give_up().await;
+        }
+        let cleared = match before.whereabouts {
+            None => whereabouts.remove(&start),
+            Some(known) => whereabouts.remove_directory().and_then(|()| known.note(&start)),
+        };
+        if let Err(trouble) = cleared {
             start.console.line(Style::Bad, &trouble.to_string());
         }
     }
@@ -231,12 +315,29 @@ fn account(whereabouts: &Whereabouts, run: RunId, ended: Ended) -> Result<Accoun
         seconds: ended.took.as_secs_f64(),
         usage: ended.ledger.total(),
         repository: whereabouts.repository.clone(),
-        main: Branch { branch: whereabouts.branch.clone(), before: before.to_string(), after: after.to_string() },
+        main: Branch { branch: whereabouts.landing().to_owned(), before: before.to_string(), after: after.to_string() },
         commits: commits.iter().map(landed).collect(),
         archived: archived.map(|(name, _)| name.reference()).collect(),
         calls: ended.ledger,
         result: ended.result,
     })
+}
+
+/// How a run that is over and has not come to its aim can be taken further.
+fn next(report: &Report<HybridResult>, run: &RunId) -> Option<String> {
+    match &report.outcome {
+        Outcome::Failed(_) => Some(format!(
+            "To go on    `hybrid resume {run} --retry` tries again what failed, once its cause is gone; `hybrid fork {run}` makes a \
+             run that does"
+        )),
+        Outcome::Finished(result) if result.succeeded() => Some(format!(
+            "To go on    `hybrid resume {run}` lands it, once nothing is in the way; with `--land-on BRANCH` on a branch of its own"
+        )),
+        Outcome::Finished(_) => {
+            Some(format!("To go on    `hybrid fork {run} --before NODE.VISIT` makes a run that goes on from there"))
+        }
+        _ => None,
+    }
 }
 
 /// The account for people.

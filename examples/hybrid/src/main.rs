@@ -1,5 +1,6 @@
 //! Runs the Hybrid protocol from the command line: the demonstration, or one's own specification, agents, repository.
 
+mod beside;
 mod casting;
 mod cli;
 mod desk;

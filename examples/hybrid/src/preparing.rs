@@ -4,7 +4,8 @@ use crate::waiting::while_waiting;
 use crate::whereabouts::Whereabouts;
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
-use hybrid::run::{Settings, UnderWay, set_up};
+use hybrid::places::PlaceError;
+use hybrid::run::{SetUpError, Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
 use hybrid::toolchain::Unconfined;
@@ -64,7 +65,7 @@ impl Whereabouts {
             past,
             repository: self.repository.clone(),
             main: self.branch.clone(),
-            land_on: None,
+            land_on: self.land_on.clone(),
             run: start.run.clone(),
             directory: self.worktrees(),
             target_directory: self.target_directory.clone(),
@@ -74,7 +75,15 @@ impl Whereabouts {
             keep: self.keep,
             accept_weaker_isolation: start.accepts_weaker_isolation,
         };
-        set_up(settings).map_err(|error| Trouble::new(format!("the run could not start: {error}")))
+        set_up(settings).map_err(|error| {
+            let trouble = Trouble::new(format!("the run could not start: {error}"));
+            match error {
+                SetUpError::Place(PlaceError::CannotLand { .. }) => trouble.remedy(
+                    "--land-on BRANCH lands it on a branch of its own, which is made where the run began, for you to merge",
+                ),
+                _ => trouble,
+            }
+        })
     }
 }
 

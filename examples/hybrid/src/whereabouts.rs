@@ -1,20 +1,26 @@
-//! Where a run is, for the process that takes it up: a file beside the journal, there for as long as the run has anything on
-//! disk.
+//! Where a run is, for the process that takes it up: a file beside the journal.
 //!
-//! What a run has done is in its journal. This is what is true of one machine alone: directories, and who plays the agents.
+//! What a run has done is in its journal. This is what is true of one machine alone: directories, and who plays the agents. It stays when
+//! the run is over, for whoever tries again what failed, or forks it.
 
-use crate::cli::Players;
+use crate::beside::{Beside, gone};
+use crate::cli::{Location, Players};
+use crate::site::Site;
 use hybrid::toolchain::Toolchain;
 use interlocking::cli::{Exit, Start, Style, Trouble, private};
+use interlocking::run_id::RunId;
+use interlocking::runtime::journal::{Entry, Origin};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 /// Where a run is. All paths are absolute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Whereabouts {
+    /// Whether it has anything on disk: not when it is over, and a fork not before it is taken up.
+    pub(crate) is_there: bool,
     /// The run's own directory: worktrees, and the demonstration's repository.
     pub(crate) directory: PathBuf,
     /// What is removed when the run is over: the run's own directory, or the temporary one that was made for it.
@@ -22,12 +28,20 @@ pub(crate) struct Whereabouts {
     pub(crate) target_directory: PathBuf,
     pub(crate) repository: PathBuf,
     pub(crate) is_demonstration: bool,
+    /// What was said of all that, for the next time.
+    pub(crate) location: Location,
+    /// The branch that it began at.
     pub(crate) branch: String,
+    /// The one that it advances in its place.
+    pub(crate) land_on: Option<String>,
     pub(crate) toolchain: Toolchain,
     pub(crate) players: Players,
     pub(crate) keep: bool,
     /// Where the result is written to, too.
     pub(crate) result: Option<PathBuf>,
+    /// What agents keep of their sessions.
+    #[serde(skip)]
+    pub(crate) agents: PathBuf,
 }
 
 impl Whereabouts {
@@ -36,95 +50,164 @@ impl Whereabouts {
         self.directory.join("worktrees")
     }
 
+    /// The branch that it advances.
+    pub(crate) fn landing(&self) -> &str {
+        self.land_on.as_deref().unwrap_or(&self.branch)
+    }
+
     /// Writes them down, for a run that begins.
     pub(crate) fn write(&self, start: &Start) -> Result<(), Trouble> {
-        let path = path(start);
-        let written = write_new(&path, &serde_json::to_vec_pretty(self)?);
-        written.map_err(|error| {
+        let beside = beside(start);
+        beside.write_new(self).map_err(|error| {
             let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
-            let trouble = Trouble::from(error).at(path.display().to_string());
+            let trouble = Trouble::from(error).at(beside.file().display().to_string());
             if is_taken {
-                trouble.remedy("a run of that name was about to begin when its process ended: choose another --run-id")
+                trouble.remedy(
+                    "there was a run of that name, or one was about to begin when its process ended: choose another \
+                     --run-id, or remove the file",
+                )
             } else {
                 trouble.with_exit(Exit::Journal)
             }
         })
     }
 
-    /// Those of a run that is taken up.
-    pub(crate) fn read(start: &Start) -> Result<Self, Trouble> {
-        let Some(read) = Self::find(start)? else {
-            let trouble = Trouble::new(format!("nothing of `{}` is left to take up: it is over, or a fork", start.run));
-            return Err(trouble.remedy(format!("`hybrid show {}` tells what it did", start.run)));
-        };
-        if !read.directory.is_dir() {
-            let trouble = Trouble::new(format!("the directory of `{}` is gone, with its worktrees", start.run));
-            let trouble = trouble.at(read.directory.display().to_string());
-            return Err(trouble.remedy(format!("start it again, and remove {}", path(start).display())));
+    /// Those of a run that is taken up; of a fork, what is known of the run whose history it has.
+    pub(crate) async fn read(start: &Start) -> Result<Self, Trouble> {
+        let mut run = start.run.clone();
+        loop {
+            if let Some(found) = find(start, &run)? {
+                return Ok(if run == start.run { found } else { found.for_fork(start) });
+            }
+            let first = start.journal.load(&run).await?.into_iter().next();
+            match first.map(|record| record.entry) {
+                Some(Entry::Started { origin: Some(Origin::Fork { of, .. }), .. }) => run = of,
+                _ => break,
+            }
         }
-        Ok(read)
+        let file = Beside::new(&start.directory, PROGRAM, &run).file();
+        let of = if run == start.run { String::new() } else { format!(", a fork of `{run}`") };
+        let what = format!("nothing of `{}`{of} is left to take up: where it was is not known any more", start.run);
+        let remedy = format!(
+            "bring the file back from a copy of the journal's directory, or start it again; a demonstration takes all with \
+             it, but for --keep; `hybrid show {}` tells what it did",
+            start.run
+        );
+        Err(Trouble::new(what).at(file.display().to_string()).remedy(remedy))
     }
 
-    /// Those of a run that may be over; none if it has nothing on disk.
+    /// Those of a run that may be over; none if nothing is known of it.
     pub(crate) fn find(start: &Start) -> Result<Option<Self>, Trouble> {
-        let path = path(start);
-        let refused = |trouble: Trouble| trouble.at(path.display().to_string()).with_exit(Exit::Journal);
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes.map_err(|error| refused(error.into()))?,
-        };
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| refused(error.into()))
+        find(start, &start.run)
     }
 
-    /// Removes the directory of a run that is over, or says where it is.
-    pub(crate) fn leave(&self, start: &Start, is_left_behind: bool) -> Result<(), Trouble> {
-        if self.keep || is_left_behind {
-            start.console.line(Style::Plain, &format!("Kept        {}", self.directory.display()));
-            return Self::forget(start);
-        }
-        self.remove(start)
-    }
-
-    /// Removes what the run has on disk, and then the file.
-    pub(crate) fn remove(&self, start: &Start) -> Result<(), Trouble> {
-        remove(fs::remove_dir_all(&self.removed), &self.removed)?;
-        Self::forget(start)
-    }
-
-    /// Removes the file alone: the run is over, and its directory is kept.
-    fn forget(start: &Start) -> Result<(), Trouble> {
-        let path = path(start);
-        remove(fs::remove_file(&path), &path)?;
-        // The last one's directory goes with it.
-        if let Some(directory) = path.parent() {
-            let _ = fs::remove_dir(directory);
+    /// Forgets the runs that are over and that the journal does not have any more.
+    pub(crate) async fn forget_removed(start: &Start) -> Result<(), Trouble> {
+        for run in Beside::runs(&start.directory, PROGRAM)? {
+            let is_over = find(start, &run).is_ok_and(|found| found.is_some_and(|found| !found.is_there));
+            if is_over && start.journal.load(&run).await?.is_empty() {
+                let beside = Beside::new(&start.directory, PROGRAM, &run);
+                remove(beside.forget(), &beside.file())?;
+            }
         }
         Ok(())
     }
-}
 
-fn path(start: &Start) -> PathBuf {
-    start.directory.join("hybrid").join(format!("{}.json", start.run))
-}
-
-/// All of it or nothing, and never over another one.
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(directory) = path.parent() {
-        private::close_directory(directory)?;
+    /// Those of a fork: where the other run was, with nothing on disk yet.
+    fn for_fork(self, start: &Start) -> Self {
+        let location = Location { repo: Some(self.repository.clone()), ..self.location };
+        let agents = beside(start).directory();
+        Self { is_there: false, is_demonstration: false, location, keep: false, result: None, agents, ..self }
     }
-    let mut file = private::file_options().write(true).create_new(true).open(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        let _ = fs::remove_file(path);
-    }
-    written
-}
 
-fn remove(removed: io::Result<()>, path: &Path) -> Result<(), Trouble> {
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Trouble::from(error).at(path.display().to_string()).with_exit(Exit::Output))
+    /// Sees that its repository is there.
+    pub(crate) fn refuse_gone(&self, start: &Start) -> Result<(), Trouble> {
+        if self.repository.is_dir() {
+            return Ok(());
         }
-        _ => Ok(()),
+        let what = format!("the repository that `{}` worked on is gone", start.run);
+        let file = beside(start).file();
+        let remedy = match self.is_there || file.exists() {
+            true => format!("bring it back, or write where it is now into {}", file.display()),
+            false => {
+                "bring it back; that of a demonstration is there as long as its run goes on, or was run with --keep"
+                    .to_owned()
+            }
+        };
+        Err(Trouble::new(what).at(self.repository.display().to_string()).remedy(remedy))
     }
+
+    /// Finds a place for a run that has nothing on disk.
+    pub(crate) fn settle(&mut self, run: &RunId) -> Result<Site, Trouble> {
+        let location = Location { repo: Some(self.repository.clone()), ..self.location.clone() };
+        let site = Site::choose(&location, run)?;
+        (self.directory, self.removed) = (site.directory.clone(), site.removed.clone());
+        (self.target_directory, self.is_there) = (site.target_directory.clone(), true);
+        Ok(site)
+    }
+
+    /// Makes the run's directory again, if somebody has removed it, such as a system that clears temporary directories: what counts is
+    /// in the repository.
+    pub(crate) fn make_directory(&self) -> Result<(), Trouble> {
+        let made = private::close_directory(&self.directory);
+        made.map_err(|error| Trouble::from(error).at(self.directory.display().to_string()))
+    }
+
+    /// Removes the directory of a run that is over, or says where it is. One that has failed and `may_be_retried` keeps its agents'
+    /// sessions.
+    pub(crate) fn leave(mut self, start: &Start, is_left_behind: bool, may_be_retried: bool) -> Result<(), Trouble> {
+        let beside = beside(start);
+        if self.keep || is_left_behind {
+            start.console.line(Style::Plain, &format!("Kept        {}", self.directory.display()));
+            return self.note(start);
+        }
+        remove(fs::remove_dir_all(&self.removed), &self.removed)?;
+        if self.is_demonstration {
+            // Nothing can go on without its repository.
+            return remove(beside.forget(), &beside.file());
+        }
+        self.is_there = false;
+        self.note(start)?;
+        if may_be_retried { Ok(()) } else { remove(beside.clear(), &beside.directory()) }
+    }
+
+    /// Writes them down in place of what is there.
+    pub(crate) fn note(&self, start: &Start) -> Result<(), Trouble> {
+        let beside = beside(start);
+        beside
+            .replace(self)
+            .map_err(|error| Trouble::from(error).at(beside.file().display().to_string()).with_exit(Exit::Output))
+    }
+
+    /// Removes what the run has on disk.
+    pub(crate) fn remove_directory(&self) -> Result<(), Trouble> {
+        remove(fs::remove_dir_all(&self.removed), &self.removed)
+    }
+
+    /// Removes what the run has on disk, and then what was noted of it.
+    pub(crate) fn remove(&self, start: &Start) -> Result<(), Trouble> {
+        self.remove_directory()?;
+        let beside = beside(start);
+        remove(beside.forget(), &beside.file())
+    }
+}
+
+/// The name of what is kept beside the journal.
+const PROGRAM: &str = "hybrid";
+
+/// What is kept of a run beside its journal.
+pub(crate) fn beside(start: &Start) -> Beside {
+    Beside::new(&start.directory, PROGRAM, &start.run)
+}
+
+fn find(start: &Start, run: &RunId) -> Result<Option<Whereabouts>, Trouble> {
+    let beside = Beside::new(&start.directory, PROGRAM, run);
+    let found: Option<Whereabouts> = beside
+        .read()
+        .map_err(|error| Trouble::from(error).at(beside.file().display().to_string()).with_exit(Exit::Journal))?;
+    Ok(found.map(|found| Whereabouts { agents: beside.directory(), ..found }))
+}
+
+fn remove(removed: io::Result<()>, path: &std::path::Path) -> Result<(), Trouble> {
+    gone(removed).map_err(|error| Trouble::from(error).at(path.display().to_string()).with_exit(Exit::Output))
 }

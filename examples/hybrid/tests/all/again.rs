@@ -56,7 +56,8 @@ async fn a_run_that_has_failed_is_retried_to_its_end() {
     let breaks = |turn: &mut Turn| turn.run(&["false"]);
     let astray = |turn: &mut Turn| turn.run(&["git", "checkout", "-q", "-b", "astray"]);
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let cases: [(Scenario, &str, fn(&mut Turn), &[&str]); 4] = [
+    type Case<'case> = (Scenario, &'case str, fn(&mut Turn), &'case [&'case str]);
+    let cases: [Case<'_>; 4] = [
         (Scenario::Happy, "adversary", writes, &["types"]),
         (Scenario::Happy, "tests", astray, &["types", "adversary"]),
         (Scenario::Happy, "impl", astray, &["types", "adversary"]),

@@ -1,4 +1,4 @@
-//! What is there of a run when it is over, however it has ended: its journal, its commits and nothing else.
+//! What is there of a run when it is over, however it has ended: its journal, where it was, its commits and nothing else.
 
 use crate::program::{Process, Ran, Repository, Session, Traces, target};
 use std::fs;
@@ -47,7 +47,8 @@ impl Scene {
     #[track_caller]
     fn assert_nothing_is_left(&self) {
         assert_eq!(self.repository.traces(), self.before);
-        assert_eq!(self.session.journal(), ["holders", "journal.db", "lock"]);
+        assert_eq!(self.session.journal(), ["holders", "hybrid", "journal.db", "lock"]);
+        assert_eq!(self.session.beside(), ["r1.json"]);
         assert_eq!(fs::read_dir(self.session.path().join("journal/holders")).unwrap().count(), 0);
     }
 }
@@ -94,8 +95,8 @@ async fn nothing_is_left_of_a_run_that_was_cancelled_while_it_stood_still() {
     assert_eq!((cancelled.exit, cancelled.stderr.as_str()), (Some(0), "r1 is cancelled\n"));
     scene.assert_nothing_is_left();
     let resumed = scene.session.call(&["resume", "r1"]);
-    assert_eq!(resumed.exit, Some(2));
-    assert!(resumed.stderr.starts_with("error: nothing of `r1` is left to take up"), "{}", resumed.stderr);
+    assert_eq!(resumed.exit, Some(6), "it tells again how it ended: {}", resumed.stderr);
+    scene.assert_nothing_is_left();
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod program;
+mod going_on;
 mod journal;
 mod left_behind;
 mod model;

@@ -138,6 +138,23 @@ pub(crate) struct Traces {
     processes: Vec<String>,
 }
 
+impl Traces {
+    /// What differs from others; not git's own files, which `git gc` and `git fetch` move about.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
+        let of = |traces: &Self| -> Vec<String> {
+            let files = traces.files.iter().filter(|file| !file.components().any(|part| part.as_os_str() == ".git"));
+            let files = files.map(|file| file.display().to_string());
+            let more = [traces.worktrees.to_string(), traces.changes.clone()];
+            files.chain(traces.references.clone()).chain(more).chain(traces.processes.clone()).collect()
+        };
+        let (here, there) = (of(self), of(other));
+        let only = |one: &[String], other: &[String]| -> Vec<String> {
+            one.iter().filter(|item| !other.contains(item)).cloned().collect()
+        };
+        [only(&here, &there), only(&there, &here)].concat()
+    }
+}
+
 /// The processes that work below a directory, or were told of it, by their command lines.
 fn processes_of(directory: &Path) -> Vec<String> {
     let place = directory.to_str().unwrap();
@@ -185,7 +202,16 @@ impl Session {
 
     /// What is in the journal's directory.
     pub(crate) fn journal(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path().join("journal")).unwrap();
+        Self::names("journal", self.path())
+    }
+
+    /// What is kept of runs beside the journal.
+    pub(crate) fn beside(&self) -> Vec<String> {
+        Self::names("journal/hybrid", self.path())
+    }
+
+    fn names(directory: &str, at: &Path) -> Vec<String> {
+        let entries = fs::read_dir(at.join(directory)).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
@@ -200,9 +226,14 @@ impl Session {
 
     /// Waits until `show` tells something of run `r1`.
     pub(crate) fn wait_until(&self, process: &mut Process, what: &str, is_so: impl Fn(&Value) -> bool) {
+        self.wait_until_run(process, "r1", what, is_so);
+    }
+
+    /// The same of any run.
+    pub(crate) fn wait_until_run(&self, process: &mut Process, run: &str, what: &str, is_so: impl Fn(&Value) -> bool) {
         let started = Instant::now();
         loop {
-            let shown = self.call(&["show", "r1", "--json"]);
+            let shown = self.call(&["show", run, "--json"]);
             if shown.exit == Some(0) && is_so(&shown.json()) {
                 return;
             }

@@ -4,12 +4,12 @@ use crate::program::{Ran, Repository, Session, git, target};
 use hybrid::demo::Scenario;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 /// Who is called how often, by the agents' own memory: the prompts of each session.
-fn asked(directory: &Path) -> Vec<(String, usize)> {
-    let memory: Value = serde_json::from_slice(&fs::read(directory.join("agents.json")).unwrap()).unwrap();
+fn asked(session: &Session) -> Vec<(String, usize)> {
+    let memory = session.path().join("journal/hybrid/r1/agents.json");
+    let memory: Value = serde_json::from_slice(&fs::read(memory).unwrap()).unwrap();
     let sessions = memory["stage"]["histories"].as_object().unwrap().iter();
     sessions.map(|(session, history)| (session.clone(), history.as_array().unwrap().len())).collect()
 }
@@ -66,7 +66,7 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
     ];
     assert_eq!(nodes, all);
     let directory = work.path().join("r1");
-    let asked = asked(&directory);
+    let asked = asked(&session);
     assert!(asked.contains(&("types-1".to_owned(), 1)), "it was done before the first end: {asked:?}");
 
     // What it has landed is what the agents wrote, whole, and the tests pass.
