@@ -1,114 +1,21 @@
 //! What a handler may ask of its run.
 
-use crate::failure::NodeError;
-use crate::frontier::{Execution, Payload};
-use crate::graph::{Branch, Done, Edge, Forks, Graph, Memory, Node, Place, Relay, Remembers, Resumes, Spawns, Works};
-use crate::kind::Kind;
-use crate::net::{AlternativeIndex, PlaceIndex};
+use crate::frontier::Execution;
+use crate::graph::{Branch, Edge, Forks, Graph, Memory, Node, Place, Remembers, Resumes, Spawns, Works};
 use crate::route::{Choice, Next, Route, Step};
 use crate::run_id::RunId;
 use std::any::Any;
 use std::marker::PhantomData;
 
 pub use crate::effects::{Commit, Effects, Label, MemoryCell, Message, Severity};
+pub use crate::entered::Entered;
 pub use crate::services::{ContextError, Services, Workspace};
-
-/// What an execution gets from its executor.
-pub struct Entered<'run, G: Graph> {
-    /// The run's services.
-    pub services: &'run dyn Services<G>,
-    /// Which execution this is.
-    pub execution: Execution,
-}
-
-impl<G: Graph> Clone for Entered<'_, G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G: Graph> Copy for Entered<'_, G> {}
 
 /// A handler's view of the run, typed by the node it stands on.
 pub struct Cx<'run, N: Node> {
     pub(crate) entered: &'run Entered<'run, N::Graph>,
     pub(crate) effects: &'run mut Effects,
     pub(crate) node: PhantomData<fn() -> N>,
-}
-
-/// One execution after the other on their way: what [`dispatch`](crate::dispatch) keeps beside the token.
-#[doc(hidden)]
-pub struct Visit<'run, G: Graph> {
-    pub(crate) entered: Entered<'run, G>,
-    pub(crate) effects: Effects,
-    relay: &'run mut dyn Relay,
-}
-
-/// Runs one execution of the node `N`, whose kind is `kind`.
-pub async fn run<N, K>(kind: &K, input: N::Input, entered: Entered<'_, N::Graph>) -> Done<N::Graph>
-where
-    N: Node,
-    K: Kind<N>,
-{
-    let mut visit = Visit::new(entered, alone());
-    let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
-    let route = leave(kind.run(input, &mut cx).await);
-    visit.done(route)
-}
-
-/// The way on, without the node's type.
-///
-/// # Errors
-///
-/// The handler's.
-#[inline]
-pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
-    match route {
-        Ok(next) => Ok(next.into_step()),
-        Err(error) => Err(error),
-    }
-}
-
-impl<'run, G: Graph> Visit<'run, G> {
-    /// The first of a chain, or the only one.
-    #[inline]
-    pub fn new(entered: Entered<'run, G>, relay: &'run mut dyn Relay) -> Self {
-        Self { entered, effects: Effects::default(), relay }
-    }
-
-    /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
-    #[inline]
-    pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
-        self.effects.is_empty() && self.relay.relay(alternative, token.place(), &mut self.entered.execution)
-    }
-
-    /// [`goes_on`](Self::goes_on), but only to a place from `first` to `last`.
-    #[inline]
-    pub fn goes_on_within(
-        &mut self,
-        first: PlaceIndex,
-        last: PlaceIndex,
-        alternative: AlternativeIndex,
-        token: &G::Token,
-    ) -> bool {
-        (first..=last).contains(&token.place()) && self.goes_on(alternative, token)
-    }
-
-    /// What a shorter chain, on the way of this one, starts with.
-    pub fn reborrow(&mut self) -> (Entered<'run, G>, &mut dyn Relay) {
-        (self.entered, &mut *self.relay)
-    }
-
-    /// Takes in what came of a shorter chain.
-    pub fn after(&mut self, done: Done<G>) -> Result<Step<G::Token>, NodeError> {
-        self.effects = done.effects;
-        done.route
-    }
-
-    /// What came of it.
-    pub fn done(self, route: Result<Step<G::Token>, NodeError>) -> Done<G> {
-        Done { route, effects: self.effects }
-    }
 }
 
 /// The way on.
@@ -343,34 +250,4 @@ impl<N: Node> Cx<'_, N> {
         let cell = self.entered.services.memory(N::GROUP).and_then(<dyn Any + Send + Sync>::downcast_ref);
         cell.expect("the executor keeps every memory group of the table")
     }
-}
-
-impl<G: Graph> Done<G> {
-    /// An execution that failed before its handler could run.
-    pub fn failed(error: impl Into<NodeError>) -> Self {
-        Self { route: Err(error.into()), effects: Effects::default() }
-    }
-
-    /// The token lies in a place that no handler consumes.
-    pub fn misplaced() -> Self {
-        Self::failed(MISPLACED)
-    }
-}
-
-const MISPLACED: &str = "the token lies in a place that no handler consumes; the executor and the graph disagree";
-
-/// The token lies in a place that no handler consumes.
-///
-/// # Errors
-///
-/// Always.
-pub fn misplaced<P>() -> Result<Step<P>, NodeError> {
-    Err(MISPLACED.into())
-}
-
-/// Lets nothing go on: for one execution alone.
-#[inline]
-pub fn alone<'run>() -> &'run mut dyn Relay {
-    let nothing: &mut [Execution; 0] = &mut [];
-    nothing
 }

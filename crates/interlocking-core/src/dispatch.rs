@@ -5,11 +5,13 @@
 //! node's; that was the largest part of what a graph costs to compile. Here it is checked once, generic over the nodes,
 //! and a graph only lists them: [`Few`] for up to sixteen, [`Many`] for blocks of them.
 
-use crate::context::{Cx, Entered, Visit, leave, misplaced};
-use crate::graph::{Done, Field, Graph, Node, Relay};
+use crate::context::Cx;
+use crate::entered::Entered;
+use crate::graph::{Done, Field, Graph, Node, Relay, misplaced};
 use crate::kind::Kind;
 use crate::net::{NodeIndex, PlaceIndex};
 use crate::route::{Route, Step};
+use crate::visit::{Visit, leave};
 use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::marker::PhantomData;

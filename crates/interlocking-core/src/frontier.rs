@@ -19,7 +19,7 @@
 
 use crate::bits::Bits;
 use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
-use crate::route::Step;
+use crate::step::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;

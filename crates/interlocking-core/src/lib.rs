@@ -23,12 +23,16 @@ pub mod net;
 pub mod bits;
 pub mod frontier;
 mod violation;
+mod step;
 pub mod graph;
 pub mod route;
 pub mod context;
 #[doc(hidden)]
 pub mod dispatch;
 mod services;
+mod entered;
+#[doc(hidden)]
+pub mod visit;
 mod effects;
 pub mod kind;
 pub mod failure;

@@ -217,13 +217,6 @@ pub enum NetError {
 }
 
 impl Nets {
-    /// Those of graph `G` and of all below it; its own is the first.
-    pub fn of<G: crate::graph::Graph>() -> Self {
-        let mut nets = Self::default();
-        G::nets(&mut nets);
-        nets
-    }
-
     /// Adds one; `false` if it is there already.
     pub fn add(&mut self, net: &'static Net) -> bool {
         let is_new = !self.0.iter().any(|known| std::ptr::eq(*known, net));

@@ -2,7 +2,7 @@
 
 use crate::failure::NodeError;
 use crate::graph::{Graph, Node};
-use crate::net::AlternativeIndex;
+pub use crate::step::Step;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -17,17 +17,6 @@ pub type Route<N> = Result<Next<N>, NodeError>;
 pub struct Next<N: Node> {
     step: Step<<N::Graph as Graph>::Token>,
     node: PhantomData<fn() -> N>,
-}
-
-/// The way on, without the node's type: one token, or one a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step<P> {
-    /// To one place.
-    One(AlternativeIndex, P),
-    /// To all branches of a fork.
-    All(AlternativeIndex, Vec<P>),
-    /// Nowhere: the run stays as it is. Only nodes that take no token of the run do this.
-    Stay,
 }
 
 /// A branch of a fork that chose among its targets. Made by [`Cx::branch`](crate::context::Cx::branch).
@@ -64,26 +53,6 @@ impl<N: Node, B> Choice<N, B> {
     /// The token of the target that was chosen.
     pub fn into_token(self) -> <N::Graph as Graph>::Token {
         self.token
-    }
-}
-
-impl<P> Step<P> {
-    /// The alternative that the step takes; `None` if it stays.
-    #[inline]
-    pub fn alternative(&self) -> Option<AlternativeIndex> {
-        match self {
-            Self::One(alternative, _) | Self::All(alternative, _) => Some(*alternative),
-            Self::Stay => None,
-        }
-    }
-
-    /// The tokens that the step makes.
-    pub fn tokens(&self) -> &[P] {
-        match self {
-            Self::One(_, token) => std::slice::from_ref(token),
-            Self::All(_, tokens) => tokens,
-            Self::Stay => &[],
-        }
     }
 }
 

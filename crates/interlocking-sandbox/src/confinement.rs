@@ -2,26 +2,12 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use crate::{enforcement::Enforcement, protection::Protection};
+use crate::{enforcement::Enforcement, enter_error::EnterError, protection::Protection};
 
 /// A sandbox whose rules the kernel has: threads and programs can be confined by it any number of times.
 pub struct Confinement {
     enforcement: Enforcement,
     enforced: BTreeSet<Protection>,
-}
-
-/// A thread could not be confined: nothing ran.
-#[derive(Debug, thiserror::Error)]
-pub enum EnterError {
-    /// No thread could be started.
-    #[error("no thread could be started: {0}")]
-    Thread(#[from] std::io::Error),
-    /// The kernel did not take the rules.
-    #[error("the kernel did not confine the thread: {cause}")]
-    Refused {
-        /// What it said, or which part was not enforced.
-        cause: String,
-    },
 }
 
 impl Confinement {

@@ -51,15 +51,20 @@ mod links;
 mod prepare_error;
 mod sandbox;
 mod confinement;
+mod enter_error;
+mod exceptions;
+mod network;
 
 mod enforcement;
 
-pub use confinement::{Confinement, EnterError};
+pub use confinement::Confinement;
+pub use enter_error::EnterError;
 pub use grant::{Access, Grant};
 pub use links::links_leading_out;
+pub use network::Network;
 pub use prepare_error::PrepareError;
 pub use protection::{Protection, Support};
-pub use sandbox::{Network, Sandbox};
+pub use sandbox::Sandbox;
 
 /// The examples in the README and in the documentation of isolation are compiled, and the former is run.
 #[cfg(doctest)]

@@ -9,23 +9,15 @@ use std::{
 use crate::{
     confinement::Confinement,
     enforcement::Enforcement,
+    exceptions::Exceptions,
     grant::{Access, Grant},
     links::links_leading_out,
+    network::Network,
     prepare_error::PrepareError,
     presets,
     protection::{Protection, Support},
     secrets::Settings,
 };
-
-/// Whether a confined program has the network.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Network {
-    /// As it is outside.
-    #[default]
-    LeftAlone,
-    /// None: TCP is refused, and no socket can be made. Pipes and pairs of sockets work.
-    Cut,
-}
 
 /// What a program and everything that it starts may reach. Nothing is enforced before [`Sandbox::prepare`].
 #[derive(Debug, Clone)]
@@ -37,14 +29,6 @@ pub struct Sandbox {
     exceptions: Exceptions,
     foreign_links: bool,
     waived: BTreeSet<Protection>,
-}
-
-/// System calls that are not refused although a sandbox refuses them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Exceptions {
-    pub(crate) network: Network,
-    pub(crate) unix_sockets: bool,
-    pub(crate) inotify: bool,
 }
 
 impl Sandbox {

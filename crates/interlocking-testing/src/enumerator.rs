@@ -18,22 +18,15 @@ use crate::report::Report;
 use crate::route::{Route, Routes};
 use crate::samples::{Sample, Samples};
 use crate::search::search;
+use crate::settings::Settings;
 use crate::trial::Trial;
 
 /// Drives a graph through every route of its table, run by run. The [crate's page](crate) says how.
 pub struct Enumerator<G: Graph> {
-    pub(crate) stage: Stage<G>,
+    settings: Settings<G>,
     samples: Samples,
     stalls: bool,
-    pub(crate) excused: Vec<(String, String)>,
-    pub(crate) runs: usize,
-    pub(crate) executions: u32,
-    pub(crate) longest: Duration,
-    pub(crate) is_virtual: bool,
 }
-
-/// What prepares a trial.
-pub(crate) type Stage<G> = Box<dyn Fn(&Chance) -> Trial<G>>;
 
 /// One run that was replayed.
 #[derive(Debug, Clone)]
@@ -65,16 +58,15 @@ impl<G: Graph> Enumerator<G> {
             Fault::PromptTooLong,
             Fault::StepLimit,
         ];
-        Self {
+        let settings = Settings {
             stage: Box::new(move |chance| stage(chance).into()),
-            samples: Samples::new(Self::GENERATED, faults),
-            stalls: true,
             excused: Vec::new(),
             runs: Self::RUNS,
             executions: 10_000,
             longest: Duration::from_secs(365 * 24 * 3_600),
             is_virtual: true,
-        }
+        };
+        Self { settings, samples: Samples::new(Self::GENERATED, faults), stalls: true }
     }
 
     /// The agent of node `N` may answer this. It is tried before what is made from the schema.
@@ -147,21 +139,25 @@ impl<G: Graph> Enumerator<G> {
 
     /// At most so many runs are tried.
     #[must_use]
-    pub fn with_runs(self, most: usize) -> Self {
-        Self { runs: most, ..self }
+    pub fn with_runs(mut self, most: usize) -> Self {
+        self.settings.runs = most;
+        self
     }
 
     /// A run is given up after so many executions of nodes; 10,000 unless said otherwise.
     #[must_use]
-    pub fn with_executions(self, most: u32) -> Self {
-        Self { executions: most, ..self }
+    pub fn with_executions(mut self, most: u32) -> Self {
+        self.settings.executions = most;
+        self
     }
 
     /// Time is what it is, and a run is given up after so much of it: for graphs whose handlers wait for programs or other
     /// machines, during which virtual time would run out.
     #[must_use]
-    pub fn in_real_time(self, longest: Duration) -> Self {
-        Self { is_virtual: false, longest, ..self }
+    pub fn in_real_time(mut self, longest: Duration) -> Self {
+        self.settings.is_virtual = false;
+        self.settings.longest = longest;
+        self
     }
 
     /// The route cannot be taken, and need not: `"review → exit"`, as a report has it, or with `->`. One that is taken all the same is
@@ -178,7 +174,7 @@ impl<G: Graph> Enumerator<G> {
             let names: String = routes.all.iter().map(|route| format!("\n  {route}")).collect();
             panic!("`{}` has no route `{route}`; its routes are{names}", G::net().table().graph);
         };
-        self.excused.push((routes.all[index].to_string(), reason.into()));
+        self.settings.excused.push((routes.all[index].to_string(), reason.into()));
         self
     }
 
@@ -190,7 +186,7 @@ impl<G: Graph> Enumerator<G> {
     pub fn explore(mut self) -> Report {
         self.settle_faults();
         let samples = Arc::new(std::mem::take(&mut self.samples));
-        search(&self, &samples)
+        search(&self.settings, &samples)
     }
 
     /// Makes one run again, for instance one that a [`Report`] names.
@@ -201,14 +197,14 @@ impl<G: Graph> Enumerator<G> {
     pub fn replay(mut self, choices: &Choices) -> Replayed {
         self.settle_faults();
         let (routes, samples) = (Arc::new(Routes::of(G::net())), Arc::new(std::mem::take(&mut self.samples)));
-        let played = play(&self, &routes, &samples, choices.clone());
+        let played = play(&self.settings, &routes, &samples, choices.clone());
         let taken = played.seen.taken.iter().map(|&route| routes.all[route].clone()).collect();
         Replayed { ending: played.ending, taken, chosen: played.points.iter().map(|point| point.shown()).collect() }
     }
 
     /// Silence costs nothing where time is virtual, and a minute or more where it is not.
     fn settle_faults(&mut self) {
-        if std::mem::take(&mut self.stalls) && self.is_virtual {
+        if std::mem::take(&mut self.stalls) && self.settings.is_virtual {
             self.samples.faults.push(Fault::Stall { after_events: 1 });
         }
     }

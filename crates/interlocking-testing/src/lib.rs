@@ -31,6 +31,7 @@ mod report;
 mod route;
 mod samples;
 mod search;
+mod settings;
 mod trial;
 
 pub use chance::Chance;

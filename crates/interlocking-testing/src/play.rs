@@ -14,12 +14,12 @@ use interlocking_runtime::{Outcome, StartError};
 
 use crate::chance::{Chance, Choice, Point, Sort};
 use crate::choices::Choices;
-use crate::enumerator::Enumerator;
 use crate::log::{Log, Seen};
 use crate::player::Player;
 use crate::recorder::{Recorder, event_nodes};
 use crate::route::Routes;
 use crate::samples::Samples;
+use crate::settings::Settings;
 use crate::trial::Trial;
 
 /// How many messages from outside one run may have.
@@ -84,7 +84,7 @@ impl fmt::Display for Ending {
 /// Inside another runtime, and where the system has no means for one.
 #[expect(clippy::expect_used, reason = "shared with tests: what is wrong shall end them")]
 pub(crate) fn play<G: Graph>(
-    enumerator: &Enumerator<G>,
+    settings: &Settings<G>,
     routes: &Arc<Routes>,
     samples: &Arc<Samples>,
     choices: Choices,
@@ -94,18 +94,18 @@ pub(crate) fn play<G: Graph>(
         "the enumerator runs each trial on a runtime of its own: call it from a plain `#[test]`, not from a `#[tokio::test]`"
     );
     let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_all().start_paused(enumerator.is_virtual).build();
+    let runtime = builder.enable_all().start_paused(settings.is_virtual).build();
     let runtime = runtime.expect("a runtime of one thread");
     let chance = Chance::new(choices);
-    let log = Arc::new(Log::new(G::net(), routes.clone(), enumerator.executions));
-    let ending = runtime.block_on(run(enumerator, samples, &chance, &log));
+    let log = Arc::new(Log::new(G::net(), routes.clone(), settings.executions));
+    let ending = runtime.block_on(run(settings, samples, &chance, &log));
     // What the run has left behind in the background does not hold up the next one.
     runtime.shutdown_timeout(Duration::from_secs(10));
     Played { points: chance.points(), seen: log.seen(), ending }
 }
 
-async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chance: &Chance, log: &Arc<Log>) -> Ending {
-    let Trial { run, mut entries, kept } = (enumerator.stage)(chance);
+async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &Chance, log: &Arc<Log>) -> Ending {
+    let Trial { run, mut entries, kept } = (settings.stage)(chance);
     let entry = match entries.len() {
         1 => 0,
         count => {
@@ -124,7 +124,7 @@ async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chanc
         root: RunId::DEFAULT,
         takes_messages: event_nodes(G::net()).filter(known).map(str::to_owned).collect(),
         messages: AtomicU32::new(MESSAGES),
-        is_virtual: enumerator.is_virtual,
+        is_virtual: settings.is_virtual,
     };
     let mut run = run
         .with_id(RunId::DEFAULT)
@@ -132,7 +132,7 @@ async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chanc
         .with_journal(Arc::new(recorder))
         .with_more_events(log.clone())
         .awaiting_people();
-    if enumerator.is_virtual {
+    if settings.is_virtual {
         run = run.with_clock(Arc::new(TokioClock::start()));
     }
     let ending = tokio::select! {
@@ -145,9 +145,9 @@ async fn run<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>, chanc
                 outcome => Ending::Other(outcome.name()),
             },
         },
-        () = unanswered(log, enumerator.is_virtual) => Ending::Unanswered,
+        () = unanswered(log, settings.is_virtual) => Ending::Unanswered,
         () = log.exceeded.notified() => Ending::CutOff,
-        () = tokio::time::sleep(enumerator.longest) => Ending::CutOff,
+        () = tokio::time::sleep(settings.longest) => Ending::CutOff,
     };
     drop(kept);
     ending

@@ -16,11 +16,11 @@ use interlocking_core::graph::Graph;
 
 use crate::chance::{Point, Sort};
 use crate::choices::Choices;
-use crate::enumerator::Enumerator;
 use crate::play::{Played, play};
 use crate::report::{Broken, Report, Taken};
 use crate::route::{RouteIndex, Routes};
 use crate::samples::Samples;
+use crate::settings::Settings;
 
 /// A run that could be tried.
 struct Candidate {
@@ -53,10 +53,10 @@ struct Search<'r> {
     report: Report,
 }
 
-pub(crate) fn search<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples>) -> Report {
+pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -> Report {
     let routes = Arc::new(Routes::of(G::net()));
-    let excused: HashSet<_> = enumerator.excused.iter().filter_map(|(name, _)| routes.named(name)).collect();
-    let report = Report::new(G::net(), routes.clone(), enumerator.excused.clone());
+    let excused: HashSet<_> = settings.excused.iter().filter_map(|(name, _)| routes.named(name)).collect();
+    let report = Report::new(G::net(), routes.clone(), settings.excused.clone());
     let mut search = Search {
         wanted: (0..routes.all.len()).filter(|route| !excused.contains(route)).collect(),
         routes: &routes,
@@ -68,13 +68,13 @@ pub(crate) fn search<G: Graph>(enumerator: &Enumerator<G>, samples: &Arc<Samples
     };
     let mut next = Some(Choices::none());
     while let Some(choices) = next.take() {
-        let played = play(enumerator, &routes, samples, choices.clone());
+        let played = play(settings, &routes, samples, choices.clone());
         search.absorb(played, &choices);
         if search.wanted.is_empty() {
             break;
         }
         next = search.next();
-        if search.report.runs == enumerator.runs && next.is_some() {
+        if search.report.runs == settings.runs && next.is_some() {
             search.report.left = search.candidates.len() + 1;
             break;
         }

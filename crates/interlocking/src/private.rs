@@ -10,7 +10,7 @@ pub use interlocking_core::__private::{
     unknown_place, visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
-pub use interlocking_core::context::{Entered, alone};
+pub use interlocking_core::context::Entered;
 pub use interlocking_core::dispatch::{Addressed, Few, Many, Nobody, Nodes, astray};
 pub use interlocking_core::failure::{Exhausted, NodeError};
 pub use interlocking_core::frontier::{Limit, Payload};
@@ -22,6 +22,7 @@ pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::{Net, Nets};
 pub use interlocking_core::route::{Choice, Nth, Step};
 pub use interlocking_core::serde::{Deserializer, Serializer};
+pub use interlocking_core::visit::alone;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::LLM;
 #[cfg(feature = "runtime")]

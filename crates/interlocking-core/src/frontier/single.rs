@@ -2,7 +2,7 @@
 
 use super::{Counts, Execution, Frontier, Payload, Phase, Solo, entries};
 use crate::net::{Net, NodeIndex};
-use crate::route::Step;
+use crate::step::Step;
 use std::ops::{Deref, DerefMut};
 
 /// A run that has been a [`Solo`] from its entry on: the counts of its nodes, and no more. Most runs that wait are one, so

@@ -1,7 +1,7 @@
 //! What runs beside the graph: advisory nodes and who starts them, observers and what they see, events and what they
 //! clear. None of them takes a token of the run.
 
-use super::{are_distinct, listed};
+use super::questions::{are_distinct, listed};
 use crate::ast::{GraphModel, Node};
 use crate::errors::Errors;
 use crate::suggest;
@@ -58,7 +58,10 @@ pub(super) fn observed_are_known(graph: &GraphModel<'_>, errors: &Errors) {
                 None => {
                     errors.over(
                         name,
-                        format_args!("no node is called `{wrong}`: {}", super::instead(graph, &wrong, false)),
+                        format_args!(
+                            "no node is called `{wrong}`: {}",
+                            super::questions::instead(graph, &wrong, false)
+                        ),
                     );
                 }
                 Some(seen) if seen == index => {

@@ -1,6 +1,6 @@
 //! Flow: where a run starts, what it reaches, and whether it can end from there.
 
-use super::{is_in_doubt, listed, places};
+use super::questions::{is_in_doubt, listed, places};
 use crate::ast::{EXIT, GraphModel, Node, Place};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;

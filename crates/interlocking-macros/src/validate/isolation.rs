@@ -1,6 +1,6 @@
 //! Isolation: whose agent is kept where, and from whom.
 
-use super::{are_distinct, instead};
+use super::questions::{are_distinct, instead};
 use crate::ast::GraphModel;
 use crate::errors::Errors;
 use interlocking_core::table::Isolation;

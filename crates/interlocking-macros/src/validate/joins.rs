@@ -1,6 +1,6 @@
 //! Joins: each waits for several slots, and each slot is filled from the nodes that it lists, and from no other.
 
-use super::{instead, is_in_doubt, places};
+use super::questions::{instead, is_in_doubt, places};
 use crate::ast::{GraphModel, Node, Place, Slot};
 use crate::errors::Errors;
 use crate::suggest;

@@ -1,6 +1,6 @@
 //! Names: each stands for one thing, and each that is used stands for something.
 
-use super::{instead, lost};
+use super::questions::{instead, lost};
 use crate::ast::{Cancel, GraphModel, Place, Target};
 use crate::errors::Errors;
 use crate::naming;

@@ -1,6 +1,6 @@
 //! Rows: what one `#[node(…)]` may and must say.
 
-use super::is_in_doubt;
+use super::questions::is_in_doubt;
 use crate::ast::{GraphModel, Node, Place, Visits};
 use crate::errors::Errors;
 use crate::spelling;

@@ -11,11 +11,11 @@ use landlock::{
 
 use super::{privileges, system_calls::SystemCalls};
 use crate::{
-    confinement::EnterError,
+    enter_error::EnterError,
+    exceptions::Exceptions,
     grant::{Access, Grant},
     prepare_error::PrepareError,
     protection::{Protection, Support},
-    sandbox::Exceptions,
 };
 
 /// The newest interface whose rights are used. That of later ones, sockets by path, is what [`SystemCalls`] does.

@@ -1,6 +1,6 @@
 //! Machines on which system calls cannot be filtered.
 
-use crate::sandbox::Exceptions;
+use crate::exceptions::Exceptions;
 
 /// Never made.
 pub(crate) struct SystemCalls(std::convert::Infallible);

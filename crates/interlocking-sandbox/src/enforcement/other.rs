@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    confinement::EnterError,
+    enter_error::EnterError,
+    exceptions::Exceptions,
     grant::Grant,
     prepare_error::PrepareError,
     protection::{Protection, Support},
-    sandbox::Exceptions,
 };
 
 /// Nothing: the caller accepted that.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, sock_filter};
 
-use crate::sandbox::Exceptions;
+use crate::exceptions::Exceptions;
 use refusals::Refusals;
 
 /// `file_setattr`, of Linux 6.17.

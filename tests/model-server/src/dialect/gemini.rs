@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Event, Reading, Speech, pieces};
+use super::form::{Event, Speech, pieces};
+use super::reading::Reading;
 use crate::message::{Message, Part, Role, string, text_of};
 use crate::reaction::Block;
 

@@ -2,70 +2,19 @@
 
 mod anthropic;
 mod chat;
+mod form;
 mod gemini;
+mod kind;
+mod reading;
 mod responses;
 
 use serde_json::Value;
 
-use crate::message::Message;
-use crate::reaction::{Block, Usage};
-use crate::request::Request;
-
-/// A form in which a model is asked and answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// Anthropic Messages: `/v1/messages`.
-    Anthropic,
-    /// OpenAI Responses: `…/responses`.
-    Responses,
-    /// OpenAI Chat Completions: `…/chat/completions`.
-    Chat,
-    /// Gemini: `…/models/MODEL:generateContent` and `:streamGenerateContent`.
-    Gemini,
-}
-
-/// What a request's body means.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Reading {
-    pub(crate) model: String,
-    pub(crate) system: String,
-    pub(crate) messages: Vec<Message>,
-    pub(crate) tools: Vec<String>,
-    pub(crate) schema: Option<Value>,
-    pub(crate) streams: bool,
-}
-
-/// An answer that is to be written in some dialect.
-pub(crate) struct Speech<'a> {
-    pub(crate) request: &'a Request,
-    pub(crate) blocks: &'a [Block],
-    pub(crate) usage: Usage,
-    /// The limit of its length was reached.
-    pub(crate) cut: bool,
-}
-
-/// One server-sent event.
-pub(crate) struct Event {
-    pub(crate) name: Option<&'static str>,
-    pub(crate) data: String,
-}
+pub(crate) use form::{Event, Speech};
+pub use kind::Dialect;
+pub(crate) use reading::Reading;
 
 impl Dialect {
-    /// The dialect of a path, without its query; none if no model is asked there.
-    pub(crate) fn of_path(path: &str) -> Option<Self> {
-        if path.ends_with("/messages") {
-            Some(Self::Anthropic)
-        } else if path.ends_with("/responses") {
-            Some(Self::Responses)
-        } else if path.ends_with("/chat/completions") {
-            Some(Self::Chat)
-        } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
-            Some(Self::Gemini)
-        } else {
-            None
-        }
-    }
-
     pub(crate) fn read(self, path: &str, body: &Value) -> Reading {
         match self {
             Self::Anthropic => anthropic::read(body),
@@ -103,59 +52,4 @@ impl Dialect {
             Self::Gemini => gemini::error(status, message),
         }
     }
-}
-
-impl Event {
-    fn named(name: &'static str, data: &Value) -> Self {
-        Self { name: Some(name), data: data.to_string() }
-    }
-
-    fn of(data: &Value) -> Self {
-        Self { name: None, data: data.to_string() }
-    }
-}
-
-impl Speech<'_> {
-    /// The pieces, with every [`Block::Output`] as what the dialect makes of it.
-    fn blocks(&self) -> Vec<Block> {
-        let spoken = |block: &Block| match block {
-            Block::Output(value) if self.request.offers(STRUCTURED_OUTPUT) => {
-                Block::Tool { name: STRUCTURED_OUTPUT.to_owned(), input: value.clone() }
-            }
-            Block::Output(value) => Block::Text(value.to_string()),
-            other => other.clone(),
-        };
-        self.blocks.iter().map(spoken).collect()
-    }
-
-    /// An id that no other piece of any answer has.
-    fn id(&self, prefix: &str, index: usize) -> String {
-        format!("{prefix}_{:04}{index:04}", self.request.number)
-    }
-
-    fn calls_a_tool(&self) -> bool {
-        self.blocks().iter().any(|block| matches!(block, Block::Tool { .. }))
-    }
-}
-
-/// The tool by which Claude Code takes the answer that a schema demands.
-pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
-
-/// A text in the pieces in which it is streamed.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    const PIECE: usize = 2048;
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let (piece, left) = rest.split_at(rest.floor_char_boundary(PIECE));
-        rest = left;
-        Some(piece)
-    })
-}
-
-/// Texts that stand in a list of values, one a line.
-fn joined(texts: impl Iterator<Item = String>) -> String {
-    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }

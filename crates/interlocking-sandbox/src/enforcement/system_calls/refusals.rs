@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use libc::c_long;
 use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 
-use crate::sandbox::{Exceptions, Network};
+use crate::{exceptions::Exceptions, network::Network};
 
 /// By the number of the call: refused where one of the rules is met, or always if there is none.
 pub(super) type Refusals = BTreeMap<i64, Vec<SeccompRule>>;

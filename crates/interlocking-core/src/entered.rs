@@ -1,0 +1,21 @@
+//! What an execution gets from its executor.
+
+use crate::frontier::Execution;
+use crate::graph::Graph;
+use crate::services::Services;
+
+/// What an execution gets from its executor.
+pub struct Entered<'run, G: Graph> {
+    /// The run's services.
+    pub services: &'run dyn Services<G>,
+    /// Which execution this is.
+    pub execution: Execution,
+}
+
+impl<G: Graph> Clone for Entered<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Graph> Copy for Entered<'_, G> {}

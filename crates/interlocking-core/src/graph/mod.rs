@@ -1,0 +1,17 @@
+//! The traits by which a struct is a graph and its fields are nodes. `#[derive(Graph)]` writes every impl here; none is
+//! meant to be written by hand, though nothing stops an engine or a test from doing so.
+
+mod value;
+mod reports;
+mod definition;
+mod finish;
+mod node;
+mod field;
+
+pub(crate) use definition::misplaced;
+pub use definition::{Done, Graph, Relay};
+pub use field::Field;
+pub use finish::{Finish, Reporting, ReportsOf};
+pub use node::{Asks, Branch, Edge, Forks, Maps, Node, Place, Remembers, Reports, Resumes, Spawns, Works};
+pub use reports::{ReportSource, Reported};
+pub use value::{Memory, MemoryVisitor, Token, Value};

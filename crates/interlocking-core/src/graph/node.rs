@@ -1,0 +1,135 @@
+//! A node, the places that its edges lead to, and what its row of the table lets it do: a trait each.
+
+use super::definition::Graph;
+use super::value::{Memory, Value};
+use crate::net::{AlternativeIndex, NodeIndex};
+
+/// A node: a marker type with the field's name, which stands for the node in types.
+pub trait Node: Sized + Send + 'static {
+    /// The graph it is a node of.
+    type Graph: Graph;
+    /// What it takes: its input, or the tuple of its slots.
+    type Input: Send + Sync + 'static;
+    /// Its position in the table.
+    const INDEX: NodeIndex;
+
+    /// The input, from a token that is for this node.
+    ///
+    /// # Panics
+    ///
+    /// If it is for another.
+    fn take(token: <Self::Graph as Graph>::Token) -> Self::Input;
+}
+
+/// A place that an edge can lead to: a node's input, a join's slot, the exit.
+pub trait Place: Sized + 'static {
+    /// The graph it is a place of.
+    type Graph: Graph;
+    /// What it takes.
+    type Payload: Value;
+
+    /// A token that lies here.
+    fn put(payload: Self::Payload) -> <Self::Graph as Graph>::Token;
+}
+
+/// An edge of the table, from the node that implements it to `Target`.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` has no edge to `{Target}`",
+    label = "`{Target}` is not in the routing table of `{Self}`",
+    note = "declare it on the graph struct: `#[node(goto({Target}))]`"
+)]
+pub trait Edge<Target>: Node {
+    /// The place where the edge ends.
+    type To: Place<Graph = Self::Graph>;
+    /// Which alternative of the net it is.
+    const ALTERNATIVE: AlternativeIndex;
+}
+
+/// A node that may continue on all branches of a fork.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` does not fork",
+    label = "`fork!` needs branches in the routing table of `{Self}`",
+    note = "declare them on the graph struct: `#[node(fork(…))]`"
+)]
+pub trait Forks: Node {
+    /// One payload a branch, in table order.
+    type Branches;
+    /// Which alternative of the net the fork is.
+    const ALTERNATIVE: AlternativeIndex;
+
+    /// One token a branch.
+    fn tokens(branches: Self::Branches) -> Vec<<Self::Graph as Graph>::Token>;
+}
+
+/// A fork's branch that may choose `Target`.
+#[diagnostic::on_unimplemented(
+    message = "no branch of node `{Self}` may choose `{Target}`",
+    label = "`{Target}` is not an alternative in the fork of `{Self}`",
+    note = "declare it on the graph struct: `#[node(fork(… | {Target}))]`"
+)]
+pub trait Branch<Target>: Forks {
+    /// The place where the branch then starts.
+    type To: Place<Graph = Self::Graph>;
+    /// Which branch it is: an [`Nth`](crate::route::Nth).
+    type Position;
+}
+
+/// A node with a memory.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` has no memory",
+    label = "`{Self}` belongs to no memory group",
+    note = "declare it on the graph struct: `#[node(memory = Type)]`, or `memory(group: Type)` to share one"
+)]
+pub trait Remembers: Node {
+    /// The type of its memory group.
+    type Memory: Memory;
+    /// The index of its memory group.
+    const GROUP: u16;
+}
+
+/// A node that works in a workspace.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` has no workspace",
+    label = "`{Self}` works in no named place",
+    note = "declare it on the graph struct: `#[node(workspace = \"name\")]`"
+)]
+pub trait Works: Node {}
+
+/// A node that runs a child graph for each of a list of items.
+pub trait Maps: Node {
+    /// The child graph; it may be the node's own.
+    type Child: Graph;
+}
+
+/// A node that asks a person.
+pub trait Asks: Node {
+    /// What the person is asked.
+    type Question: Value;
+    /// What the person answers.
+    type Answer: Value;
+}
+
+/// A node beside the graph that reports at its exit.
+pub trait Reports: Node {
+    /// What it reports.
+    type Report: Value;
+}
+
+/// A node that may start advisory node `Target`.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` does not spawn `{Target}`",
+    label = "`{Target}` is not among the advisory nodes that `{Self}` may start",
+    note = "declare it on the graph struct: `#[node(spawn({Target}))]`"
+)]
+pub trait Spawns<Target>: Node {
+    /// The advisory node's place.
+    type To: Place<Graph = Self::Graph>;
+}
+
+/// An event node that may leave the run as it is.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` may not leave the run as it is",
+    label = "`resume` is not in the routing table of `{Self}`",
+    note = "declare it on the graph struct: `#[node(on(Message), resume)]`, which only an `EventNode` has"
+)]
+pub trait Resumes: Node {}

@@ -1,0 +1,94 @@
+//! One execution after the other on their way.
+
+use crate::context::Cx;
+use crate::effects::Effects;
+use crate::entered::Entered;
+use crate::failure::NodeError;
+use crate::frontier::{Execution, Payload as _};
+use crate::graph::{Done, Graph, Node, Relay};
+use crate::kind::Kind;
+use crate::net::{AlternativeIndex, PlaceIndex};
+use crate::route::{Route, Step};
+use std::marker::PhantomData;
+
+/// One execution after the other on their way: what [`dispatch`](crate::dispatch) keeps beside the token.
+#[doc(hidden)]
+pub struct Visit<'run, G: Graph> {
+    pub(crate) entered: Entered<'run, G>,
+    pub(crate) effects: Effects,
+    relay: &'run mut dyn Relay,
+}
+
+/// Runs one execution of the node `N`, whose kind is `kind`.
+pub async fn run<N, K>(kind: &K, input: N::Input, entered: Entered<'_, N::Graph>) -> Done<N::Graph>
+where
+    N: Node,
+    K: Kind<N>,
+{
+    let mut visit = Visit::new(entered, alone());
+    let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+    let route = leave(kind.run(input, &mut cx).await);
+    visit.done(route)
+}
+
+/// The way on, without the node's type.
+///
+/// # Errors
+///
+/// The handler's.
+#[inline]
+pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>::Token>, NodeError> {
+    match route {
+        Ok(next) => Ok(next.into_step()),
+        Err(error) => Err(error),
+    }
+}
+
+impl<'run, G: Graph> Visit<'run, G> {
+    /// The first of a chain, or the only one.
+    #[inline]
+    pub fn new(entered: Entered<'run, G>, relay: &'run mut dyn Relay) -> Self {
+        Self { entered, effects: Effects::default(), relay }
+    }
+
+    /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
+    #[inline]
+    pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
+        self.effects.is_empty() && self.relay.relay(alternative, token.place(), &mut self.entered.execution)
+    }
+
+    /// [`goes_on`](Self::goes_on), but only to a place from `first` to `last`.
+    #[inline]
+    pub fn goes_on_within(
+        &mut self,
+        first: PlaceIndex,
+        last: PlaceIndex,
+        alternative: AlternativeIndex,
+        token: &G::Token,
+    ) -> bool {
+        (first..=last).contains(&token.place()) && self.goes_on(alternative, token)
+    }
+
+    /// What a shorter chain, on the way of this one, starts with.
+    pub fn reborrow(&mut self) -> (Entered<'run, G>, &mut dyn Relay) {
+        (self.entered, &mut *self.relay)
+    }
+
+    /// Takes in what came of a shorter chain.
+    pub fn after(&mut self, done: Done<G>) -> Result<Step<G::Token>, NodeError> {
+        self.effects = done.effects;
+        done.route
+    }
+
+    /// What came of it.
+    pub fn done(self, route: Result<Step<G::Token>, NodeError>) -> Done<G> {
+        Done { route, effects: self.effects }
+    }
+}
+
+/// Lets nothing go on: for one execution alone.
+#[inline]
+pub fn alone<'run>() -> &'run mut dyn Relay {
+    let nothing: &mut [Execution; 0] = &mut [];
+    nothing
+}

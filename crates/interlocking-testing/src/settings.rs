@@ -1,0 +1,26 @@
+//! What holds for every run that is tried.
+
+use std::time::Duration;
+
+use interlocking_core::graph::Graph;
+
+use crate::chance::Chance;
+use crate::trial::Trial;
+
+/// What holds for every run that is tried.
+pub(crate) struct Settings<G: Graph> {
+    pub(crate) stage: Stage<G>,
+    /// Routes that need not be taken, each with the reason.
+    pub(crate) excused: Vec<(String, String)>,
+    /// How many runs are tried at most.
+    pub(crate) runs: usize,
+    /// How many executions a run may have.
+    pub(crate) executions: u32,
+    /// How long a run may take.
+    pub(crate) longest: Duration,
+    /// Whether time passes only where all wait for it.
+    pub(crate) is_virtual: bool,
+}
+
+/// What prepares a trial.
+pub(crate) type Stage<G> = Box<dyn Fn(&Chance) -> Trial<G>>;

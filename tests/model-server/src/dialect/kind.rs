@@ -1,0 +1,31 @@
+//! Which forms there are.
+
+/// A form in which a model is asked and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// Anthropic Messages: `/v1/messages`.
+    Anthropic,
+    /// OpenAI Responses: `…/responses`.
+    Responses,
+    /// OpenAI Chat Completions: `…/chat/completions`.
+    Chat,
+    /// Gemini: `…/models/MODEL:generateContent` and `:streamGenerateContent`.
+    Gemini,
+}
+
+impl Dialect {
+    /// The dialect of a path, without its query; none if no model is asked there.
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
+        if path.ends_with("/messages") {
+            Some(Self::Anthropic)
+        } else if path.ends_with("/responses") {
+            Some(Self::Responses)
+        } else if path.ends_with("/chat/completions") {
+            Some(Self::Chat)
+        } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
+            Some(Self::Gemini)
+        } else {
+            None
+        }
+    }
+}
