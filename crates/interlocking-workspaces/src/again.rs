@@ -26,6 +26,7 @@ impl GitRun {
         // That it is a commit, before anything is undone for it.
         self.settings().repository.commit(commit)?;
         self.note(name, |place| place.at = Some(commit));
+        self.lives()?;
         let Some(worktree) = self.whole(name)? else { return Ok(()) };
         if cut_off || worktree.head().ok() != Some(commit) {
             let put_back = worktree.unlock().is_ok() && worktree.reset_to(commit).is_ok();

@@ -2,10 +2,12 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
+use crate::lock::Held;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::Node;
 use interlocking_worktree::{CommitId, FileChange, Worktree};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A worktree or clone of the run, in a handler's hands. What moves its branch is in the journal when the handler's outcome is.
 ///
@@ -17,6 +19,8 @@ pub struct Checkout<'cx> {
     pub(crate) name: String,
     pub(crate) worktree: Worktree,
     pub(crate) base: CommitId,
+    /// The branch's lock, while nobody else is to change it between two operations.
+    pub(crate) held: Option<Arc<Held>>,
 }
 
 /// Tells the journal of commits: a handler's context, whatever its node.
@@ -51,6 +55,14 @@ impl Checkout<'_> {
         self.run.place(&self.name).at.unwrap_or(self.base)
     }
 
+    /// Lets nobody else in this process change the branch until this value is dropped, between its operations too (CON-149): those of
+    /// others wait, and so do commits of the nodes that work here.
+    pub async fn hold(&mut self) {
+        if self.held.is_none() {
+            self.held = Some(Arc::new(self.run.lock(&self.name).await));
+        }
+    }
+
     /// What differs from `commit`, committed or not.
     ///
     /// # Errors
@@ -58,7 +70,7 @@ impl Checkout<'_> {
     /// [`GitWorkspacesError`] where that cannot be found out.
     pub async fn diff_since(&self, commit: CommitId) -> Result<Vec<FileChange>, GitWorkspacesError> {
         let worktree = self.worktree.clone();
-        self.run.on(&self.name, move |_, _| Ok(worktree.diff_since(commit)?)).await
+        self.on(move |_, _| Ok(worktree.diff_since(commit)?)).await
     }
 
     /// The same as a patch.
@@ -68,7 +80,7 @@ impl Checkout<'_> {
     /// [`GitWorkspacesError`] where that cannot be found out.
     pub async fn patch_since(&self, commit: CommitId) -> Result<String, GitWorkspacesError> {
         let worktree = self.worktree.clone();
-        self.run.on(&self.name, move |_, _| Ok(worktree.unified_diff_since(commit)?)).await
+        self.on(move |_, _| Ok(worktree.unified_diff_since(commit)?)).await
     }
 
     /// Commits everything that is not ignored, as one commit on top of [`head`](Self::head): what an agent has committed by itself is
@@ -78,7 +90,7 @@ impl Checkout<'_> {
     ///
     /// [`GitWorkspacesError::Commit`], of a nested repository for one; [`ReadOnly`](GitWorkspacesError::ReadOnly).
     pub async fn commit(&mut self, message: impl Into<String>) -> Result<Option<CommitId>, GitWorkspacesError> {
-        self.commit_since(self.head(), message.into()).await
+        self.commit_since(None, message.into()).await
     }
 
     /// The same as one commit on top of [`base`](Self::base): what was committed before is folded in, too.
@@ -87,7 +99,7 @@ impl Checkout<'_> {
     ///
     /// As [`commit`](Self::commit).
     pub async fn squash(&mut self, message: impl Into<String>) -> Result<Option<CommitId>, GitWorkspacesError> {
-        self.commit_since(self.base, message.into()).await
+        self.commit_since(Some(self.base), message.into()).await
     }
 
     /// Takes over the commits that an agent has made by itself, as they are, and gives the last; what it has not committed stays so.
@@ -96,7 +108,7 @@ impl Checkout<'_> {
     ///
     /// [`GitWorkspacesError`] where its branch was rewritten or left.
     pub async fn adopt_commits(&mut self) -> Result<CommitId, GitWorkspacesError> {
-        let adopted = self.run.on(&self.name, |run, name| run.adopt(name)).await;
+        let adopted = self.on(|run, name| run.adopt(name)).await;
         self.moved(adopted)
     }
 
@@ -107,7 +119,7 @@ impl Checkout<'_> {
     ///
     /// [`GitWorkspacesError::Reset`].
     pub async fn reset(&mut self, commit: CommitId) -> Result<(), GitWorkspacesError> {
-        let reset = self.run.on(&self.name, move |run, name| run.reset(name, commit)).await;
+        let reset = self.on(move |run, name| run.reset(name, commit)).await;
         self.moved(reset).map(drop)
     }
 
@@ -174,14 +186,29 @@ impl Checkout<'_> {
     ///
     /// [`GitWorkspacesError`] where it cannot be removed; the end of the run tries again.
     pub async fn retire(self) -> Result<(), GitWorkspacesError> {
-        self.run.on(&self.name, |run, name| run.retire(name)).await
+        self.on(|run, name| run.retire(name)).await
     }
 
-    async fn commit_since(&mut self, since: CommitId, message: String) -> Result<Option<CommitId>, GitWorkspacesError> {
-        let before = self.head();
-        let committed = self.run.on(&self.name, move |run, name| run.commit(name, since, &message)).await?;
-        if self.head() != before {
-            self.moved(Ok(self.head()))?;
+    async fn on<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&GitRun, &str) -> Result<T, GitWorkspacesError> + Send + 'static,
+    ) -> Result<T, GitWorkspacesError> {
+        let name = self.name.clone();
+        match &self.held {
+            Some(held) => self.run.blocking(held.clone(), move |run| work(run, &name)).await,
+            None => self.run.on(&self.name, work).await,
+        }
+    }
+
+    /// On top of where it stands when its turn comes, unless `since` is given.
+    async fn commit_since(
+        &mut self,
+        since: Option<CommitId>,
+        message: String,
+    ) -> Result<Option<CommitId>, GitWorkspacesError> {
+        let committed = self.on(move |run, name| run.commit(name, since, &message)).await?;
+        if let Some(to) = committed.or(since) {
+            self.moved(Ok(to))?;
         }
         Ok(committed)
     }
@@ -193,7 +220,7 @@ impl Checkout<'_> {
         + Send
         + 'static,
     ) -> Result<CommitId, GitWorkspacesError> {
-        let done = self.run.on(&self.name, move |run, name| run.moving(name, operation, work)).await;
+        let done = self.on(move |run, name| run.moving(name, operation, work)).await;
         self.moved(done)
     }
 

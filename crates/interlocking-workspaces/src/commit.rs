@@ -7,14 +7,16 @@ use crate::git_run::GitRun;
 use interlocking_worktree::{CommitId, Signature, Worktree};
 
 impl GitRun {
-    /// Commits what a workspace has that `since` has not, as one commit; none where that is nothing.
+    /// Commits what a workspace has that `since` has not, or else the commit where it stands now, as one commit; none where that is
+    /// nothing.
     pub(crate) fn commit(
         &self,
         name: &str,
-        since: CommitId,
+        since: Option<CommitId>,
         message: &str,
     ) -> Result<Option<CommitId>, GitWorkspacesError> {
-        let (worktree, _) = self.writable(name)?;
+        let (worktree, at) = self.writable(name)?;
+        let since = since.unwrap_or(at);
         let committed = worktree.squash_since(since, &self.author()?, message)?;
         self.bring_back(name, &worktree, since)?;
         self.moved(name, committed.unwrap_or(since));

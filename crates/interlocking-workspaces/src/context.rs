@@ -6,7 +6,7 @@ use crate::git_run::GitRun;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, Works};
 use interlocking_runtime::RunContext as _;
-use interlocking_worktree::{CommitId, Repository};
+use interlocking_worktree::{BranchName, CommitId, Repository};
 use std::any::Any;
 use std::future::Future;
 
@@ -40,6 +40,14 @@ pub trait GitContext<N: Node> {
     /// and land that; or where a working tree on it has changes that are not committed. [`Busy`](GitWorkspacesError::Busy),
     /// [`ChildLands`](GitWorkspacesError::ChildLands).
     fn land(&mut self, commit: CommitId) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
+
+    /// The branch to land on, and where it is now: another commit than a worktree's [`base`](Checkout::base) where somebody has landed
+    /// since that was made (SAW-113).
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::NoTarget`], [`NoBranch`](GitWorkspacesError::NoBranch).
+    fn target(&self) -> impl Future<Output = Result<(BranchName, CommitId), GitWorkspacesError>> + Send;
 
     /// The repository: to read what was committed. Its operations are synchronous.
     ///
@@ -77,6 +85,16 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         Ok(commit)
     }
 
+    async fn target(&self) -> Result<(BranchName, CommitId), GitWorkspacesError> {
+        git_run(self)?
+            .blocking((), |run| {
+                let branch = run.target()?;
+                let head = run.head_of(&branch)?;
+                Ok((branch, head))
+            })
+            .await
+    }
+
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {
         Ok(git_run(self)?.settings().repository.clone())
     }
@@ -91,7 +109,7 @@ async fn checkout<'cx, N: Node>(cx: &'cx mut Cx<'_, N>, name: String) -> Result<
         let at = run.place(&name).at.unwrap_or(base);
         cx.committed(name.as_str(), at.to_string());
     }
-    Ok(Checkout { cx, run, name, worktree, base })
+    Ok(Checkout { cx, run, name, worktree, base, held: None })
 }
 
 fn git_run<N: Node>(cx: &Cx<'_, N>) -> Result<GitRun, GitWorkspacesError> {

@@ -4,8 +4,9 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
+use crate::left::ALIVE;
 use interlocking_runtime::workspaces::RunEnd;
-use interlocking_worktree::Keep;
+use interlocking_worktree::{BranchName, CommitId, Keep};
 use std::fs;
 
 impl GitRun {
@@ -21,29 +22,47 @@ impl GitRun {
         if keeps || !self.is_claimed() {
             return Ok(());
         }
-        let cleared = self.clear(&self.own_directory());
+        self.remove(end)
+    }
+
+    /// Takes away all that there is of a run; of a child, all but its branches. Git work.
+    pub(crate) fn remove(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
+        let directory = self.own_directory();
         if self.is_child() {
-            return cleared;
+            return self.clear(&directory);
+        }
+        let mut cleared = Ok(());
+        // What shows that there is something left goes last.
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten().filter(|entry| entry.file_name() != ALIVE)
+        {
+            cleared = cleared.and(self.clear(&entry.path()));
         }
         // What did not land would be lost with its branch.
         let archives = end != RunEnd::Finished || !*self.has_landed();
         let deleted = self.delete_branches(archives);
+        // And worktrees whose files are gone already.
+        let cleared = cleared.and(deleted).and_then(|()| self.clear(&directory));
         // It goes if there is nothing of other runs in it.
         let _ = fs::remove_dir(&self.settings().directory);
-        cleared.and(deleted)
+        cleared
+    }
+
+    /// The branches of the run and its children.
+    pub(crate) fn branches(&self) -> Result<Vec<(BranchName, CommitId)>, GitWorkspacesError> {
+        let prefix = self.tree_prefix();
+        let branches = self.settings().repository.branches()?.into_iter();
+        Ok(branches.filter(|(branch, _)| branch.as_str().starts_with(&prefix)).collect())
     }
 
     /// Deletes the branches of the run and its children.
     fn delete_branches(&self, archives: bool) -> Result<(), GitWorkspacesError> {
-        let (repository, prefix) = (&self.settings().repository, self.tree_prefix());
+        let repository = &self.settings().repository;
         let landed_on = match self.target() {
             Ok(target) => repository.branch_head(&target)?,
             Err(_) => None,
         };
         let mut result = Ok(());
-        for (branch, head) in
-            repository.branches()?.into_iter().filter(|(branch, _)| branch.as_str().starts_with(&prefix))
-        {
+        for (branch, head) in self.branches()? {
             let has_landed = match landed_on {
                 Some(landed_on) => repository.is_ancestor(head, landed_on)?,
                 None => false,

@@ -84,7 +84,7 @@ pub enum GitWorkspacesError {
         /// How long it was tried.
         waited: Duration,
         /// What was in the way.
-        problem: FastForwardError,
+        problem: Box<FastForwardError>,
     },
     /// The run is over, or stops.
     #[error("the run is over: its workspaces are not changed any more")]

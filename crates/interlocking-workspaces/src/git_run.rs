@@ -2,12 +2,14 @@
 
 use crate::error::GitWorkspacesError;
 use crate::lock::{Held, lock};
+use crate::names;
 use crate::settings::{Base, Settings};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_worktree::{BranchName, CommitId, Signature, Worktree};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The workspaces of one run. A cheap handle.
@@ -17,8 +19,12 @@ pub(crate) struct GitRun(pub(crate) Arc<State>);
 pub(crate) struct State {
     settings: Arc<Settings>,
     pub(crate) run: RunId,
+    /// What the run is called in names of directories and branches.
+    pub(crate) label: String,
     /// The run that was started.
     pub(crate) root: RunId,
+    /// Locked while anybody has workspaces of the run, or of another of its tree.
+    pub(crate) alive: Arc<Mutex<Option<File>>>,
     parent: Option<Parent>,
     /// Whether what has the run's name in the repository is the run's: of a new one once it was looked.
     is_claimed: Mutex<bool>,
@@ -66,12 +72,45 @@ impl GitRun {
             known.isolation = known.isolation.max(row.isolation.unwrap_or(Isolation::Worktree));
             known.is_read_only &= row.read_only;
         }
-        let root = parent.as_ref().map_or_else(|| scope.run.clone(), |parent| parent.0.root.clone());
         let workspace = scope.parent.and_then(|parent| parent.workspace).map(str::to_owned);
         let parent = parent.map(|run| Parent { run, workspace });
+        Self::with(settings, scope.run.clone(), names::label(scope), parent, wanted, !scope.is_new)
+    }
+
+    /// Those of a run of which nothing is known but its name.
+    pub(crate) fn of_name(settings: Arc<Settings>, run: RunId) -> Self {
+        let label = run.to_string();
+        Self::with(settings, run, label, None, BTreeMap::new(), true)
+    }
+
+    fn with(
+        settings: Arc<Settings>,
+        run: RunId,
+        label: String,
+        parent: Option<Parent>,
+        wanted: BTreeMap<String, Wanted>,
+        is_claimed: bool,
+    ) -> Self {
+        let (root, alive) = match &parent {
+            Some(Parent { run, .. }) => (run.0.root.clone(), run.0.alive.clone()),
+            None => (run.clone(), Arc::default()),
+        };
         let (begun_at, places, has_landed, closed) = Default::default();
-        let (run, is_claimed) = (scope.run.clone(), Mutex::new(!scope.is_new));
-        Self(Arc::new(State { settings, run, root, parent, is_claimed, wanted, begun_at, places, has_landed, closed }))
+        let is_claimed = Mutex::new(is_claimed);
+        Self(Arc::new(State {
+            settings,
+            run,
+            label,
+            root,
+            alive,
+            parent,
+            is_claimed,
+            wanted,
+            begun_at,
+            places,
+            has_landed,
+            closed,
+        }))
     }
 
     /// Those of a child of this run.
@@ -138,9 +177,7 @@ impl GitRun {
     pub(crate) fn claim(&self) -> Result<(), GitWorkspacesError> {
         let mut is_claimed = self.0.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_claimed {
-            let prefix = self.tree_prefix();
-            let branches = self.settings().repository.branches()?.into_iter();
-            if let Some((branch, at)) = branches.into_iter().find(|(branch, _)| branch.as_str().starts_with(&prefix)) {
+            if let Some((branch, at)) = self.branches()?.into_iter().next() {
                 return Err(GitWorkspacesError::RunTaken { branch, at });
             }
             *is_claimed = true;
@@ -180,7 +217,8 @@ impl GitRun {
         *self.0.begun_at.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(commit)
     }
 
-    fn head_of(&self, branch: &BranchName) -> Result<CommitId, GitWorkspacesError> {
+    /// Where a branch is. Git work.
+    pub(crate) fn head_of(&self, branch: &BranchName) -> Result<CommitId, GitWorkspacesError> {
         let head = self.settings().repository.branch_head(branch)?;
         head.ok_or_else(|| GitWorkspacesError::NoBranch { branch: branch.clone() })
     }

@@ -47,6 +47,7 @@ impl GitRun {
                 Err(GitWorkspacesError::FastForward(problem)) if is_a_lock(&problem) => {
                     let waited = begun.elapsed();
                     if waited >= self.settings().patience {
+                        let problem = Box::new(problem);
                         return Err(GitWorkspacesError::Busy { branch: target, waited, problem });
                     }
                 }

@@ -24,6 +24,8 @@
 //! | the repository, the directory, what workspaces begin at, what is kept | [`GitWorkspaces`], [`Base`] |
 //! | what a handler does in its worktree | [`GitContext::worktree`], [`Checkout`] |
 //! | advance the branch that it is all for | [`GitContext::land`] |
+//! | what runs have left that nobody works on any more | [`GitWorkspaces::left`] |
+//! | whose files are whose | [`Ownership`], [`Pattern`] |
 //! | what goes wrong | [`GitWorkspacesError`] |
 
 #[cfg(doctest)]
@@ -39,12 +41,16 @@ mod make;
 mod again;
 mod workspaces;
 mod end;
+mod left;
 mod commit;
 mod land;
 mod checkout;
 mod context;
+mod ownership;
 
 pub use checkout::Checkout;
 pub use context::GitContext;
 pub use error::GitWorkspacesError;
+pub use left::LeftRun;
+pub use ownership::{Belonging, Overlap, Ownership, Pattern, PatternError, Violation};
 pub use settings::{Base, GitWorkspaces};

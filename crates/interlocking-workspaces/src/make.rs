@@ -43,6 +43,7 @@ impl GitRun {
         let (directory, branch, repository) =
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
         self.claim()?;
+        self.lives()?;
         let head = repository.branch_head(&branch)?;
         // What a process was killed over, or an agent has led astray.
         self.clear(&directory)?;

@@ -2,6 +2,7 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
+use interlocking_runtime::workspaces::RunScope;
 use interlocking_worktree::{ArchiveName, BranchName, CommitId, NameError};
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ impl GitRun {
     /// The directory of this run's workspaces.
     pub(crate) fn own_directory(&self) -> PathBuf {
         match self.is_child() {
-            true => self.tree_directory().join(self.0.run.as_str()),
+            true => self.tree_directory().join(&self.0.label),
             false => self.tree_directory(),
         }
     }
@@ -37,7 +38,7 @@ impl GitRun {
     /// What the branches of this run begin with.
     fn branch_prefix(&self) -> String {
         match self.is_child() {
-            true => format!("{}/{}/", self.0.root, self.0.run),
+            true => format!("{}/{}/", self.0.root, self.0.label),
             false => self.tree_prefix(),
         }
     }
@@ -50,5 +51,23 @@ impl GitRun {
     /// Under what name a head of that branch is kept: one a head, however many rounds there are.
     pub(crate) fn archive_name(branch: &BranchName, head: CommitId) -> Result<ArchiveName, GitWorkspacesError> {
         Ok(ArchiveName::new(format!("{branch}-{}", head.short()))?)
+    }
+}
+
+/// What a run is called in names of directories and branches: a child by its item's key, if that is a short word, with the end of its
+/// run's name, which is no other's.
+pub(crate) fn label(scope: &RunScope<'_>) -> String {
+    let run = scope.run.as_str();
+    let is_safe = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
+    match (&scope.parent, run.rsplit_once('-')) {
+        (Some(parent), Some((_, end)))
+            if end.len() == 16
+                && (1..=40).contains(&parent.key.len())
+                && parent.key.chars().all(is_safe)
+                && !parent.key.starts_with('-') =>
+        {
+            format!("{}-{end}", parent.key)
+        }
+        _ => run.to_owned(),
     }
 }

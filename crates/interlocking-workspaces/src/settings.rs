@@ -19,8 +19,8 @@ use std::time::Duration;
 ///
 /// | | |
 /// |---|---|
-/// | where it lies | `DIRECTORY/RUN/NAME`; of a child run, `DIRECTORY/ROOT/RUN/NAME` |
-/// | its branch | `RUN/NAME`, or `ROOT/RUN/NAME`; none where every node that works there is `read_only` |
+/// | where it lies | `DIRECTORY/RUN/NAME`; of a child run, `DIRECTORY/ROOT/CHILD/NAME`, where `CHILD` begins with its item's key if that is a short word |
+/// | its branch | `RUN/NAME`, or `ROOT/CHILD/NAME`; none where every node that works there is `read_only` |
 /// | what it begins at | where the target branch was when the run began, or its [`Base`]; of a child run, where the workspace of its map node stands |
 /// | what becomes of it | taken away when the run has ended, with its branch; see [`with_keep`](Self::with_keep) |
 #[derive(Clone)]

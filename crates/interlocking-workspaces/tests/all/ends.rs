@@ -135,3 +135,36 @@ async fn runs_do_not_touch_each_other() {
     );
     assert_eq!(project.archived(), ["one-two/work", "two/work"]);
 }
+
+/// What nobody works on any more is listed, and removed if somebody says so.
+#[tokio::test]
+async fn what_is_left_of_runs_is_found_and_removed() {
+    let project = Project::new();
+    assert!(project.workspaces().left().await.unwrap().is_empty());
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let kept = job(&project, &journal, Ending::Fails, Keep::Always).with_id(RunId::new("kept").unwrap());
+    kept.start(()).await.unwrap();
+    // One that goes on: its workspaces are in use.
+    let (told, mut working) = (Cancel::new(), tokio::task::JoinSet::new());
+    let graph = Job { work: LogicNode(Work(Ending::Cancelled, told.clone())), ask: HumanNode(Asks) };
+    working.spawn(Run::new(graph).with_workspaces(Arc::new(project.workspaces())).start(()));
+    told.requested().await;
+    std::fs::create_dir(project.runs().join("strangers")).unwrap();
+
+    let left = project.workspaces().left().await.unwrap();
+    let [run] = &left[..] else { panic!("{left:?}") };
+    assert_eq!((run.run().as_str(), run.worktrees().len(), run.branches().len()), ("kept", 2, 2));
+    assert!(project.workspaces().left().await.unwrap().is_empty(), "somebody deals with it");
+    for run in left {
+        run.remove().await.unwrap();
+    }
+    assert_eq!(project.archived(), ["kept/work"]);
+    assert!(!project.runs().join("kept").exists() && project.runs().join("run/work").exists());
+
+    // Its process dies.
+    working.shutdown().await;
+    let [run] = <[_; 1]>::try_from(project.workspaces().left().await.unwrap()).unwrap();
+    run.remove().await.unwrap();
+    assert_eq!(project.left(), ["directory \"strangers\""]);
+    assert_eq!(project.archived(), ["kept/work", "run/work"]);
+}

@@ -133,3 +133,72 @@ async fn without_git_a_handler_is_told_so() {
     let Outcome::Failed(failure) = report.outcome else { panic!("{:?}", report.outcome) };
     assert!(failure.message.contains("give it `GitWorkspaces` with `Run::with_workspaces`"), "{failure}");
 }
+
+/// Two runs that commit to one branch take turns, and one that holds it is not disturbed (CON-149, V3-99).
+#[tokio::test(flavor = "multi_thread")]
+async fn a_branch_that_is_held_is_nobody_elses() {
+    #[derive(Graph)]
+    #[graph(output = CommitId)]
+    struct Turns {
+        #[node(entry, input = (), fork(holds, waits))]
+        split: ForkNode<Split>,
+        #[node(input = (), goto(meet), workspace = "shared")]
+        holds: LogicNode<Holds>,
+        #[node(input = (), goto(meet), workspace = "shared")]
+        waits: LogicNode<Waits>,
+        #[node(join(holds: CommitId, waits: CommitId), goto(exit), workspace = "shared")]
+        meet: JoinNode<Meet>,
+    }
+    struct Split;
+    impl ForkHandler<turns::split> for Split {
+        async fn fork(&self, (): (), cx: &mut Cx<'_, turns::split>) -> Route<turns::split> {
+            fork!(cx, ((), ()))
+        }
+    }
+    struct Holds(Arc<tokio::sync::Notify>);
+    impl LogicHandler<turns::holds> for Holds {
+        async fn run(&self, (): (), cx: &mut Cx<'_, turns::holds>) -> Route<turns::holds> {
+            let mut worktree = cx.worktree().await?;
+            worktree.hold().await;
+            self.0.notify_one();
+            for number in 1..=3 {
+                std::fs::write(worktree.path().join("held.txt"), number.to_string())?;
+                worktree.commit(format!("Held {number}")).await?;
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+            let head = worktree.head();
+            goto!(cx, turns::meet, head)
+        }
+    }
+    struct Waits(Arc<tokio::sync::Notify>);
+    impl LogicHandler<turns::waits> for Waits {
+        async fn run(&self, (): (), cx: &mut Cx<'_, turns::waits>) -> Route<turns::waits> {
+            let mut worktree = cx.worktree().await?;
+            self.0.notified().await;
+            std::fs::write(worktree.path().join("waited.txt"), "waited")?;
+            worktree.commit("Waited").await?;
+            let head = worktree.head();
+            goto!(cx, turns::meet, head)
+        }
+    }
+    struct Meet;
+    impl JoinHandler<turns::meet> for Meet {
+        async fn join(&self, (_, _): (CommitId, CommitId), cx: &mut Cx<'_, turns::meet>) -> Route<turns::meet> {
+            let head = cx.worktree().await?.head();
+            let landed = cx.land(head).await?;
+            goto!(cx, turns::exit, landed)
+        }
+    }
+    let (project, told) = (Project::new(), Arc::new(tokio::sync::Notify::new()));
+    let graph = Turns {
+        split: ForkNode(Split),
+        holds: LogicNode(Holds(told.clone())),
+        waits: LogicNode(Waits(told)),
+        meet: JoinNode(Meet),
+    };
+    let ended = Run::new(graph).with_workspaces(Arc::new(project.workspaces())).start(()).await.unwrap();
+    assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
+    let log = project.git(&["log", "--format=%s"]);
+    assert!(log.contains("Held 3\nHeld 2\nHeld 1\nBegin\n"), "{log}");
+    assert_eq!(project.left(), [""; 0]);
+}

@@ -1,0 +1,129 @@
+//! What runs have left that nobody works on: those whose process was killed, those that wait, and those that were kept.
+//!
+//! The directory of a run has a file that is locked by the system for as long as anybody has its workspaces.
+
+use crate::error::GitWorkspacesError;
+use crate::git_run::GitRun;
+use crate::make::listed_in;
+use crate::settings::GitWorkspaces;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::workspaces::RunEnd;
+use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+/// Locked by whoever has the run's workspaces.
+pub(crate) const ALIVE: &str = ".run";
+
+/// A run that nobody in any process has the workspaces of, and what is left of it. As long as there is this, nobody else finds it.
+///
+/// Whether it can be taken up again is what its journal knows.
+pub struct LeftRun {
+    run: GitRun,
+    worktrees: Vec<WorktreeEntry>,
+    branches: Vec<(BranchName, CommitId)>,
+}
+
+impl GitWorkspaces {
+    /// The runs of which something is left, ordered by name, but for those that somebody works on.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where something cannot be read.
+    pub async fn left(&self) -> Result<Vec<LeftRun>, GitWorkspacesError> {
+        let settings = self.0.clone();
+        let looking = tokio::task::spawn_blocking(move || {
+            let directory = &settings.directory;
+            let doing =
+                |error: io::Error| GitWorkspacesError::Directory { path: directory.clone(), reason: error.to_string() };
+            let entries = match fs::read_dir(directory) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+                entries => entries.map_err(doing)?,
+            };
+            let mut left = Vec::new();
+            for entry in entries {
+                let name = entry.map_err(doing)?.file_name();
+                let Some(run) = name.to_str().and_then(|name| RunId::new(name).ok()) else { continue };
+                left.extend(LeftRun::of(GitRun::of_name(settings.clone(), run))?);
+            }
+            left.sort_by(|one: &LeftRun, other| one.run.0.run.cmp(&other.run.0.run));
+            Ok(left)
+        });
+        looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+    }
+}
+
+impl LeftRun {
+    /// What is left of a run, unless it is none, or somebody works on it.
+    fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
+        let directory = run.tree_directory();
+        let Ok(file) = File::open(directory.join(ALIVE)) else { return Ok(None) };
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        *run.0.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        let worktrees = listed_in(&run.settings().repository, &directory)?;
+        let branches = run.branches()?;
+        Ok(Some(Self { run, worktrees, branches }))
+    }
+
+    /// The run.
+    pub fn run(&self) -> &RunId {
+        &self.run.0.run
+    }
+
+    /// Where all that lies.
+    pub fn directory(&self) -> PathBuf {
+        self.run.tree_directory()
+    }
+
+    /// Its worktrees and those of its children, as git lists them.
+    pub fn worktrees(&self) -> &[WorktreeEntry] {
+        &self.worktrees
+    }
+
+    /// Its branches and those of its children, and where they are.
+    pub fn branches(&self) -> &[(BranchName, CommitId)] {
+        &self.branches
+    }
+
+    /// Removes all of it, clones too. What the target branch has not is kept in the archive; what is not committed is gone.
+    ///
+    /// # Errors
+    ///
+    /// The first [`GitWorkspacesError`]; the rest is removed all the same.
+    pub async fn remove(self) -> Result<(), GitWorkspacesError> {
+        let removing = tokio::task::spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
+        removing.await.unwrap_or(Err(GitWorkspacesError::Over))
+    }
+}
+
+impl GitRun {
+    /// Shows other processes that somebody has the run's workspaces. Git work.
+    pub(crate) fn lives(&self) -> Result<(), GitWorkspacesError> {
+        let mut alive = self.0.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        if alive.is_some() {
+            return Ok(());
+        }
+        let path = self.tree_directory().join(ALIVE);
+        let opened = fs::create_dir_all(self.tree_directory())
+            .and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
+        let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
+        // Held by somebody who only looks, it is his for a moment. Who works on a run is for the journal to say.
+        let _ = file.try_lock();
+        *alive = Some(file);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for LeftRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LeftRun")
+            .field("run", self.run())
+            .field("worktrees", &self.worktrees)
+            .field("branches", &self.branches)
+            .finish()
+    }
+}

@@ -1,0 +1,367 @@
+//! Whose files are whose.
+
+use interlocking_worktree::{FileChange, RepositoryPath};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Which files belong to whom, by patterns of their paths.
+///
+/// ```
+/// use interlocking_workspaces::{Ownership, Pattern};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let ownership = Ownership::new()
+///     .with("tests", ["tests/", "src/**/test_*.rs"])?
+///     .with("code", ["src/lib.rs", "src/stack/"])?
+///     .with_protected(Pattern::build_definitions());
+/// let overlaps = ownership.overlaps();
+/// assert_eq!(overlaps[0].to_string(), "`tests` and `code` both own what is like `src/**/test_*.rs` and `src/stack/`");
+/// assert_eq!(ownership.violations_of("code", ["src/lib.rs", "tests/a.rs", "Cargo.toml"]).len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ownership {
+    owners: BTreeMap<String, Vec<Pattern>>,
+    protected: Vec<Pattern>,
+}
+
+/// A pattern of paths, relative to the root of the repository: `src/lib.rs` is that file, `src/` everything below, `*` stands for any
+/// text without `/`, `?` for one character, and a part `**` for any number of parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// Any number of parts.
+    Any,
+    /// One that is like this.
+    One(Vec<char>),
+}
+
+/// A text that is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no pattern of paths in a repository: {reason}")]
+pub struct PatternError {
+    /// The text.
+    pub text: String,
+    /// Why not.
+    pub reason: &'static str,
+}
+
+/// Two owners of one path, or of a path that may come to be (SAW-12).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` and `{}` both own what is like `{}` and `{}`", owners.0, owners.1, patterns.0, patterns.1)]
+pub struct Overlap {
+    /// The two.
+    pub owners: (String, String),
+    /// The pattern of each.
+    pub patterns: (Pattern, Pattern),
+}
+
+/// A change that its author may not make.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{by}` may not change `{path}`, which {}", belongs(whose))]
+pub struct Violation {
+    /// Who changed it.
+    pub by: String,
+    /// What was changed.
+    pub path: String,
+    /// Whose it is.
+    pub whose: Belonging,
+}
+
+/// Whose a path is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Belonging {
+    /// Of these owners.
+    To(Vec<String>),
+    /// Of none, whoever else owns it.
+    Protected,
+    /// Nobody has said.
+    ToNobody,
+}
+
+impl Ownership {
+    /// Nobody owns anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with these paths of `owner`'s, beside what it had.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`] with the first that is none.
+    pub fn with<P: AsRef<str>>(
+        mut self,
+        owner: impl Into<String>,
+        patterns: impl IntoIterator<Item = P>,
+    ) -> Result<Self, PatternError> {
+        let owned = self.owners.entry(owner.into()).or_default();
+        for pattern in patterns {
+            owned.push(Pattern::new(pattern.as_ref())?);
+        }
+        Ok(self)
+    }
+
+    /// The same with paths that nobody may change, whoever owns them.
+    #[must_use]
+    pub fn with_protected(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
+        self.protected.extend(patterns);
+        self
+    }
+
+    /// Everything that two own: patterns that one path could be like. None if no two can come to change the same file.
+    pub fn overlaps(&self) -> Vec<Overlap> {
+        let mut overlaps = Vec::new();
+        for (number, (one, patterns)) in self.owners.iter().enumerate().rev() {
+            for (other, others) in self.owners.iter().take(number) {
+                let pairs = patterns.iter().flat_map(|pattern| others.iter().map(move |other| (pattern, other)));
+                overlaps.extend(pairs.filter(|(one, other)| one.overlaps(other)).map(|(pattern, others)| Overlap {
+                    owners: (one.clone(), other.clone()),
+                    patterns: (pattern.clone(), others.clone()),
+                }));
+            }
+        }
+        overlaps
+    }
+
+    /// Whose a path is.
+    pub fn of(&self, path: &str) -> Belonging {
+        if self.protected.iter().any(|pattern| pattern.matches(path)) {
+            return Belonging::Protected;
+        }
+        let owns = |(_, patterns): &(&String, &Vec<Pattern>)| patterns.iter().any(|pattern| pattern.matches(path));
+        let owners: Vec<_> = self.owners.iter().filter(owns).map(|(owner, _)| owner.clone()).collect();
+        if owners.is_empty() { Belonging::ToNobody } else { Belonging::To(owners) }
+    }
+
+    /// The changes that `owner` may not make, in the order given; of a renamed file both paths count.
+    pub fn violations<'c>(&self, owner: &str, changes: impl IntoIterator<Item = &'c FileChange>) -> Vec<Violation> {
+        let touched = changes.into_iter().flat_map(FileChange::touched).map(RepositoryPath::to_text);
+        self.violations_of(owner, touched.collect::<Vec<_>>())
+    }
+
+    /// The same of paths.
+    pub fn violations_of<P: AsRef<str>>(&self, owner: &str, paths: impl IntoIterator<Item = P>) -> Vec<Violation> {
+        let judged = paths.into_iter().map(|path| (self.of(path.as_ref()), path.as_ref().to_owned()));
+        let is_violated =
+            |whose: &Belonging| !matches!(whose, Belonging::To(owners) if owners.iter().any(|own| own == owner));
+        judged
+            .filter(|(whose, _)| is_violated(whose))
+            .map(|(whose, path)| Violation { by: owner.to_owned(), path, whose })
+            .collect()
+    }
+}
+
+impl Pattern {
+    /// Takes a pattern.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`] where it is empty, absolute, or leads out of the repository.
+    pub fn new(text: impl Into<String>) -> Result<Self, PatternError> {
+        let text = text.into();
+        let refuse = |text, reason| Err(PatternError { text, reason });
+        if text.is_empty() {
+            return refuse(text, "it is empty");
+        }
+        if text.starts_with('/') {
+            return refuse(text, "it is absolute; give it relative to the root of the repository");
+        }
+        let below = text.ends_with('/');
+        let mut parts = Vec::new();
+        for part in text.trim_end_matches('/').split('/') {
+            match part {
+                "" | "." | ".." => return refuse(text, "it has an empty, `.` or `..` part"),
+                "**" => parts.push(Part::Any),
+                part => parts.push(Part::One(part.chars().collect())),
+            }
+        }
+        if below {
+            // At least one part below.
+            parts.extend([Part::Any, Part::One(vec!['*'])]);
+        }
+        Ok(Self { text, parts })
+    }
+
+    /// What decides how a project is built by cargo: manifests and locks, build scripts, cargo's configuration and the tool chain's
+    /// version, wherever they lie (V3-80). A build script can carry what a barrier keeps apart, so blind agents are not to write any.
+    pub fn build_definitions() -> Vec<Self> {
+        const ALL: [&str; 6] = [
+            "**/Cargo.toml",
+            "**/Cargo.lock",
+            "**/build.rs",
+            "**/.cargo/**",
+            "**/rust-toolchain",
+            "**/rust-toolchain.toml",
+        ];
+        ALL.into_iter().filter_map(|text| Self::new(text).ok()).collect()
+    }
+
+    /// Whether a path is like it.
+    pub fn matches(&self, path: &str) -> bool {
+        let parts: Vec<_> = path.split('/').map(|part| Part::One(part.chars().collect())).collect();
+        // A path's own characters are no wildcards.
+        meet(&self.parts, &parts, &|one, other| match (one, other) {
+            (Part::One(pattern), Part::One(text)) => like(pattern, text),
+            _ => false,
+        })
+    }
+
+    /// Whether some path is like both.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        meet(&self.parts, &other.parts, &|one, other| match (one, other) {
+            (Part::One(one), Part::One(other)) => both_like(one, other),
+            _ => false,
+        })
+    }
+}
+
+/// Whether two rows of parts can be the same, where `same` says it of two single ones.
+fn meet(one: &[Part], other: &[Part], same: &impl Fn(&Part, &Part) -> bool) -> bool {
+    table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
+        (None, None) => true,
+        (Some(Part::Any), Some(_)) if can(i + 1, j) || can(i, j + 1) => true,
+        (Some(_), Some(Part::Any)) if can(i, j + 1) || can(i + 1, j) => true,
+        (Some(Part::Any), None) => can(i + 1, j),
+        (None, Some(Part::Any)) => can(i, j + 1),
+        (Some(a), Some(b)) => same(a, b) && can(i + 1, j + 1),
+        _ => false,
+    })
+}
+
+/// Whether a text is like a pattern of one part.
+fn like(pattern: &[char], text: &[char]) -> bool {
+    table(pattern.len(), text.len(), |i, j, can| match (pattern.get(i), text.get(j)) {
+        (None, None) => true,
+        (Some('*'), Some(_)) => can(i + 1, j) || can(i, j + 1),
+        (Some('*'), None) => can(i + 1, j),
+        (Some(a), Some(b)) => (*a == '?' || a == b) && can(i + 1, j + 1),
+        _ => false,
+    })
+}
+
+/// Whether some text is like both patterns of one part.
+fn both_like(one: &[char], other: &[char]) -> bool {
+    table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
+        (None, None) => true,
+        (Some('*'), Some(_)) if can(i + 1, j) || can(i, j + 1) => true,
+        (Some(_), Some('*')) if can(i, j + 1) || can(i + 1, j) => true,
+        (Some('*'), None) => can(i + 1, j),
+        (None, Some('*')) => can(i, j + 1),
+        (Some('*'), Some(_)) | (Some(_), Some('*')) => false,
+        (Some(a), Some(b)) => (*a == '?' || *b == '?' || a == b) && can(i + 1, j + 1),
+        _ => false,
+    })
+}
+
+/// Answers from the end to the beginning, each from those after it: in time that grows with the product of the two lengths.
+fn table(rows: usize, columns: usize, answer: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool) -> bool {
+    let mut known = vec![vec![false; columns + 2]; rows + 2];
+    for i in (0..=rows).rev() {
+        for j in (0..=columns).rev() {
+            let found = answer(i, j, &|i, j| known[i][j]);
+            known[i][j] = found;
+        }
+    }
+    known[0][0]
+}
+
+fn belongs(whose: &Belonging) -> String {
+    match whose {
+        Belonging::To(owners) => {
+            let owners: Vec<_> = owners.iter().map(|owner| format!("`{owner}`")).collect();
+            format!("belongs to {}", owners.join(" and "))
+        }
+        Belonging::Protected => "nobody may change".to_owned(),
+        Belonging::ToNobody => "belongs to nobody here".to_owned(),
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::new(text).unwrap()
+    }
+
+    #[test]
+    fn what_a_pattern_is_like() {
+        let cases = [
+            ("src/lib.rs", "src/lib.rs", true),
+            ("src/lib.rs", "src/lib.rs.bak", false),
+            ("src/", "src/a/b.rs", true),
+            ("src/", "src", false),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/a/b.rs", false),
+            ("src/**", "src/a/b.rs", true),
+            ("**/test_*.rs", "test_a.rs", true),
+            ("**/test_*.rs", "a/b/test_a.rs", true),
+            ("**/test_*.rs", "a/b/tests.rs", false),
+            ("a/**/b", "a/b", true),
+            ("a/**/b", "a/x/y/b", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*", "a*b", true),
+            ("a", "*", false),
+        ];
+        for (text, path, is_like) in cases {
+            assert_eq!(pattern(text).matches(path), is_like, "{text} {path}");
+        }
+        for wrong in ["", "/src", "../x", "a//b", "./a"] {
+            assert!(Pattern::new(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// SAW-12, SAW-38: two patterns overlap exactly if some path is like both.
+    #[test]
+    fn patterns_overlap_where_a_path_is_like_both() {
+        let alphabet = ["a", "b", "ab", "ba", "aa"];
+        let mut paths: Vec<String> = alphabet.map(str::to_owned).to_vec();
+        for depth in 0..2 {
+            let longer: Vec<_> = paths.iter().flat_map(|path| alphabet.map(|part| format!("{path}/{part}"))).collect();
+            paths.extend(longer);
+            assert!(depth < 2);
+        }
+        let parts = ["a", "b", "*", "a*", "*b", "?", "**"];
+        let mut patterns: Vec<String> = parts.map(str::to_owned).to_vec();
+        patterns.extend(parts.iter().flat_map(|one| parts.map(|other| format!("{one}/{other}"))));
+        patterns.extend(["a/", "b/", "a/**/b", "**/a/**"].map(str::to_owned));
+        for one in &patterns {
+            for other in &patterns {
+                let (a, b) = (pattern(one), pattern(other));
+                let found = paths.iter().find(|path| a.matches(path) && b.matches(path));
+                assert_eq!(a.overlaps(&b), found.is_some(), "{one} {other} {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_violation_says_whose_the_path_is() {
+        let ownership = Ownership::new().with("tests", ["tests/"]).unwrap().with("code", ["src/"]).unwrap();
+        assert_eq!(ownership.overlaps(), []);
+        let ownership = ownership.with_protected(Pattern::build_definitions());
+        let paths = ["src/lib.rs", "src/build.rs", "tests/a.rs", "README.md", "src/.cargo/config.toml", "a/Cargo.toml"];
+        let said: Vec<_> = ownership.violations_of("code", paths).iter().map(ToString::to_string).collect();
+        let expected = [
+            "`code` may not change `src/build.rs`, which nobody may change",
+            "`code` may not change `tests/a.rs`, which belongs to `tests`",
+            "`code` may not change `README.md`, which belongs to nobody here",
+            "`code` may not change `src/.cargo/config.toml`, which nobody may change",
+            "`code` may not change `a/Cargo.toml`, which nobody may change",
+        ];
+        assert_eq!(said, expected);
+    }
+}
