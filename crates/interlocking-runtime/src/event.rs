@@ -10,8 +10,8 @@ mod json;
 pub use channel::{Events, channel};
 pub use hop::Hop;
 
-use crate::isolation::Unkept;
 use crate::journal::Origin;
+use crate::workspaces::unkept::Unkept;
 use interlocking_agents::{AgentEvent, Usage};
 use interlocking_core::run_id::RunId;
 use serde::{Deserialize, Serialize};

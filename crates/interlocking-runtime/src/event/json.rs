@@ -1,8 +1,8 @@
 //! The form in which events leave the program: the lines that `docs/events.md` shows.
 
 use super::{Event, EventKind, NodeRef, Onward};
-use crate::isolation::Unkept;
 use crate::journal::Origin;
+use crate::workspaces::unkept::Unkept;
 use interlocking_agents::{AgentEvent, SessionId, Usage};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;

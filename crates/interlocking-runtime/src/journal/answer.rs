@@ -1,9 +1,9 @@
 //! A person's answer to a question of a run: checked against the question's schema, and sent once.
 
-use crate::human::OpenQuestion;
+use crate::journal::question::OpenQuestion;
+use crate::journal::question::fits;
 use crate::journal::standing::standing;
 use crate::journal::{By, Entry, Journal, JournalError, Letter, LetterBody, Payload, Posted, Record, ending};
-use crate::post::fits;
 use interlocking_agents::{Schema, SchemaError, Violation};
 use interlocking_core::run_id::RunId;
 use serde_json::Value;

@@ -15,6 +15,10 @@
 //! - [`fork`]: a new run from a recorded point of another.
 //! - [`stop`]: the end of a run, whether or not somebody executes it.
 
+pub(crate) mod question;
+pub(crate) mod record_writer;
+pub(crate) mod replay;
+
 pub mod record;
 pub mod payload;
 pub mod letter;

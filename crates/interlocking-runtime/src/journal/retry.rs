@@ -1,8 +1,8 @@
 //! A run that has failed is taken up again, and with it the child runs that its map nodes were at.
 
-use crate::claims;
 use crate::journal::standing::standing;
 use crate::journal::{By, Entry, Journal, JournalError, LetterBody, Origin, Record, ending};
+use crate::run::claims;
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeSet;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! Where a run stands, told from its records alone: without its graph, and whether or not somebody executes it.
 
+use crate::journal::replay::replay;
 use crate::journal::{By, Entry, Record, ending};
-use crate::replay::replay;
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use std::collections::BTreeSet;

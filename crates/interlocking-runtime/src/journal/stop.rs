@@ -1,9 +1,9 @@
 //! The end of a run by the wish of somebody outside, whether or not somebody executes it.
 
-use crate::claims;
 use crate::journal::account::family;
 use crate::journal::record::retried_after;
 use crate::journal::{Entry, Journal, JournalError, Letter, LetterBody, Origin, Record, ending};
+use crate::run::claims;
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@
 
 mod read;
 
-use crate::human::OpenQuestion;
+use crate::journal::question::OpenQuestion;
 use crate::journal::{By, Journal, JournalError, LetterBody, Origin, RunSummary};
 use interlocking_agents::{SessionId, Usage};
 use interlocking_core::context::{Commit, Label};

@@ -1,0 +1,55 @@
+//! Writes down which session an agent has begun, while its turn goes on: what is cut off goes on in that session.
+
+use crate::context::services::Backstage;
+use crate::journal::{By, Entry, JournalError};
+use interlocking_agents::{AgentEvent, SessionId};
+use std::sync::{Mutex, PoisonError};
+use tokio::task::JoinHandle;
+
+/// The sessions that an agent begins in one turn.
+pub(crate) struct BegunSessions<'run> {
+    backstage: &'run Backstage,
+    by: By,
+    agent: &'run str,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Default)]
+struct Noted {
+    last: Option<SessionId>,
+    writes: Vec<JoinHandle<Result<(), JournalError>>>,
+}
+
+impl<'run> BegunSessions<'run> {
+    pub(crate) fn new(backstage: &'run Backstage, by: By, agent: &'run str) -> Self {
+        Self { backstage, by, agent, noted: Mutex::default() }
+    }
+
+    /// Takes note of an event; does not wait.
+    pub(crate) fn note(&self, event: &AgentEvent) {
+        let (AgentEvent::Started { session }, Some(scribe)) = (event, &self.backstage.scribe) else { return };
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.last.as_ref() == Some(session) {
+            return;
+        }
+        noted.last = Some(session.clone());
+        let entry = Entry::Session { by: self.by.clone(), agent: self.agent.to_owned(), session: session.clone() };
+        // Whoever drops the run does not wait for this, and nobody else has the run until it is written.
+        let Some(hold) = scribe.hold() else { return };
+        let scribe = scribe.clone();
+        noted.writes.push(tokio::spawn(async move {
+            let written = scribe.write(entry).await;
+            drop(hold);
+            written
+        }));
+    }
+
+    /// Waits until all of it is written.
+    pub(crate) async fn written(self) -> Result<(), JournalError> {
+        let Noted { writes, .. } = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for write in writes {
+            write.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: error.to_string() }))?;
+        }
+        Ok(())
+    }
+}

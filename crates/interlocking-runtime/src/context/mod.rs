@@ -1,0 +1,8 @@
+//! What handlers reach through their context.
+
+pub(crate) mod begun_sessions;
+pub(crate) mod history;
+pub(crate) mod reports;
+pub mod run_context;
+pub(crate) mod services;
+pub(crate) mod usage_guard;

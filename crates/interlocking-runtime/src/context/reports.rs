@@ -1,0 +1,50 @@
+//! What nodes beside the graph reported, until its exit reads it.
+
+use crate::context::services::{MemoryStore, read};
+use crate::journal::Encoded;
+use interlocking_core::failure::{Failure, NodeError};
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{ReportSource, Reported};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::table::NodeKind;
+use serde::de::DeserializeOwned;
+
+/// What nodes beside a graph reported.
+#[derive(Debug, Default)]
+pub(crate) struct Reports(Vec<(NodeIndex, u32, Result<Encoded, Failure>)>);
+
+impl Reports {
+    pub(crate) fn add(&mut self, execution: Execution, report: Result<Encoded, Failure>) {
+        self.0.push((execution.node, execution.visit, report));
+    }
+
+    /// Adds the report of each observer that has none yet: its memory. Each with the number of outcomes that it was `shown`.
+    pub(crate) fn add_observers(&mut self, net: &Net, memories: &[Box<dyn MemoryStore>], shown: &[(NodeIndex, u32)]) {
+        for (node, row) in net.table().nodes.iter().enumerate() {
+            let node = node as NodeIndex;
+            let memory = net.node(node).memory.and_then(|group| memories.get(usize::from(group)));
+            if row.kind != NodeKind::Observer || self.0.iter().any(|(known, ..)| *known == node) {
+                continue;
+            }
+            if let Some(Ok(report)) = memory.map(|memory| memory.encode()) {
+                let shown = shown.iter().find(|(of, _)| *of == node).map_or(0, |(_, shown)| *shown);
+                self.0.push((node, shown, Ok(report)));
+            }
+        }
+    }
+}
+
+impl ReportSource for Reports {
+    fn read<R: DeserializeOwned>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError> {
+        let mut reports = Vec::new();
+        for (_, visit, report) in self.0.iter().filter(|(of, ..)| *of == node) {
+            let result = match report {
+                Ok(json) => Ok(read(json).map_err(|reason| format!("a report does not parse: {reason}"))?),
+                Err(failure) => Err(Box::new(failure.clone())),
+            };
+            reports.push(Reported { visit: *visit, result });
+        }
+        reports.sort_by_key(|report: &Reported<R>| report.visit);
+        Ok(reports)
+    }
+}

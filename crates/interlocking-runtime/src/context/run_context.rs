@@ -1,0 +1,186 @@
+//! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
+
+use crate::context::services::{Backstage, RunServices};
+use crate::journal::{Encoded, Entry, JournalError};
+use crate::nodes::llm::{LLM, Prompt, Reply, ask};
+use crate::workspaces::Workspaces;
+use interlocking_agents::SessionOp;
+use interlocking_core::context::{ContextError, Cx};
+use interlocking_core::failure::NodeError;
+use interlocking_core::graph::{Graph, Node, Value};
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+use serde::Serialize;
+use std::future::Future;
+use std::sync::Arc;
+
+/// What a handler may ask of a run that is recorded, and of the runs around it.
+pub trait RunContext<N: Node> {
+    /// Does `effect` once in this visit, and gives its result: a repeated execution, or a later attempt of the same visit,
+    /// gets the recorded one.
+    ///
+    /// The effect itself is outside: a crash between it and its record repeats it, so it should bear that, with
+    /// [`once_key`](Self::once_key) as its idempotency key.
+    ///
+    /// # Errors
+    ///
+    /// The effect's; nothing is recorded then. That the record cannot be written, or read as `T`.
+    fn once<T: Value>(
+        &mut self,
+        name: &str,
+        effect: impl Future<Output = Result<T, NodeError>> + Send,
+    ) -> impl Future<Output = Result<T, NodeError>> + Send;
+
+    /// A key that is the same whenever this visit does the effect called `name`, and otherwise never: for services that
+    /// take one.
+    fn once_key(&self, name: &str) -> String;
+
+    /// How often this execution was begun before, and came to no outcome: by a crash, by a suspension of the run, or by a failure
+    /// after which the run was retried.
+    fn restarts(&self) -> u32;
+
+    /// The graph that this run is of, for map nodes whose children are runs of the same graph.
+    ///
+    /// # Errors
+    ///
+    /// That the executor does not know it.
+    fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError>;
+
+    /// The run's workspaces: what [`Run::with_workspaces`](crate::Run::with_workspaces) was given, or what it
+    /// [made of that](crate::Workspaces::of_run) for this run. As a `&dyn Any` it can be asked for its type.
+    ///
+    /// # Errors
+    ///
+    /// That the executor does not know them.
+    fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError>;
+
+    /// The run that this one is a child of.
+    fn parent(&self) -> Option<RunId>;
+
+    /// The other runs that the parent of this one has started and that have not ended, in the order of their names: by the journal, so
+    /// that none is missing which is taken up again later than this one.
+    ///
+    /// # Errors
+    ///
+    /// The journal's.
+    fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send;
+
+    /// Has the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
+    ///
+    /// # Errors
+    ///
+    /// That the prompt cannot be rendered, the agent's, or that the run may make no more calls.
+    fn converse(
+        &mut self,
+        prompt: N::Prompt<'_>,
+        session: SessionOp,
+    ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
+    where
+        N: LLM;
+
+    /// Sends a message to the event node `Event` of run `to`, when this execution's outcome is accepted. Messages of one
+    /// run arrive in the order in which they were sent (V3-151); one to a run that has ended is dropped.
+    ///
+    /// # Errors
+    ///
+    /// That the run keeps no journal, in which messages lie, that the message cannot be serialized, or that `Event` is no
+    /// event node.
+    fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>
+    where
+        Event: Node,
+        Event::Input: Serialize;
+}
+
+impl<N: Node> RunContext<N> for Cx<'_, N> {
+    async fn once<T: Value>(
+        &mut self,
+        name: &str,
+        effect: impl Future<Output = Result<T, NodeError>> + Send,
+    ) -> Result<T, NodeError> {
+        let backstage = Backstage::of(self)?;
+        let by = backstage.by(self.execution());
+        if let Some(value) = backstage.history().done(&by, name) {
+            return Ok(serde_json::from_str(&value)?);
+        }
+        let value = effect.await?;
+        let json: Encoded = serde_json::to_string(&value)?.into();
+        if let Some(scribe) = &backstage.scribe {
+            let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
+            scribe.write_detached(entry).await?;
+        }
+        backstage.history().did(by, name, json);
+        Ok(value)
+    }
+
+    fn once_key(&self, name: &str) -> String {
+        format!("{}/{}.{}/{name}", self.run_id(), self.node(), self.visit())
+    }
+
+    fn restarts(&self) -> u32 {
+        Backstage::of(self).map_or(0, |backstage| backstage.history().restarts(&backstage.by(self.execution())))
+    }
+
+    fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {
+        Ok(RunServices::of(self)?.graph.clone())
+    }
+
+    fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError> {
+        Ok(Backstage::of(self)?.settings.options().workspaces.clone())
+    }
+
+    fn parent(&self) -> Option<RunId> {
+        let backstage = Backstage::of(self).ok()?;
+        backstage.settings.tree().parent(backstage.run())
+    }
+
+    fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send {
+        let known = Backstage::of(self).ok().map(|backstage| {
+            let (tree, run) = (backstage.settings.tree(), backstage.run());
+            (backstage.settings.journal.clone(), tree.parent(run), tree.siblings(run), (tree.clone(), run.clone()))
+        });
+        async move {
+            match known {
+                Some((Some(journal), Some(parent), _, (tree, run))) => {
+                    let children = journal.children(&parent).await.inspect_err(|error| tree.had(error))?.into_iter();
+                    let others = children.filter(|child| child.ended.is_none() && child.run != run);
+                    let mut others: Vec<_> = others.map(|child| child.run).collect();
+                    others.sort();
+                    Ok(others)
+                }
+                // Where nothing is recorded, nothing is taken up either.
+                Some((None, _, siblings, _)) => Ok(siblings),
+                _ => Ok(Vec::new()),
+            }
+        }
+    }
+
+    fn converse(
+        &mut self,
+        prompt: N::Prompt<'_>,
+        session: SessionOp,
+    ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
+    where
+        N: LLM,
+    {
+        // Rendered at once: what the prompt borrows is needed no longer then.
+        let prompt = prompt.render();
+        async move { ask::<N>(self, prompt?, session).await }
+    }
+
+    fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>
+    where
+        Event: Node,
+        Event::Input: Serialize,
+    {
+        let row = Event::Graph::net().row(Event::INDEX);
+        if row.kind != NodeKind::Event {
+            return Err(format!("`{}` is a {}, and only event nodes take messages", row.name, row.kind).into());
+        }
+        if Backstage::of(self)?.scribe.is_none() {
+            return Err(ContextError::NowhereToSend { node: row.name.clone() }.into());
+        }
+        let json = serde_json::to_string(message)?;
+        self.post(to.clone(), &row.name, json);
+        Ok(())
+    }
+}

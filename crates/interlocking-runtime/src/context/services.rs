@@ -1,0 +1,426 @@
+//! What handlers reach through their context.
+
+use crate::clock::Elapsed;
+use crate::context::history::History;
+use crate::event::{Event, EventKind, NodeRef, Onward};
+use crate::journal::question::OpenQuestion;
+use crate::journal::record_writer::Scribe;
+use crate::journal::{By, Encoded, JournalError, MemoryRecord, Origin};
+use crate::run::outcome::Outcome;
+use crate::run::settings::Settings;
+use crate::tree::idle::Parking;
+use crate::workspaces::isolation;
+use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
+use interlocking_core::context::{ContextError, Cx, MemoryCell, Services, Workspace};
+use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::{Execution, Payload};
+use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Node, Token};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::route::Step;
+use interlocking_core::run_id::RunId;
+use once_cell::race::OnceBox;
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A run's services, for handlers of graph `G`.
+pub(crate) struct RunServices<G: Graph> {
+    pub(crate) graph: Arc<G>,
+    pub(crate) backstage: Backstage,
+    /// `None` where the run has no journal.
+    pub(crate) kept: Option<Box<Kept<G>>>,
+    pub(crate) memories: Box<[Box<dyn MemoryStore>]>,
+}
+
+/// What handlers may ask for again.
+pub(crate) struct Kept<G: Graph> {
+    pub(crate) entry: G::Entry,
+    /// The last input of each place, as its node took it.
+    pub(crate) inputs: Mutex<Vec<Option<Encoded>>>,
+}
+
+/// The part of a run's services that depends on no graph type: what node kinds of this crate use.
+pub(crate) struct Backstage {
+    pub(crate) net: &'static Net,
+    pub(crate) settings: Settings,
+    /// When the run began, or the one that was started, where this is a child of it.
+    pub(crate) started: Elapsed,
+    /// Writes the run's records; `None` where the run has no journal.
+    pub(crate) scribe: Option<Arc<Scribe>>,
+    notes: OnceBox<Notes>,
+}
+
+/// What is noted of a run that talks to agents or people, has effects, or was taken up: made when the first of it comes.
+#[derive(Default)]
+struct Notes {
+    history: History,
+    parking: Arc<Parking>,
+    /// Told of every answer that was taken up.
+    answered: Notify,
+    calls: Mutex<Vec<Call>>,
+    schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
+}
+
+/// An agent call that neither the journal has nor any observer.
+struct Call {
+    by: Execution,
+    entry: LedgerEntry,
+}
+
+/// A memory group's cell, without its type.
+pub(crate) trait MemoryStore: Send + Sync {
+    /// The [`MemoryCell`].
+    fn cell(&self) -> &(dyn Any + Send + Sync);
+    /// Applies updates; true if there were any.
+    fn apply(&self, effects: &interlocking_core::context::Effects) -> bool;
+    /// The value now.
+    fn encode(&self) -> Result<Encoded, serde_json::Error>;
+    /// Sets the value.
+    fn restore(&self, json: &str) -> Result<(), String>;
+}
+
+impl<M: Memory> MemoryStore for MemoryCell<M> {
+    fn cell(&self) -> &(dyn Any + Send + Sync) {
+        self
+    }
+
+    fn apply(&self, effects: &interlocking_core::context::Effects) -> bool {
+        effects.apply(self)
+    }
+
+    fn encode(&self) -> Result<Encoded, serde_json::Error> {
+        serde_json::to_string(&*self.lock()).map(Into::into)
+    }
+
+    fn restore(&self, json: &str) -> Result<(), String> {
+        *self.lock() = read(json)?;
+        Ok(())
+    }
+}
+
+/// Reads JSON text; an error says at which field it does not parse.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(|error| error.to_string())
+}
+
+/// Makes the cell of a memory group.
+struct NewCell;
+
+impl MemoryVisitor for NewCell {
+    type Output = Box<dyn MemoryStore>;
+
+    fn visit<M: Memory>(self) -> Box<dyn MemoryStore> {
+        Box::new(MemoryCell::new(M::default()))
+    }
+}
+
+/// The cells of all memory groups, in order.
+pub(crate) fn memories<G: Graph>() -> Box<[Box<dyn MemoryStore>]> {
+    (0..).map_while(|group| G::visit_memory(group, NewCell)).collect()
+}
+
+impl<G: Graph> Services<G> for RunServices<G> {
+    fn run_id(&self) -> &RunId {
+        self.backstage.run()
+    }
+
+    fn entry(&self) -> Result<&G::Entry, ContextError> {
+        Ok(&self.kept.as_ref().ok_or(ContextError::NoEntry)?.entry)
+    }
+
+    fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError> {
+        let net = self.backstage.net;
+        let name = || net.name(node).to_owned();
+        let kept = self.kept.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
+        let row = net.node(node);
+        let payloads = lock(&kept.inputs)[row.places()].to_vec();
+        let mut tokens = Vec::with_capacity(payloads.len());
+        for (payload, place) in payloads.into_iter().zip(row.first_place..) {
+            let payload = payload.ok_or_else(|| ContextError::NeverEntered { node: name() })?;
+            let token = G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&payload));
+            tokens.push(token.map_err(|error| ContextError::Unreadable {
+                what: format!("the stored input of `{}`", net.place(place).name),
+                reason: error.to_string(),
+            })?);
+        }
+        let token = if row.is_join { G::join(node, tokens) } else { tokens.pop() };
+        token.ok_or_else(|| ContextError::NeverEntered { node: name() })
+    }
+
+    fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)> {
+        self.memories.get(usize::from(group)).map(|store| store.cell())
+    }
+
+    fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError> {
+        let row = self.backstage.net.row(node);
+        let name = row.workspace.clone().unwrap_or_default();
+        match self.backstage.settings.options().workspaces.locate(&name) {
+            Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
+            Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
+        }
+    }
+
+    fn note(&self, execution: Execution, text: String) {
+        let node = self.backstage.node(execution);
+        self.backstage.emit(|| EventKind::Note { node, text });
+    }
+
+    fn extension(&self) -> &(dyn Any + Send + Sync) {
+        self
+    }
+}
+
+impl<G: Graph> RunServices<G> {
+    /// Those behind a handler's context.
+    pub(crate) fn of<'run, N: Node<Graph = G>>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
+        cx.extension().downcast_ref().ok_or_else(|| ContextError::NoSupport { what: "it is another one".into() })
+    }
+
+    /// Keeps the payloads that a node takes as its last input.
+    pub(crate) fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
+        if let Some(kept) = &self.kept {
+            let places = self.backstage.net.node(node).places();
+            lock(&kept.inputs)[places.clone()].clone_from_slice(&arrived[places]);
+        }
+    }
+
+    /// A memory group's value now, as records have it.
+    pub(crate) fn remembered(&self, group: usize) -> Result<MemoryRecord, JournalError> {
+        let name = self.backstage.net.memory_groups()[group].clone();
+        match self.memories[group].encode() {
+            Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
+            Err(error) => Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() }),
+        }
+    }
+
+    /// The token's payload as JSON.
+    pub(crate) fn encode(token: &G::Token) -> Result<Encoded, serde_json::Error> {
+        let mut json = Vec::with_capacity(128);
+        Token::serialize(token, &mut serde_json::Serializer::new(&mut json))?;
+        let text = String::from_utf8(json).map_err(serde::ser::Error::custom)?;
+        Ok(text.into())
+    }
+
+    /// Tells the sink that an execution has finished.
+    #[inline]
+    pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
+        self.backstage.emit_at(now, || {
+            let to = match step {
+                Step::One(_, token) => Onward::One(self.place_name(token).into()),
+                Step::Stay => Onward::All(Box::default()),
+                Step::All(_, tokens) => Onward::All(tokens.iter().map(|token| self.place_name(token).into()).collect()),
+            };
+            EventKind::NodeFinished { node: self.backstage.node(execution), to, took_ms: took.as_millis() }
+        });
+    }
+
+    /// The name of the place that the token lies in.
+    pub(crate) fn place_name(&self, token: &G::Token) -> &'static str {
+        &self.backstage.net.place(token.place()).name
+    }
+}
+
+impl Backstage {
+    pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
+        let net = G::net();
+        let started = settings.began().unwrap_or_else(|| settings.clock().now());
+        Self { net, settings, started, scribe, notes: OnceBox::new() }
+    }
+
+    /// The run's name.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.settings.run
+    }
+
+    fn notes(&self) -> &Notes {
+        self.notes.get_or_init(Box::default)
+    }
+
+    /// What single executions did before this process, and since.
+    pub(crate) fn history(&self) -> &History {
+        &self.notes().history
+    }
+
+    /// Which executions only wait.
+    pub(crate) fn parking(&self) -> &Arc<Parking> {
+        &self.notes().parking
+    }
+
+    /// How many executions only wait.
+    pub(crate) fn parked(&self) -> usize {
+        self.notes.get().map_or(0, |notes| notes.parking.count())
+    }
+
+    /// Tells whoever waits for an answer that one was taken up.
+    pub(crate) fn tell_of_answer(&self) {
+        self.notes().answered.notify_waiters();
+    }
+
+    /// The one behind a handler's context.
+    pub(crate) fn of<'run, N: Node>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
+        Ok(&RunServices::of(cx)?.backstage)
+    }
+
+    /// How records name an execution.
+    pub(crate) fn by(&self, execution: Execution) -> By {
+        let Execution { node, visit, attempt } = execution;
+        By { node: self.net.name(node).to_owned(), visit, attempt }
+    }
+
+    /// Waits for a person's answer.
+    pub(crate) async fn answer(&self, execution: Execution, by: &By) -> Encoded {
+        let Notes { history, parking, answered, .. } = self.notes();
+        let _asking = history.question(by).map(|(question, schema)| {
+            let [question, schema] = [question, schema].map(|json| serde_json::from_str(&json).unwrap_or_default());
+            self.settings.tree().asks(OpenQuestion { run: self.run().clone(), by: by.clone(), question, schema })
+        });
+        loop {
+            let mut told = std::pin::pin!(answered.notified());
+            // Registered before the answer is looked for, so that none falls between the two.
+            told.as_mut().enable();
+            if let Some(answer) = history.answer(by) {
+                return answer;
+            }
+            let _parked = parking.park(execution);
+            told.await;
+        }
+    }
+
+    /// Whether an execution has what it asked a person.
+    pub(crate) fn is_answered(&self, execution: Execution) -> bool {
+        self.history().answer(&self.by(execution)).is_some()
+    }
+
+    /// The time since the run that was started began.
+    #[inline]
+    pub(crate) fn now(&self) -> Elapsed {
+        self.settings.clock().now().since(self.started)
+    }
+
+    /// The run begins now.
+    pub(crate) fn begin(&mut self) {
+        self.started = self.settings.clock().now();
+        self.emit_begun(None);
+    }
+
+    /// Tells the sink that the run has begun, and whose child it is, if it is one.
+    pub(crate) fn emit_begun(&self, origin: Option<Origin>) {
+        self.emit(|| {
+            let graph = Cow::Borrowed(self.net.table().graph.as_str());
+            EventKind::RunStarted { graph, origin: origin.map(Box::new) }
+        });
+        if self.net.features().isolation {
+            self.tell_of_weaker_isolation();
+        }
+    }
+
+    /// Tells what isolation a run goes without; there is some only where it was told to go on.
+    #[cold]
+    fn tell_of_weaker_isolation(&self) {
+        let options = self.settings.options();
+        for unkept in isolation::unkept(self.net, &*options.workspaces, &options.roles) {
+            tracing::warn!(run = %self.run(), "going on with less isolation than demanded: {unkept}");
+            self.emit(|| EventKind::IsolationUnkept(Box::new(unkept)));
+        }
+    }
+
+    /// Tells the sink that the run has ended.
+    pub(crate) fn emit_ended<O>(&self, outcome: &Outcome<O>) {
+        self.emit(|| EventKind::RunEnded { outcome: outcome.name().into(), usage: self.ledger().total() });
+    }
+
+    /// How events name an execution.
+    #[inline]
+    pub(crate) fn node(&self, execution: Execution) -> NodeRef {
+        let Execution { node, visit, attempt, .. } = execution;
+        NodeRef { node: Cow::Borrowed(self.net.name(node)), visit, attempt }
+    }
+
+    /// Tells the sink, if there is one; the event is made only then.
+    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        if self.settings.sink.is_some() {
+            self.emit_at(self.now(), kind);
+        }
+    }
+
+    /// The same of something whose time is known.
+    #[inline]
+    pub(crate) fn emit_at(&self, at: Elapsed, kind: impl FnOnce() -> EventKind) {
+        if let Some(sink) = &self.settings.sink {
+            sink.emit(Event { run: self.run().clone(), at_ms: at.as_millis(), kind: kind() });
+        }
+    }
+
+    /// Tells the sink that an execution has started.
+    #[inline]
+    pub(crate) fn emit_started(&self, execution: Execution, started: Elapsed) {
+        self.emit_at(started, || EventKind::NodeStarted(self.node(execution)));
+    }
+
+    /// Tells the sink what an agent did.
+    pub(crate) fn agent_event(&self, node: &'static str, execution: Execution, agent: AgentEvent) {
+        let node = NodeRef { node: Cow::Borrowed(node), visit: execution.visit, attempt: execution.attempt };
+        self.emit(|| EventKind::Agent { node, agent: Box::new(agent) });
+    }
+
+    /// Books an agent call.
+    pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
+        let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
+        if self.scribe.is_some() || self.is_observed(by.node) {
+            lock(&self.notes().calls).push(Call { by, entry: entry.clone() });
+        }
+        self.settings.tree().spent(self.run(), entry);
+    }
+
+    /// Whether an observer is shown what comes of a node.
+    fn is_observed(&self, node: NodeIndex) -> bool {
+        let name = self.net.name(node);
+        self.net.table().nodes.iter().any(|row| row.observes.iter().any(|observed| observed == name))
+    }
+
+    /// The agent calls of one execution that neither the journal has nor any observer; from now on they have them.
+    pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
+        let Some(notes) = self.notes.get() else { return Vec::new() };
+        let mut calls = lock(&notes.calls);
+        calls.extract_if(.., |call| call.by == execution).map(|call| call.entry).collect()
+    }
+
+    /// The executions that made calls which the journal has not.
+    pub(crate) fn unrecorded(&self) -> Vec<Execution> {
+        let mut executions: Vec<Execution> = Vec::new();
+        let Some(notes) = self.notes.get() else { return executions };
+        for call in &*lock(&notes.calls) {
+            if !executions.contains(&call.by) {
+                executions.push(call.by);
+            }
+        }
+        executions
+    }
+
+    /// Every agent call so far, those of child runs included.
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.settings.known_tree().map(|tree| tree.ledger(self.run())).unwrap_or_default()
+    }
+
+    /// The schema of a node's output, made once a run.
+    pub(crate) fn schema(
+        &self,
+        node: NodeIndex,
+        make: fn() -> Result<Arc<Schema>, NodeError>,
+    ) -> Result<Arc<Schema>, NodeError> {
+        let schemas = &self.notes().schemas;
+        if let Some(schema) = lock(schemas).get(&node) {
+            return Ok(schema.clone());
+        }
+        let schema = make()?;
+        lock(schemas).insert(node, schema.clone());
+        Ok(schema)
+    }
+}
+
+/// What these locks guard is whole between two statements, whoever panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,100 @@
+//! What one node execution's turn with its agent uses up: admitted call by call, and booked however it ends.
+
+use crate::context::services::Backstage;
+use crate::limits::allowance::Pass;
+use async_trait::async_trait;
+use interlocking_agents::{Admission, Admitted, AgentError, AgentEvent, NotAdmitted, SessionId, Usage};
+use interlocking_core::frontier::Execution;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Books what a turn used up: one that is cut off by a timeout or a cancellation may have made a call whose price nobody
+/// will learn.
+pub(crate) struct Bill<'run> {
+    backstage: &'run Backstage,
+    execution: Execution,
+    agent: &'run str,
+    role: &'run str,
+    so_far: Mutex<SoFar>,
+    settled: bool,
+}
+
+#[derive(Default)]
+struct SoFar {
+    session: Option<SessionId>,
+    /// Of the calls that have ended.
+    usage: Usage,
+    /// Whether any call was made, and whether one is under way.
+    called: bool,
+    calling: bool,
+}
+
+/// A call under way.
+struct Call<'b>(Pass<'b>);
+
+impl<'run> Bill<'run> {
+    pub(crate) fn new(backstage: &'run Backstage, execution: Execution, agent: &'run str, role: &'run str) -> Self {
+        Self { backstage, execution, agent, role, so_far: Mutex::default(), settled: false }
+    }
+
+    pub(crate) fn note(&self, event: &AgentEvent) {
+        match event {
+            AgentEvent::Started { session } => self.so_far().session = Some(session.clone()),
+            AgentEvent::Finished { usage, .. } => {
+                let mut so_far = self.so_far();
+                so_far.usage += *usage;
+                so_far.calling = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// The turn has ended by itself.
+    pub(crate) fn settle(mut self, session: Option<SessionId>, spent: Usage) {
+        self.settled = true;
+        // A turn that was refused before its first call is none.
+        if self.so_far().called {
+            self.backstage.spent(self.execution, self.agent, self.role, session, spent);
+        }
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Admission for Bill<'_> {
+    async fn admit(&self, _agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
+        match self.backstage.settings.allowance().admit(self.agent).await {
+            Ok(pass) => {
+                let mut so_far = self.so_far();
+                (so_far.called, so_far.calling) = (true, true);
+                Ok(Box::new(Call(pass)))
+            }
+            Err(stopped) => Err(NotAdmitted { reason: stopped.to_string() }),
+        }
+    }
+}
+
+impl Admitted for Call<'_> {
+    fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool {
+        self.0.ended(outcome)
+    }
+}
+
+impl Drop for Bill<'_> {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let SoFar { session, mut usage, called, calling } =
+            std::mem::take(self.so_far.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if calling {
+            usage += Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
+        }
+        if called {
+            self.backstage.spent(self.execution, self.agent, self.role, session, usage);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What works beside the graph: advisory nodes and observers. Neither is among the run's tokens, and the failure of
+//! neither changes anything but its own report.
+
+use crate::context::reports::Reports;
+use crate::execution::shared::Shared;
+use crate::execution::{
+    interruption::{Interruption, failure},
+    perform::{Performed, perform},
+};
+use crate::journal::NodeOutcome;
+use crate::nodes::observer::Observation;
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{Done, Graph, Token};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::table::NodeKind;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::task::JoinSet;
+
+/// What works beside one run.
+pub(crate) struct Beside<G: Graph> {
+    pub(super) tasks: JoinSet<Returned<G>>,
+    pub(super) observers: Vec<Observer>,
+    /// The advisory executions that have not returned.
+    pub(super) advisory: Vec<Execution>,
+    pub(crate) reports: Reports,
+}
+
+/// One observer: it sees one outcome at a time.
+pub(super) struct Observer {
+    pub(super) node: NodeIndex,
+    pub(super) queue: VecDeque<NodeOutcome>,
+    /// How many it has been shown.
+    pub(super) shown: u32,
+    pub(super) busy: bool,
+    pub(super) failed: bool,
+}
+
+/// What came of an execution beside the graph.
+pub(crate) struct Returned<G: Graph> {
+    pub(super) execution: Execution,
+    pub(super) result: Result<Done<G>, Interruption>,
+}
+
+/// An execution beside the graph.
+struct Aside<G: Graph> {
+    shared: Arc<Shared<G>>,
+    execution: Execution,
+    input: Option<G::Token>,
+}
+
+impl<G: Graph> Performed<G> for Aside<G> {
+    fn execution(&self) -> Execution {
+        self.execution
+    }
+
+    fn shared(&self) -> &Shared<G> {
+        &self.shared
+    }
+
+    fn take_input(&mut self) -> Option<G::Token> {
+        self.input.take()
+    }
+}
+
+impl<G: Graph> Beside<G> {
+    pub(crate) fn new(net: &Net) -> Self {
+        let rows = net.table().nodes.iter().enumerate();
+        let observers = rows.filter(|(_, row)| row.kind == NodeKind::Observer).map(|(node, _)| Observer {
+            node: node as NodeIndex,
+            queue: VecDeque::new(),
+            shown: 0,
+            busy: false,
+            failed: false,
+        });
+        let observers = observers.collect();
+        Self { tasks: JoinSet::new(), observers, advisory: Vec::new(), reports: Reports::default() }
+    }
+
+    /// Whether anybody observes this node.
+    pub(crate) fn is_observed(&self, node: &str) -> bool {
+        let rows = &G::net().table().nodes;
+        self.observers.iter().any(|observer| rows[usize::from(observer.node)].observes.iter().any(|name| name == node))
+    }
+
+    /// Whether anything works.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
+    /// Starts an advisory execution.
+    pub(crate) fn start(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
+        let backstage = &shared.services.backstage;
+        backstage.emit_started(execution, backstage.now());
+        self.advisory.push(execution);
+        self.launch(shared, execution, input);
+    }
+
+    fn launch(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
+        let aside = Aside { shared: shared.clone(), execution, input: Some(input) };
+        self.tasks.spawn(perform(aside, |aside: Aside<G>, result| Returned { execution: aside.execution, result }));
+    }
+
+    /// Shows an outcome to whoever observes its node.
+    pub(crate) fn observe(&mut self, shared: &Arc<Shared<G>>, outcome: NodeOutcome) {
+        let rows = &G::net().table().nodes;
+        for at in 0..self.observers.len() {
+            let observer = &mut self.observers[at];
+            let observes = &rows[usize::from(observer.node)].observes;
+            if !observer.failed && observes.contains(&outcome.node) {
+                observer.queue.push_back(outcome.clone());
+                self.show_next(shared, at);
+            }
+        }
+    }
+
+    /// Shows an observer that is idle what it has not seen yet.
+    pub(super) fn show_next(&mut self, shared: &Arc<Shared<G>>, at: usize) {
+        let observer = &mut self.observers[at];
+        if observer.busy || observer.failed {
+            return;
+        }
+        let Some(outcome) = observer.queue.pop_front() else { return };
+        observer.shown += 1;
+        observer.busy = true;
+        let execution = Execution { node: observer.node, visit: observer.shown, attempt: 1 };
+        let place = G::net().node(observer.node).first_place;
+        match observed::<G>(place, outcome) {
+            Ok(token) => self.launch(shared, execution, token),
+            Err(reason) => {
+                let failed = failure(&shared.services, execution, FailureKind::Handler, reason, Vec::new());
+                self.observer_failed(at, execution, failed);
+            }
+        }
+    }
+
+    pub(super) fn observer_failed(&mut self, at: usize, execution: Execution, failure: Failure) {
+        let observer = &mut self.observers[at];
+        (observer.busy, observer.failed) = (false, true);
+        observer.queue.clear();
+        self.reports.add(execution, Err(failure));
+    }
+
+    /// Stops all that works, and waits until it has stopped: what it has cost is known then.
+    pub(crate) async fn shutdown(&mut self) {
+        self.tasks.shutdown().await;
+    }
+
+    /// The next execution that returns.
+    pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned<G>> {
+        loop {
+            match self.tasks.poll_join_next(context) {
+                Poll::Ready(Some(Ok(returned))) => return Poll::Ready(returned),
+                // A task catches what its node does; what ends it otherwise ends the runtime.
+                Poll::Ready(Some(Err(_))) => {}
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+/// An outcome as the token that an observer takes.
+fn observed<G: Graph>(place: u16, outcome: NodeOutcome) -> Result<G::Token, String> {
+    let json = serde_json::to_value(Observation(outcome)).map_err(|error| error.to_string())?;
+    G::Token::deserialize(place, json).map_err(|error| error.to_string())
+}

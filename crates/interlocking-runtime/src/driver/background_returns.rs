@@ -1,0 +1,218 @@
+//! How a driver takes in what comes of the executions beside its graph, and makes the run's output of their reports.
+
+use crate::driver::Driver;
+use crate::driver::absorb::journal_error;
+use crate::driver::background::{Observer, Returned};
+use crate::driver::end::End;
+use crate::driver::mailbox::post;
+use crate::driver::wait::{Over, Waited};
+use crate::event::EventKind;
+use crate::execution::interruption::{Stop, caught, failure, kind_of};
+use crate::execution::shared::Shared;
+use crate::journal::replay::beyond_bounds;
+use crate::journal::{Encoded, Entry, MessageRecord, NodeOutcome};
+use interlocking_core::context::{Commit, Label};
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::frontier::{Execution, Payload};
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::table::NodeKind;
+
+/// What an advisory execution came to.
+struct Ended {
+    execution: Execution,
+    report: Result<Encoded, Failure>,
+    /// The memory group that it updated.
+    updated: Option<usize>,
+    /// What else it did: empty where it failed.
+    did: Did,
+}
+
+/// What an advisory execution did beside its report.
+#[derive(Default)]
+struct Did {
+    posted: Vec<MessageRecord>,
+    label: Option<Label>,
+    commits: Vec<Commit>,
+}
+
+impl<G: Graph> Driver<G> {
+    /// Starts the advisory node in whose place a token lies.
+    pub(crate) fn spawn_beside(&mut self, token: G::Token) {
+        let node = G::net().place(token.place()).node;
+        let (execution, exhausted) = self.frontier.enter_beside(node);
+        let shared = self.shared.clone();
+        match exhausted {
+            None => self.beside().start(&shared, execution, token),
+            Some(limit) => {
+                let backstage = &shared.services.backstage;
+                backstage.emit(|| EventKind::NodeExhausted(backstage.node(execution)));
+                self.beside().reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
+            }
+        }
+    }
+
+    /// Takes in what came of an execution beside the graph.
+    pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
+        let execution = returned.execution;
+        let shared = self.shared.clone();
+        if let Ok(Done { route: Err(error), .. }) = &returned.result
+            && self.recorded.is_some()
+            && let Some(error) = journal_error(error)
+        {
+            return Err(self.journal_failed(error.clone()));
+        }
+        self.journal_is_well()?;
+        if let Some(at) = self.beside().observers.iter().position(|observer| observer.node == execution.node) {
+            match self.observer_returned(returned) {
+                Ok(()) => {
+                    let beside = self.beside();
+                    beside.observers[at].busy = false;
+                    beside.show_next(&shared, at);
+                }
+                Err(Stop::Failed(failure)) => self.beside().observer_failed(at, execution, *failure),
+                Err(Stop::Cancelled) => return Err(self.stopped()),
+            }
+            return Ok(());
+        }
+        self.beside().advisory.retain(|other| *other != execution);
+        let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
+        record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
+        let (by, Did { posted, label, commits }) = (shared.services.backstage.by(execution), ended.did);
+        self.post(&by, &posted).await.map_err(|error| self.journal_failed(error))?;
+        if let Ok(report) = &ended.report
+            && self.beside().is_observed(&by.node)
+        {
+            self.observe(NodeOutcome::of_report(by, report.clone().into(), posted, label, commits));
+        }
+        self.beside().reports.add(execution, ended.report);
+        Ok(())
+    }
+
+    fn observer_returned(&self, returned: Returned<G>) -> Result<(), Stop> {
+        let Returned { execution, result } = returned;
+        let done = result.map_err(|interruption| interruption.into_stop(&self.shared.services, execution))?;
+        let failed = |error: interlocking_core::failure::NodeError| {
+            let causes = Failure::causes_of(&*error);
+            failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
+        };
+        done.route.map_err(|error| Stop::Failed(Box::new(failed(error))))?;
+        self.apply(execution, &done.effects);
+        Ok(())
+    }
+
+    /// Makes the output of what came to the exit: waits for the reports, up to the deadline, and gives them to the graph.
+    pub(crate) async fn conclude(&mut self, output: G::Output) -> Result<G::Output, End> {
+        let net = G::net();
+        if !net.features().reports {
+            return Ok(output);
+        }
+        let deadline = self.shared.services.backstage.settings.options().report_deadline;
+        let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
+        while self.is_busy_beside() {
+            // What was stopped with the run's end comes down now, and wakes whoever waits until it is taken.
+            while self.flight.next().is_some() {}
+            if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
+                self.leave_behind(deadline);
+                break;
+            }
+        }
+        let beside = self.beside();
+        let mut reports = std::mem::take(&mut beside.reports);
+        let shown: Vec<_> = beside.observers.iter().map(|observer| (observer.node, observer.shown)).collect();
+        reports.add_observers(net, &self.shared.services.memories, &shown);
+        let shared = self.shared.clone();
+        let finished = caught(async { shared.services.graph.finish(output, reports).await });
+        match self.meanwhile(finished).await? {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(error)) => Err(End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error))),
+            Err(panic) => Err(End::at_exit(FailureKind::Panic, panic, Vec::new())),
+        }
+    }
+
+    /// Goes on without what is not done: its report is one of lateness, and what comes of it later an addendum.
+    fn leave_behind(&mut self, deadline: std::time::Duration) {
+        let shared = self.shared.clone();
+        let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
+        let late = |execution| {
+            let message = format!("was not done {deadline:?} after the run came to its exit");
+            failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
+        };
+        let executor = self.recorded.as_ref().map(|recorded| recorded.executor.clone());
+        let beside = self.beside();
+        for execution in std::mem::take(&mut beside.advisory) {
+            beside.reports.add(execution, Err(late(execution)));
+        }
+        for at in 0..beside.observers.len() {
+            if beside.observers[at].busy {
+                let Observer { node, shown, .. } = beside.observers[at];
+                let execution = Execution { node, visit: shown, attempt: 1 };
+                beside.observer_failed(at, execution, late(execution));
+            }
+        }
+        let mut tasks = std::mem::take(&mut beside.tasks);
+        tokio::spawn(async move {
+            while let Some(returned) = tasks.join_next().await {
+                let Ok(returned) = returned else { continue };
+                if G::net().row(returned.execution.node).kind == NodeKind::Observer {
+                    continue;
+                }
+                let Some(ended) = ended(&shared, returned) else { continue };
+                let backstage = &shared.services.backstage;
+                let recorded = match (record(&shared, &ended, true).await, &backstage.scribe) {
+                    (Ok(()), Some(scribe)) => {
+                        post(scribe, backstage.run(), &backstage.by(ended.execution), &ended.did.posted).await
+                    }
+                    (recorded, _) => recorded,
+                };
+                if let Err(error) = recorded {
+                    tracing::warn!(%error, "an addendum to a run could not be recorded");
+                }
+            }
+            drop(executor);
+        });
+    }
+}
+
+/// What came of an advisory execution; `None` if it was stopped with its run.
+fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
+    let services = &shared.services;
+    let Returned { execution, result } = returned;
+    let (mut updated, mut did) = (None, Did::default());
+    let report = match result.map_err(|interruption| interruption.into_stop(services, execution)) {
+        Err(Stop::Cancelled) => return None,
+        Err(Stop::Failed(failure)) => Err(*failure),
+        Ok(Done { route: Err(error), .. }) => {
+            let causes = Failure::causes_of(&*error);
+            Err(failure(services, execution, kind_of(&error), error.to_string(), causes))
+        }
+        Ok(Done { effects, .. }) => {
+            let group = services.backstage.net.node(execution.node).memory.map(usize::from);
+            updated = group.filter(|&group| services.memories[group].apply(&effects));
+            let posted = effects.posted().iter().map(MessageRecord::of).collect();
+            did = Did { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
+            Ok(effects.report().unwrap_or("null").into())
+        }
+    };
+    Some(Ended { execution, report, updated, did })
+}
+
+/// Records what an advisory execution came to, and tells it.
+async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Result<(), crate::journal::JournalError> {
+    let backstage = &shared.services.backstage;
+    let (report, failure) = match &ended.report {
+        Ok(report) => (Some(report.clone().into()), None),
+        Err(failure) => (None, Some(failure.clone())),
+    };
+    let message = failure.as_ref().map(|failure| failure.message.clone());
+    let calls = backstage.calls_of(ended.execution);
+    if let Some(scribe) = &backstage.scribe {
+        let by = backstage.by(ended.execution);
+        let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
+        let Did { posted, label, commits } = &ended.did;
+        let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
+        scribe.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
+    }
+    let node = backstage.node(ended.execution);
+    backstage.emit(|| EventKind::Reported { node, failure: message, late });
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! What ends a run early.
+
+use crate::tree::Halt;
+use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::table::EXIT;
+
+/// What ends a run early.
+pub(crate) enum End {
+    Failed(Box<Failure>),
+    Cancelled,
+    /// It stops where it stands, and can be taken up again.
+    Halted(Halt),
+    /// The same of a child that was stopped with its map node, while its tree goes on.
+    LeftBehind,
+}
+
+impl End {
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+
+    /// A failure of the run as a whole.
+    pub(crate) fn at_exit(kind: FailureKind, message: String, causes: Vec<String>) -> Self {
+        Self::failed(Failure { node: EXIT.to_owned(), visit: 0, attempt: 0, kind, message, causes })
+    }
+}

@@ -1,0 +1,169 @@
+//! Letters and messages: what others send to a run, and the event nodes that handle it.
+//!
+//! A message is recorded when it is taken up. From then on no node starts; once none runs but those that wait for a person
+//! or for children, the event node has the run to itself (rule 13). Messages are handled one at a time, in the order in
+//! which they came (V3-151), and dropped once the run has come to its exit.
+
+use crate::driver::{Driver, end::End};
+use crate::event::EventKind;
+use crate::execution::perform::{Here, perform};
+use crate::journal::question::fits;
+use crate::journal::record_writer::Scribe;
+use crate::journal::replay::{beyond_bounds, keeps_waiting};
+use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
+use interlocking_core::context::Effects;
+use interlocking_core::frontier::{Execution, Limit};
+use interlocking_core::graph::{Done, Graph, Token};
+use interlocking_core::net::NodeIndex;
+use interlocking_core::route::Step;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+
+/// Sends what an execution of `run` has sent. Each message has a key of its own, so that none is sent twice.
+pub(crate) async fn post(
+    scribe: &Scribe,
+    run: &RunId,
+    by: &By,
+    messages: &[MessageRecord],
+) -> Result<(), JournalError> {
+    for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
+        let Payload::Json(message) = message else { continue };
+        let body = LetterBody::Message { node: node.clone(), message: message.clone() };
+        let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
+        match scribe.journal.post(to, letter).await {
+            Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+impl<G: Graph> Driver<G> {
+    /// Takes a letter up.
+    pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
+        let backstage = &self.shared.services.backstage;
+        // It goes on from now on, until it says otherwise: nobody may halt the tree between the letter and what comes of it.
+        if let Some(berth) = backstage.settings.berth() {
+            berth.set_waiting(false);
+        }
+        backstage.settings.tree().has_read(backstage.run(), number);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.letters = recorded.letters.max(number);
+        }
+        let taken = match letter.body {
+            LetterBody::Cancel => return Err(End::Cancelled),
+            LetterBody::Answer { to, answer } => self.take_answer(number, to, answer).await,
+            LetterBody::Message { node, message } => self.take_message(number, &node, message).await,
+        };
+        taken.map_err(|error| self.journal_failed(error))
+    }
+
+    async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
+        let backstage = &self.shared.services.backstage;
+        // Whoever posted it has seen the question; an answer to none is nobody's.
+        let Some((_, schema)) = backstage.history().question(&by) else { return Ok(()) };
+        if backstage.history().answer(&by).is_some() {
+            return Ok(());
+        }
+        if let Err(reason) = fits(&schema, &answer) {
+            tracing::warn!(run = %backstage.run(), question = %by, reason, "dropping an answer to something else");
+            return Ok(());
+        }
+        if let Some(scribe) = self.scribe() {
+            scribe.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
+        }
+        if let Some(node) = G::net().node_named(&by.node) {
+            // It goes on from now on, though its task has not been told yet: the run does not wait for this person.
+            backstage.parking().leave(Execution { node, visit: by.visit, attempt: by.attempt });
+        }
+        backstage.history().answered(by, answer);
+        backstage.tell_of_answer();
+        Ok(())
+    }
+
+    async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
+        let net = G::net();
+        let backstage = &self.shared.services.backstage;
+        // Dropped: its run has come to its exit, and only awaits reports.
+        if self.frontier.has_ended() {
+            return Ok(());
+        }
+        let Some(node) = net.node_named(name).filter(|node| net.row(*node).kind == NodeKind::Event) else {
+            tracing::warn!(run = %backstage.run(), node = name, "dropping a message: the graph has no such event node");
+            return Ok(());
+        };
+        let place = net.node(node).first_place;
+        let token = match G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&message)) {
+            Ok(token) => token,
+            Err(error) => {
+                tracing::warn!(run = %backstage.run(), node = name, %error, "dropping a message that does not parse");
+                return Ok(());
+            }
+        };
+        if let Some(scribe) = self.scribe() {
+            scribe.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
+        }
+        backstage.emit(|| EventKind::Message { node: net.name(node).into() });
+        if let Some(recorded) = &mut self.recorded {
+            recorded.mailbox.push_back((node, token));
+        }
+        Ok(())
+    }
+
+    /// Sends what an execution has sent.
+    pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
+        let Some(scribe) = self.scribe() else { return Ok(()) };
+        let scribe = scribe.clone();
+        post(&scribe, self.shared.services.backstage.run(), by, messages).await
+    }
+
+    /// Handles the messages that wait, if the run is at a safe point.
+    pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
+        while self.has_mail() && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node)) {
+            if self.frontier.has_ended() {
+                // After the exit there is nothing that a message could change (rule 13).
+                self.recorded.iter_mut().for_each(|recorded| recorded.mailbox.clear());
+            } else if let Some((node, message)) = self.recorded.as_mut().and_then(|it| it.mailbox.pop_front()) {
+                self.handle(node, message).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn handle(&mut self, node: NodeIndex, message: G::Token) -> Result<(), End> {
+        let shared = self.shared.clone();
+        let backstage = &shared.services.backstage;
+        let (execution, exhausted) = self.frontier.enter_beside(node);
+        let started = backstage.now();
+        backstage.emit_started(execution, started);
+        let result = match exhausted {
+            Some(limit) => Ok(self.exhausted_event(execution, limit, message)?),
+            None => {
+                let here = Here { shared: &shared, execution, input: Some(message) };
+                self.meanwhile(perform(here, |_, result| result)).await?
+            }
+        };
+        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
+        let now = backstage.now();
+        let took = now.since(started);
+        let accepted = self.verdict(execution, result, took)?;
+        let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
+        self.shared.services.emit_finished(execution, &step, now, took);
+        match self.frontier.redirect(node, step) {
+            Ok(redirected) => self.stop_all(redirected.map(|done| done.cancelled).unwrap_or_default()),
+            Err(violation) => return Err(self.unsound(Some(execution), violation)),
+        }
+        self.follow(spawned, outcome).await
+    }
+
+    /// Where a message goes that comes after all that the event node may handle.
+    fn exhausted_event(&self, execution: Execution, limit: Limit, message: G::Token) -> Result<Done<G>, End> {
+        let services = &self.shared.services;
+        let node = services.backstage.node(execution);
+        services.backstage.emit(|| EventKind::NodeExhausted(node));
+        match G::exhausted(execution.node, limit, message) {
+            Some(step @ Step::One(..)) => Ok(Done { route: Ok(step), effects: Effects::default() }),
+            _ => Err(End::failed(beyond_bounds(G::net(), execution, limit))),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! How a driver waits: for what lands, for what works beside the graph, for letters, and for what stops the run.
+
+use crate::cancel::Cancel;
+use crate::context::services::Backstage;
+use crate::driver::{Driver, Recorded, end::End};
+use crate::event::EventKind;
+use crate::journal::replay::keeps_waiting;
+use crate::journal::{JournalError, Posted};
+use crate::limits::allowance::Stopped;
+use crate::limits::budget::UsedUp;
+use crate::tree::Halt;
+use interlocking_core::graph::Graph;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
+
+/// What a driver that waits is woken by.
+enum Woken<G: Graph> {
+    Landed,
+    Beside(crate::driver::background::Returned<G>),
+    Letter(Result<Posted, JournalError>),
+    Parked,
+    Cancelled,
+    Over,
+    Halted,
+}
+
+/// What others tell a driver that listens.
+enum Told {
+    /// An execution is parked, or goes on.
+    Parked,
+    /// The whole tree stops.
+    Halted,
+}
+
+/// Waits until others tell a driver something.
+async fn told(backstage: &Backstage) -> Told {
+    let mut halted = std::pin::pin!(backstage.settings.tree().halted.requested());
+    let mut parked = std::pin::pin!(backstage.parking().changed.notified());
+    std::future::poll_fn(|context| {
+        if halted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Told::Halted);
+        }
+        parked.as_mut().poll(context).map(|()| Told::Parked)
+    })
+    .await
+}
+
+/// What ends a wait where nothing else does.
+pub(crate) type Over<'over> = Pin<Box<dyn Future<Output = ()> + Send + 'over>>;
+
+/// What waiting came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// Something has happened.
+    ForSomething,
+    /// The time for it is over.
+    UntilOver,
+}
+
+impl<G: Graph> Driver<G> {
+    /// Waits until something happens; an error if it is what ends the run.
+    pub(crate) async fn wait(&mut self) -> Result<(), End> {
+        let may_be_parked = self.listens || self.shared.services.backstage.parked() > 0;
+        if may_be_parked && self.look_for_parked()? {
+            Box::pin(self.wait_for_people()).await?;
+        }
+        self.wait_for_any(None).await.map(drop)
+    }
+
+    /// Waits for whatever comes next, or until it is `over`, and takes in what does not land. That is taken in whole: to
+    /// drop this future half-way would lose it.
+    pub(crate) async fn wait_for_any(&mut self, mut over: Option<&mut Over<'_>>) -> Result<Waited, End> {
+        let shared = self.shared.clone();
+        let backstage = &shared.services.backstage;
+        if let Some(Recorded { scribe, letters, next_letter, .. }) = self.recorded.as_deref_mut()
+            && next_letter.is_none()
+        {
+            let (journal, run, after) = (scribe.journal.clone(), backstage.run().clone(), *letters);
+            *next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
+        }
+        let woken = {
+            // Boxed, and made only for those who need them: a run that waits holds all that this one might.
+            let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.requested()));
+            let mut told = self.listens.then(|| Box::pin(told(backstage)));
+            let Self { flight, beside, recorded, .. } = self;
+            std::future::poll_fn(|context| {
+                if flight.poll_landed(context).is_ready() {
+                    return Poll::Ready(Woken::Landed);
+                }
+                if let Some(beside) = beside
+                    && let Poll::Ready(returned) = beside.poll_returned(context)
+                {
+                    return Poll::Ready(Woken::Beside(returned));
+                }
+                if let Some(Recorded { next_letter: Some(letter), .. }) = recorded.as_deref_mut()
+                    && let Poll::Ready(posted) = letter.as_mut().poll(context)
+                {
+                    return Poll::Ready(Woken::Letter(posted));
+                }
+                if let Some(cancelled) = &mut cancelled
+                    && cancelled.as_mut().poll(context).is_ready()
+                {
+                    return Poll::Ready(Woken::Cancelled);
+                }
+                if let Some(over) = &mut over
+                    && over.as_mut().poll(context).is_ready()
+                {
+                    return Poll::Ready(Woken::Over);
+                }
+                told.as_mut().map_or(Poll::Pending, |told| told.as_mut().poll(context)).map(|told| match told {
+                    Told::Halted => Woken::Halted,
+                    Told::Parked => Woken::Parked,
+                })
+            })
+            .await
+        };
+        match woken {
+            Woken::Landed | Woken::Parked => {}
+            Woken::Over => return Ok(Waited::UntilOver),
+            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await?,
+            Woken::Letter(posted) => {
+                self.recorded.iter_mut().for_each(|recorded| recorded.next_letter = None);
+                let posted = posted.map_err(|error| self.journal_failed(error))?;
+                Box::pin(self.take_letter(posted)).await?;
+            }
+            Woken::Cancelled => return Err(self.stopped()),
+            Woken::Halted => return Err(End::Halted(backstage.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
+        }
+        Ok(Waited::ForSomething)
+    }
+
+    /// Waits for something that the driver does itself, and hears meanwhile what it hears whenever it waits; an error if that
+    /// ends the run. What lands of nodes that only wait is kept for later.
+    pub(crate) async fn meanwhile<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
+        let result = Mutex::new(None);
+        let keep = async {
+            let done = done.await;
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+        };
+        let mut over: Over<'_> = Box::pin(keep);
+        // Most that is asked for is there at once, and then nothing has come between.
+        let mut is_over = std::future::poll_fn(|context| Poll::Ready(over.as_mut().poll(context).is_ready())).await;
+        while !is_over {
+            is_over = self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver;
+            while let Some(landed) = self.flight.next() {
+                if let Some(recorded) = &mut self.recorded {
+                    recorded.held.push_back(landed);
+                }
+            }
+        }
+        drop(over);
+        let done = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.ok_or_else(|| unreachable!("it is over once it is there"))
+    }
+
+    /// How a run ends whose stop somebody has asked for.
+    pub(crate) fn stopped(&self) -> End {
+        if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
+            return End::Cancelled;
+        }
+        if self.shared.services.backstage.settings.is_left_behind() {
+            return End::LeftBehind;
+        }
+        match self.shared.services.backstage.settings.stopped() {
+            // Its time was over, and that is why it was suspended.
+            Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
+            _ => End::Halted(Halt::Suspended),
+        }
+    }
+
+    /// Looks whether only people can take the run further, or nobody can for what it may use is used up. True if this is
+    /// the root of its tree, and nobody was told of the former yet.
+    fn look_for_parked(&mut self) -> Result<bool, End> {
+        let waits = self.is_parked();
+        let backstage = &self.shared.services.backstage;
+        let told = std::mem::replace(&mut self.said_waiting, waits);
+        if let Some(berth) = backstage.settings.berth() {
+            berth.set_waiting(waits);
+            return Ok(false);
+        }
+        match backstage.settings.tree().held_back_by().filter(|_| waits) {
+            Some(stopped) => Err(End::Halted(Halt::Stopped(stopped))),
+            None => Ok(waits && !told),
+        }
+    }
+
+    /// Tells that only people can take the run further, or ends it with that, unless it goes on by itself after all.
+    async fn wait_for_people(&mut self) -> Result<(), End> {
+        let is_written_to = self.is_written_to().await.map_err(|error| self.journal_failed(error))?;
+        // Whoever takes the letter up wakes this run.
+        self.said_waiting = !is_written_to && self.is_parked();
+        let backstage = self.backstage();
+        match self.said_waiting {
+            true if backstage.settings.options().awaits_people => backstage.emit(|| EventKind::Waiting),
+            true => return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions()))),
+            false => {}
+        }
+        Ok(())
+    }
+
+    /// Whether all that runs is parked.
+    fn is_parked(&self) -> bool {
+        let backstage = &self.shared.services.backstage;
+        let (running, parking) = (self.frontier.running(), backstage.parking());
+        // A message waits for what is held back, and that goes on in another process.
+        let mail_is_next = self.has_mail() && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
+        // What has landed while a message waits is taken in once that is handled.
+        let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
+        let is_held = |execution| {
+            let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);
+            held.any(|landed| landed.execution == execution)
+        };
+        running > 0
+            && parking.count() + held >= running
+            && !mail_is_next
+            && !self.is_busy_beside()
+            && self.frontier.executions().all(|execution| {
+                // One that was answered may not have found out yet.
+                is_held(execution) || parking.is_parked(execution) && !backstage.is_answered(execution)
+            })
+    }
+
+    /// Whether a letter lies in the journal that a run of the tree has not taken up, or takes up meanwhile: what one run
+    /// sends to another is on its way when nobody works.
+    async fn is_written_to(&mut self) -> Result<bool, JournalError> {
+        let Some(Recorded { scribe, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
+        let backstage = &self.shared.services.backstage;
+        let read = backstage.settings.tree().read();
+        let own = (backstage.run(), letters);
+        for (run, letter) in read.iter().map(|(run, letter)| (run, letter)).chain([own]) {
+            if !scribe.journal.letters(run, *letter).await?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(read != backstage.settings.tree().read())
+    }
+}

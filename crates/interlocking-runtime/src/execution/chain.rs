@@ -1,0 +1,211 @@
+//! A chain of node executions, one after the other on one task: the common case, and the quick one.
+//!
+//! Everything that a node execution has in the executor it has here: the cancellation check, the guard against panics,
+//! timeouts, both events, the bounds of the table. What is missing is what a lone token does not need: no task, no
+//! queue, and no allocation.
+
+use crate::cancel::Cancel;
+use crate::clock::{Clock, Elapsed};
+use crate::context::services::Backstage;
+use crate::event::{EventSink, Hop};
+use crate::execution::interruption::poll_caught;
+use crate::execution::shared::Shared;
+use crate::execution::{
+    interruption::{Interruption, Stop},
+    perform::{interruption, may_be_traced},
+};
+use interlocking_core::context::Entered;
+use interlocking_core::frontier::{Execution, Solo};
+use interlocking_core::graph::{Done, Graph, Relay};
+use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
+use std::future::{Future, pending, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+/// Where a chain ends: with an execution whose outcome the frontier must look at.
+pub(crate) struct Chained<G: Graph> {
+    pub(crate) execution: Execution,
+    pub(crate) result: Result<Done<G>, Stop>,
+    pub(crate) now: Elapsed,
+    pub(crate) took: Elapsed,
+}
+
+impl<G: Graph> Chained<G> {
+    /// What a chain came to that nobody listened to: nobody has asked for the time either.
+    pub(crate) fn of_plain(shared: &Shared<G>, plain: &Plain<'_>, result: Result<Done<G>, Interruption>) -> Self {
+        Self::new(shared, plain, result, Default::default())
+    }
+
+    fn new(
+        shared: &Shared<G>,
+        Plain(solo): &Plain<'_>,
+        result: Result<Done<G>, Interruption>,
+        (now, took): (Elapsed, Elapsed),
+    ) -> Self {
+        let execution = solo.execution();
+        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
+        Self { execution, result, now, took }
+    }
+}
+
+/// What lets a chain go on that nobody listens to and nothing can stop, and in which no node has a timeout. Little, because
+/// every run that waits in a chain holds one, and looks at it whenever it is woken.
+pub(crate) struct Plain<'c>(pub(crate) Solo<'c>);
+
+/// What lets any chain go on.
+struct Links<'c> {
+    plain: Plain<'c>,
+    /// Absent where a node that waits waits alone: it has no timeout, and nothing stops it.
+    whereabouts: Option<&'c Whereabouts>,
+    /// What stops the run; absent where nothing can.
+    cancel: Option<&'c Cancel>,
+    /// Absent where nobody listens, and then nobody asks for the time either.
+    heard: Option<Box<Heard<'c>>>,
+}
+
+/// How somebody who listens hears of a chain.
+///
+/// In this order, so that the listener is given the address of the whole: one less to keep across a call.
+#[repr(C)]
+struct Heard<'c> {
+    /// The last hop; its end is where the chain stands.
+    hop: Hop<'c>,
+    sink: &'c dyn EventSink,
+    clock: &'c dyn Clock,
+}
+
+/// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
+/// move between threads.
+pub(crate) struct Whereabouts(AtomicU16);
+
+impl Whereabouts {
+    /// No node: no net has as many.
+    const SEEN: NodeIndex = NodeIndex::MAX;
+
+    pub(crate) const fn nowhere() -> Self {
+        Self(AtomicU16::new(Self::SEEN))
+    }
+
+    #[inline]
+    fn come_to(&self, node: NodeIndex) {
+        self.0.store(node, Ordering::Relaxed);
+    }
+
+    /// The node, if it has not been seen.
+    fn see(&self) -> Option<NodeIndex> {
+        let node = self.0.load(Ordering::Relaxed);
+        self.0.store(Self::SEEN, Ordering::Relaxed);
+        (node != Self::SEEN).then_some(node)
+    }
+}
+
+/// Runs the execution that `solo` stands on, which is not watched and takes `input`, and those that it leads to.
+///
+/// No `async fn`: that would hold its arguments twice, and every run that waits in a chain holds one of these.
+pub(crate) fn chain<'c, G: Graph>(
+    shared: &'c Shared<G>,
+    whereabouts: &'c Whereabouts,
+    solo: Solo<'c>,
+    input: &'c mut Option<G::Token>,
+) -> impl Future<Output = Chained<G>> + Send + 'c {
+    let backstage = &shared.services.backstage;
+    let execution = solo.execution();
+    let may_be_interrupted = shared.cancel().is_some() || backstage.net.features().timeouts;
+    let whereabouts = may_be_interrupted.then_some(whereabouts);
+    if let Some(whereabouts) = whereabouts {
+        whereabouts.come_to(execution.node);
+    }
+    let heard = backstage.settings.sink.as_deref().map(|sink| Box::new(Heard::new(backstage, sink, execution)));
+    let mut links = Links { plain: Plain(solo), whereabouts, cancel: shared.cancel(), heard };
+    async move {
+        let result = 'result: {
+            // Moved as a whole from here on: what is matched on further down would stay in the future.
+            let input = match if links.is_cancelled() { None } else { input.take() } {
+                Some(input) => input,
+                None => break 'result Err(Interruption::Cancelled),
+            };
+            let (services, execution) = (&shared.services, links.plain.0.execution());
+            let mut chain = pin!(services.graph.chain(input, Entered { services, execution }, &mut links));
+            let mut waiting = None;
+            poll_fn(move |context| {
+                if let Poll::Ready(ended) = poll_caught(chain.as_mut(), context) {
+                    return Poll::Ready(ended);
+                }
+                if let Some(node) = whereabouts.and_then(Whereabouts::see) {
+                    waiting = interruptible(G::net().node(node).timeout, shared.cancel());
+                }
+                waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
+            })
+            .await
+        };
+        let times = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();
+        Chained::new(shared, &links.plain, result, times)
+    }
+}
+
+impl<'c> Heard<'c> {
+    /// Says that the first execution of a chain has started.
+    fn new(backstage: &'c Backstage, sink: &'c dyn EventSink, execution: Execution) -> Self {
+        let Execution { node, visit, attempt } = execution;
+        let started = backstage.now();
+        let hop = Hop::new(backstage.run(), backstage.net, node, visit, attempt, backstage.started, started);
+        sink.emit(hop.started());
+        Self { hop, sink, clock: backstage.settings.clock() }
+    }
+
+    /// When the last execution ended, which is now, and how long it took.
+    fn ended(&self, backstage: &Backstage) -> (Elapsed, Elapsed) {
+        let now = backstage.now();
+        (now, now.since(self.hop.at()))
+    }
+}
+
+impl Links<'_> {
+    #[inline]
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(Cancel::is_requested)
+    }
+}
+
+/// What may interrupt a node that waits; nothing if it may take any time, and nothing can stop its run.
+fn interruptible(
+    limit: Option<Duration>,
+    cancel: Option<&Cancel>,
+) -> Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> {
+    match (limit, cancel) {
+        (None, None) => None,
+        (Some(_), None) => Some(Box::pin(interruption(limit, pending()))),
+        (_, Some(cancel)) => Some(Box::pin(interruption(limit, cancel.requested()))),
+    }
+}
+
+impl Relay for Plain<'_> {
+    #[inline]
+    fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
+        if may_be_traced() {
+            return false;
+        }
+        let Some(next) = self.0.relay(alternative, place) else { return false };
+        *execution = next;
+        true
+    }
+}
+
+impl Relay for Links<'_> {
+    fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool {
+        if self.is_cancelled() || !self.plain.relay(alternative, place, execution) {
+            return false;
+        }
+        let next = *execution;
+        if let Some(whereabouts) = self.whereabouts {
+            whereabouts.come_to(next.node);
+        }
+        if let Some(heard) = &mut self.heard {
+            heard.hop.go(next.node, next.visit, next.attempt, heard.clock);
+            heard.sink.hop(&heard.hop);
+        }
+        true
+    }
+}

@@ -1,0 +1,87 @@
+//! What the tasks of a run share: their inputs, what stops them, and the queue in which they leave what came of them.
+
+use crate::clock::Elapsed;
+use crate::execution::interruption::Interruption;
+use crate::execution::stops::Stops;
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::net::NodeIndex;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// What came of an execution.
+pub(crate) struct Landed<G: Graph> {
+    pub(crate) execution: Execution,
+    /// `None` where its task ended without an outcome: its runtime ended, or the drop of a value in it panicked.
+    pub(crate) result: Option<Result<Done<G>, Interruption>>,
+    pub(crate) now: Elapsed,
+}
+
+/// What the tasks of one run share.
+pub(crate) struct Airfield<G: Graph> {
+    pub(crate) landings: Landings<G>,
+    pub(crate) boarding: Boarding<G>,
+    pub(crate) stops: Stops,
+}
+
+/// Where tasks leave what came of them.
+pub(crate) struct Landings<G: Graph>(Mutex<Queue<G>>);
+
+struct Queue<G: Graph> {
+    landed: VecDeque<Landed<G>>,
+    /// Who waits for them.
+    waker: Option<Waker>,
+}
+
+/// By node: the input of the task that is about to begin.
+pub(crate) struct Boarding<G: Graph>(Box<[Mutex<Boarder<G>>]>);
+
+/// An input, and for whom it is.
+pub(crate) struct Boarder<G: Graph> {
+    pub(crate) execution: Execution,
+    pub(crate) input: Option<G::Token>,
+}
+
+impl<G: Graph> Default for Airfield<G> {
+    fn default() -> Self {
+        let landings = Landings(Mutex::new(Queue { landed: VecDeque::new(), waker: None }));
+        Self { landings, boarding: Boarding::new(), stops: Stops::default() }
+    }
+}
+
+impl<G: Graph> Landings<G> {
+    pub(crate) fn push(&self, landed: Landed<G>) {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.landed.push_back(landed);
+        let waker = queue.waker.take();
+        drop(queue);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Gives all that have landed for the empty `taken`.
+    pub(crate) fn poll_take(&self, taken: &mut VecDeque<Landed<G>>, context: &mut Context<'_>) -> Poll<()> {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.landed.is_empty() {
+            queue.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        debug_assert!(taken.is_empty(), "what was taken before would be put back");
+        std::mem::swap(&mut queue.landed, taken);
+        Poll::Ready(())
+    }
+}
+
+impl<G: Graph> Boarding<G> {
+    fn new() -> Self {
+        let nobody = |node| Mutex::new(Boarder { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
+        Self((0..G::net().nodes().len() as NodeIndex).map(nobody).collect())
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, node: NodeIndex) -> MutexGuard<'_, Boarder<G>> {
+        self.0[usize::from(node)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,100 @@
+//! Why an execution did not come to its end, and the failure that this is.
+
+use crate::context::services::RunServices;
+use crate::workspaces::WorkspaceError;
+use interlocking_core::context::ContextError;
+use interlocking_core::failure::{Failure, FailureKind, NodeError};
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::Graph;
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Why an execution has no outcome.
+pub(crate) enum Stop {
+    /// It failed.
+    Failed(Box<Failure>),
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// Why a guarded future did not come to its end.
+pub(crate) enum Interruption {
+    Panicked(Box<dyn Any + Send>),
+    TimedOut(Duration),
+    Cancelled,
+    Workspace(WorkspaceError),
+}
+
+/// Polls `step`, and catches its panic.
+#[inline]
+pub(crate) fn poll_caught<T>(
+    step: Pin<&mut impl Future<Output = T>>,
+    context: &mut Context<'_>,
+) -> Poll<Result<T, Interruption>> {
+    match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(Interruption::Panicked(panic))),
+    }
+}
+
+/// Runs `future` to its end, or to its panic; gives the words of that.
+pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    let mut future = pin!(future);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic_message(&*panic))),
+    })
+    .await
+}
+
+impl Interruption {
+    pub(crate) fn into_stop<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Stop {
+        let (kind, message) = match self {
+            Self::Cancelled => return Stop::Cancelled,
+            Self::Panicked(panic) => (FailureKind::Panic, panic_message(&*panic)),
+            Self::TimedOut(limit) => {
+                let limit_ms = limit.as_millis().try_into().unwrap_or(u64::MAX);
+                (FailureKind::Timeout { limit_ms }, format!("took longer than its timeout of {limit:?}"))
+            }
+            Self::Workspace(error) => {
+                let name = services.backstage.net.row(execution.node).workspace.clone().unwrap_or_default();
+                (FailureKind::Workspace, format!("workspace `{name}`: {error}"))
+            }
+        };
+        Stop::Failed(Box::new(failure(services, execution, kind, message, Vec::new())))
+    }
+}
+
+/// The failure of an execution.
+pub(crate) fn failure<G: Graph>(
+    services: &RunServices<G>,
+    execution: Execution,
+    kind: FailureKind,
+    message: String,
+    causes: Vec<String>,
+) -> Failure {
+    let node = services.backstage.net.name(execution.node).to_owned();
+    Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
+}
+
+/// What sort of failure a handler's error is.
+pub(crate) fn kind_of(error: &NodeError) -> FailureKind {
+    if error.is::<interlocking_agents::AgentError>() || error.is::<crate::nodes::llm::OutputMismatch>() {
+        FailureKind::Agent
+    } else if error.is::<ContextError>() {
+        FailureKind::Configuration
+    } else if error.is::<WorkspaceError>() {
+        FailureKind::Workspace
+    } else {
+        FailureKind::Handler
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
+}

@@ -1,0 +1,160 @@
+//! A run that is one chain of nodes, from its entry on.
+//!
+//! A service may have many thousands of runs waiting, and most of them only go from node to node, recorded nowhere. Such a
+//! run needs no driver: it is a token, the counts of its nodes, and what its handlers reach. That it holds in one piece, in the
+//! future that whoever started it holds. Once it turns out to be more, a [`Driver`] goes on with it.
+
+use crate::execution::perform::is_watched;
+use crate::execution::{
+    chain::{Chained, Plain, Whereabouts, chain},
+    interruption::poll_caught,
+};
+use crate::run::execute::go_on;
+use crate::run::outcome::{Outcome, Report};
+use crate::run::prepare::{asks_agents, unrecorded};
+use crate::run::report::report;
+use crate::run::settings::Settings;
+use crate::run::start_error::StartError;
+use crate::{
+    driver::{Driver, Next},
+    execution::shared::Shared,
+};
+use interlocking_core::context::Entered;
+use interlocking_core::frontier::{Execution, Single};
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::route::Step;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+
+/// A run that has done no more than a chain, and is recorded nowhere; `None` only while it changes.
+pub(crate) struct Lone<G: Graph>(Option<Stage<G>>);
+
+/// How far a lone run has come. What it begins with lies where it does itself later on: every run that waits holds this.
+enum Stage<G: Graph> {
+    Fresh(Arc<G>, Settings, G::Entry),
+    Begun(Begun<G>),
+}
+
+/// A lone run that has begun.
+struct Begun<G: Graph> {
+    shared: Shared<G>,
+    single: Single<'static>,
+}
+
+/// A lone run that begins, and its entry's token.
+type Beginning<'l, G> = (&'l mut Begun<G>, <G as Graph>::Token);
+
+impl<G: Graph> Lone<G> {
+    /// Whether a run may be one: nothing is to be asked before it begins, or written or watched while its nodes run.
+    pub(crate) fn may_be(settings: &Settings) -> bool {
+        let is_observed = G::net().features().observes;
+        !settings.is_recorded() && !settings.is_timed() && !is_observed && !asks_agents(G::net())
+    }
+
+    /// A run before its entry.
+    pub(crate) fn new(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Self {
+        Self(Some(Stage::Fresh(graph, settings, entry)))
+    }
+
+    /// Runs to the end.
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` keeps each argument twice, and every run that waits holds these"
+    )]
+    pub(crate) fn run(mut self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+        async move {
+            let Some((begun, input)) = self.begin()? else { unreachable!("it is run once") };
+            let Begun { shared, single } = begun;
+            let first = single.first();
+            if !may_chain(shared, first) {
+                return Ok(Box::pin(self.drive(first, Err(input))).await);
+            }
+            let chained = if is_plain(shared) {
+                let mut plain = Plain(single.solo(first));
+                let result = {
+                    let entered = Entered { services: &shared.services, execution: first };
+                    let mut chain = pin!(shared.services.graph.chain(input, entered, &mut plain));
+                    poll_fn(move |context| poll_caught(chain.as_mut(), context)).await
+                };
+                Chained::of_plain(shared, &plain, result)
+            } else {
+                let (whereabouts, mut input) = (Whereabouts::nowhere(), Some(input));
+                Box::pin(chain(shared, &whereabouts, single.solo(first), &mut input)).await
+            };
+            match end(shared, single, chained) {
+                Ok(report) => Ok(report),
+                Err(chained) => Ok(Box::pin(self.drive(chained.execution, Ok(chained))).await),
+            }
+        }
+    }
+
+    /// Begins, and gives the entry's token; `None` if it had begun.
+    ///
+    /// # Errors
+    ///
+    /// What the run lacks.
+    fn begin(&mut self) -> Result<Option<Beginning<'_, G>>, StartError> {
+        let Some(Stage::Fresh(graph, settings, entry)) = self.0.take() else { return Ok(None) };
+        let begun = Begun { shared: Shared::new(unrecorded(graph, settings)?), single: Single::entered(G::net()) };
+        match self.0.insert(Stage::Begun(begun)) {
+            Stage::Fresh(..) => Ok(None),
+            Stage::Begun(begun) => {
+                begun.shared.services.backstage.begin();
+                Ok(Some((begun, G::enter(entry))))
+            }
+        }
+    }
+
+    /// Goes on with a run that is more than a chain: from what its last execution came to, or from its entry's token.
+    async fn drive(self, execution: Execution, from: Result<Chained<G>, G::Token>) -> Report<G::Output> {
+        let Some(Stage::Begun(Begun { shared, single })) = self.0 else { unreachable!("it has begun") };
+        let mut driver = Driver::new(shared, single.into_frontier(execution), None);
+        let next = match from {
+            Ok(chained) => driver.take_in(chained),
+            Err(input) => Ok(Next::Alone(execution, input)),
+        };
+        go_on(driver, next).await
+    }
+}
+
+/// The end of a run that was a chain up to its exit, and that nobody else is to be asked about; else what its last
+/// execution came to.
+fn end<G: Graph>(
+    shared: &Shared<G>,
+    single: &Single<'static>,
+    chained: Chained<G>,
+) -> Result<Report<G::Output>, Chained<G>> {
+    let Shared { services, .. } = shared;
+    let settings = &services.backstage.settings;
+    if G::net().features().reports || settings.has_company() || settings.options().owns_workspaces {
+        return Err(chained);
+    }
+    let Chained { execution, now, took, ref result } = chained;
+    match result {
+        Ok(Done { route: Ok(step), effects }) if effects.is_empty() && single.ends(execution, step) => {
+            services.emit_finished(execution, step, now, took);
+        }
+        _ => return Err(chained),
+    }
+    let output = match chained.result {
+        Ok(Done { route: Ok(Step::One(_, token)), .. }) => G::leave(token),
+        _ => None,
+    };
+    let Some(output) = output else {
+        return Err(Chained { execution, result: Ok(Done::misplaced()), now, took });
+    };
+    let outcome = Outcome::Finished(output);
+    services.backstage.emit_ended(&outcome);
+    Ok(report(&services.backstage, single.entries(), outcome))
+}
+
+/// Whether a chain may begin with the entry.
+fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
+    !G::net().features().workspaces && !is_watched(&shared.services, first)
+}
+
+/// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.
+fn is_plain<G: Graph>(shared: &Shared<G>) -> bool {
+    shared.services.backstage.settings.sink.is_none() && shared.cancel().is_none() && !G::net().features().timeouts
+}

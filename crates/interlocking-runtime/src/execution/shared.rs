@@ -1,0 +1,32 @@
+//! What every execution of a run needs.
+
+use crate::cancel::Cancel;
+use crate::context::services::RunServices;
+use crate::execution::completions::Airfield;
+use interlocking_core::graph::Graph;
+use once_cell::race::OnceBox;
+
+/// What every execution needs: one pointer to clone for each.
+pub(crate) struct Shared<G: Graph> {
+    pub(crate) services: RunServices<G>,
+    /// Where tasks start from and land, once there are any.
+    airfield: OnceBox<Airfield<G>>,
+}
+
+impl<G: Graph> Shared<G> {
+    pub(crate) fn new(services: RunServices<G>) -> Self {
+        Self { services, airfield: OnceBox::new() }
+    }
+
+    /// What stops the run; absent where nothing can.
+    #[inline]
+    pub(crate) fn cancel(&self) -> Option<&Cancel> {
+        self.services.backstage.settings.cancel.as_ref()
+    }
+
+    /// Where tasks start from and land.
+    #[inline]
+    pub(crate) fn airfield(&self) -> &Airfield<G> {
+        self.airfield.get_or_init(Box::default)
+    }
+}

@@ -1,0 +1,240 @@
+//! Executions that run as tasks of their own, and how they land.
+//!
+//! A branch of a fork costs one task and no more: the outcomes of all of them meet in one queue, and whoever waits for them
+//! takes all that have come at once.
+
+use crate::clock::Elapsed;
+use crate::execution::completions::Landed;
+use crate::execution::interruption::Interruption;
+use crate::execution::perform::{Performed, perform};
+use crate::execution::shared::Shared;
+use crate::execution::stops::Stops;
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::net::NodeIndex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// From how many bytes on an allocation costs less than moving a task several times.
+const LARGE: usize = 1_024;
+
+/// From how many executions on that start at once they are handed over so many at a time.
+const CROWD: usize = 32;
+
+/// The tasks that are under way, once there has been any. Stops them when it is dropped.
+pub(crate) struct Flight<G: Graph>(Option<Box<Tasks<G>>>);
+
+/// The tasks of a run, as its driver sees them.
+struct Tasks<G: Graph> {
+    shared: Arc<Shared<G>>,
+    /// How many tasks have not been seen landing, the stopped ones included.
+    aloft: usize,
+    /// What was taken from the queue last.
+    landed: VecDeque<Landed<G>>,
+    /// By node: when its latest task started.
+    started: Vec<Elapsed>,
+    /// Whether the runtime has several threads, which a crowd would get in each other's way.
+    threads: bool,
+    /// Whether more than a few start now.
+    crowded: bool,
+    /// Those of them that are handed over next.
+    crowd: Vec<Aloft<G>>,
+}
+
+/// What a task holds: it lands when this does.
+struct Aloft<G: Graph> {
+    shared: Arc<Shared<G>>,
+    execution: Execution,
+    landed: bool,
+}
+
+impl<G: Graph> Default for Flight<G> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<G: Graph> Flight<G> {
+    fn tasks(&mut self, shared: &Arc<Shared<G>>) -> &mut Tasks<G> {
+        self.0.get_or_insert_with(|| {
+            let started = vec![Elapsed::default(); G::net().nodes().len()];
+            let threads =
+                Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
+            let (aloft, landed, crowded, crowd) = Default::default();
+            Box::new(Tasks { shared: shared.clone(), aloft, landed, started, threads, crowded, crowd })
+        })
+    }
+
+    /// Whether any task has not been seen landing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|tasks| tasks.aloft == 0)
+    }
+
+    /// Says how many are about to start. They may be held back until [`launch`](Self::launch).
+    #[inline]
+    pub(crate) fn gather(&mut self, shared: &Arc<Shared<G>>, due: usize) {
+        if due > CROWD || self.0.is_some() {
+            let tasks = self.tasks(shared);
+            tasks.crowded = due > CROWD && tasks.threads;
+        }
+    }
+
+    /// Runs `execution` in a task of its own. Takes the input.
+    #[inline(always)]
+    pub(crate) fn start(
+        &mut self,
+        shared: &Arc<Shared<G>>,
+        execution: Execution,
+        input: &mut Option<G::Token>,
+        started: Elapsed,
+    ) {
+        let aloft = Aloft { shared: shared.clone(), execution, landed: false };
+        let mut boarder = shared.airfield().boarding.of(execution.node);
+        boarder.execution = execution;
+        std::mem::swap(&mut boarder.input, input);
+        drop(boarder);
+        let tasks = self.tasks(shared);
+        tasks.started[usize::from(execution.node)] = started;
+        tasks.aloft += 1;
+        if !tasks.crowded {
+            return aloft.take_off();
+        }
+        if tasks.crowd.is_empty() {
+            tasks.crowd.reserve_exact(CROWD);
+        }
+        tasks.crowd.push(aloft);
+        if tasks.crowd.len() == CROWD {
+            tasks.launch();
+        }
+    }
+
+    /// Starts those that were held back.
+    pub(crate) fn launch(&mut self) {
+        if let Some(tasks) = self.0.as_mut().filter(|tasks| !tasks.crowd.is_empty()) {
+            tasks.launch();
+        }
+    }
+
+    /// The next one that has landed, if it was taken already.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Landed<G>> {
+        let tasks = self.0.as_mut()?;
+        let landed = tasks.landed.pop_front()?;
+        tasks.aloft -= 1;
+        Some(landed)
+    }
+
+    /// Takes what has landed; [`next`](Self::next) gives it.
+    pub(crate) fn poll_landed(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        match &mut self.0 {
+            Some(tasks) => tasks.shared.airfield().landings.poll_take(&mut tasks.landed, context),
+            None => Poll::Pending,
+        }
+    }
+
+    /// When the latest task of a node started.
+    pub(crate) fn started(&self, node: NodeIndex) -> Elapsed {
+        self.0.as_ref().map_or(Elapsed::default(), |tasks| tasks.started[usize::from(node)])
+    }
+
+    /// Forgets a task that was stopped and has landed.
+    pub(crate) fn forget(&self, execution: Execution) {
+        if let Some(tasks) = &self.0 {
+            tasks.shared.airfield().stops.forget(execution);
+        }
+    }
+
+    /// Stops a task. It still lands.
+    pub(crate) fn stop(&self, execution: Execution) {
+        let Some(tasks) = &self.0 else { return };
+        let airfield = tasks.shared.airfield();
+        airfield.stops.stop(execution);
+        // What it has not taken it need not take.
+        let input = airfield.boarding.of(execution.node).input.take();
+        drop(input);
+    }
+
+    /// Stops all tasks, and waits until they have stopped.
+    pub(crate) async fn shutdown(&mut self) {
+        if let Some(tasks) = &mut self.0 {
+            tasks.shared.airfield().stops.stop_all();
+            // What was held back lands right here.
+            tasks.crowd.clear();
+        }
+        while !self.is_empty() {
+            if self.next().is_none() {
+                std::future::poll_fn(|context| self.poll_landed(context)).await;
+            }
+        }
+    }
+}
+
+impl<G: Graph> Tasks<G> {
+    /// Starts those that were held back.
+    ///
+    /// One task spawns the tasks of all of them, on a thread of the runtime. From outside each would go through the
+    /// queue that the runtime's threads share, and these, quicker than who spawns, would fall asleep and have to be
+    /// woken time and again.
+    fn launch(&mut self) {
+        let crowd = std::mem::take(&mut self.crowd);
+        drop(tokio::spawn(async move { crowd.into_iter().for_each(Aloft::take_off) }));
+    }
+}
+
+impl<G: Graph> Drop for Tasks<G> {
+    fn drop(&mut self) {
+        self.shared.airfield().stops.stop_all();
+    }
+}
+
+impl<G: Graph> Aloft<G> {
+    /// Spawns the task.
+    #[inline(always)]
+    fn take_off(self) {
+        let task = perform(self, Self::land);
+        // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
+        let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
+        drop(task);
+    }
+
+    fn land(mut self, result: Result<Done<G>, Interruption>) {
+        self.landed = true;
+        self.leave(Some(result));
+    }
+
+    fn leave(&self, result: Option<Result<Done<G>, Interruption>>) {
+        let now = self.shared.services.backstage.now();
+        self.shared.airfield().landings.push(Landed { execution: self.execution, result, now });
+    }
+}
+
+impl<G: Graph> Performed<G> for Aloft<G> {
+    fn execution(&self) -> Execution {
+        self.execution
+    }
+
+    fn shared(&self) -> &Shared<G> {
+        &self.shared
+    }
+
+    #[inline]
+    fn take_input(&mut self) -> Option<G::Token> {
+        let mut boarder = self.shared.airfield().boarding.of(self.execution.node);
+        // A task that was stopped may come late, and find what its successor is to take.
+        if boarder.execution == self.execution { boarder.input.take() } else { None }
+    }
+
+    fn stops(&self) -> Option<&Stops> {
+        Some(&self.shared.airfield().stops)
+    }
+}
+
+impl<G: Graph> Drop for Aloft<G> {
+    fn drop(&mut self) {
+        if !self.landed {
+            self.leave(None);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Numbers the records of one run, whoever writes them.
+
+use crate::journal::{Entry, Journal, JournalError, Record};
+use crate::run::claims::{Hold, Leaving};
+use crate::tree::Tree;
+use interlocking_core::run_id::RunId;
+use std::sync::{Arc, OnceLock, Weak};
+use tokio::sync::Mutex;
+
+/// Writes one run's records, one after the other, until the journal fails: from then on nothing is recorded of the run, and
+/// its tree knows.
+pub(crate) struct Scribe {
+    pub(crate) journal: Arc<dyn Journal>,
+    run: RunId,
+    tree: Arc<Tree>,
+    /// The number of the next record, or how the journal failed.
+    next: Arc<Mutex<Result<u64, JournalError>>>,
+    /// What keeps others from the run, as long as its executor has it.
+    hold: OnceLock<Weak<Hold>>,
+}
+
+impl Scribe {
+    /// Of a run of that tree, which has so many records.
+    pub(crate) fn new(journal: Arc<dyn Journal>, run: RunId, tree: Arc<Tree>, records: u64) -> Self {
+        Self { journal, run, tree, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }
+    }
+
+    /// The run is held so from now on.
+    pub(crate) fn writes_under(&self, hold: &Arc<Hold>) {
+        // A run is prepared once.
+        let _ = self.hold.set(Arc::downgrade(hold));
+    }
+
+    /// Holds the run for a write that nobody waits for; `None` once it was let go of, and may be another executor's.
+    pub(crate) fn hold(&self) -> Option<Arc<Hold>> {
+        self.hold.get()?.upgrade()
+    }
+
+    /// The run is about to be let go of.
+    pub(crate) fn leaving(&self) -> Leaving {
+        Leaving::new(&self.journal, &self.run)
+    }
+
+    /// Appends what an executor writes of its run first. No run of a tree begins once a journal of it has failed.
+    pub(crate) async fn begin(&self, entry: Entry) -> Result<(), JournalError> {
+        match self.tree.journal_error() {
+            Some(error) => Err(error),
+            None => self.write(entry).await,
+        }
+    }
+
+    /// Appends an entry. Whoever drops this future must write no more.
+    pub(crate) async fn write(&self, entry: Entry) -> Result<(), JournalError> {
+        let mut next = self.next.lock().await;
+        let record = Record { run: self.run.clone(), sequence: next.clone()?, entry };
+        let written = self.journal.append(record).await;
+        note(&mut next, &self.tree, written)
+    }
+
+    /// The same for a node, which may be stopped at any time: what is being written then is written all the same, and holds the
+    /// run until it is.
+    pub(crate) async fn write_detached(&self, entry: Entry) -> Result<(), JournalError> {
+        let Some(hold) = self.hold() else {
+            let reason = format!("run `{}` was let go of, and may be another executor's", self.run);
+            return Err(JournalError::Storage { reason });
+        };
+        let mut next = self.next.clone().lock_owned().await;
+        let record = Record { run: self.run.clone(), sequence: next.clone()?, entry };
+        let (journal, tree) = (self.journal.clone(), self.tree.clone());
+        let written = tokio::spawn(async move {
+            let written = note(&mut next, &tree, journal.append(record).await);
+            drop((next, hold));
+            written
+        });
+        written.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: error.to_string() }))
+    }
+}
+
+/// Takes note of what came of a record.
+fn note(
+    next: &mut Result<u64, JournalError>,
+    tree: &Tree,
+    written: Result<(), JournalError>,
+) -> Result<(), JournalError> {
+    match &written {
+        Ok(()) => next.iter_mut().for_each(|next| *next += 1),
+        Err(error) if error.is_refusal() => {}
+        Err(error) => {
+            *next = Err(error.clone());
+            tree.had(error);
+        }
+    }
+    written
+}

@@ -1,0 +1,60 @@
+//! The node kind that asks a person.
+//!
+//! The run parks on a typed question: it is recorded, the process may end, and whoever answers, hours later and on another
+//! machine, is checked against the question's schema. The question is asked once, however often the run is resumed.
+
+use crate::context::services::Backstage;
+pub use crate::journal::question::OpenQuestion;
+use crate::journal::{Encoded, Entry};
+use interlocking_core::context::{ContextError, Cx};
+use interlocking_core::failure::NodeError;
+use interlocking_core::graph::Asks;
+use interlocking_core::kind::Kind;
+use interlocking_core::route::Route;
+use schemars::JsonSchema;
+use std::future::Future;
+
+/// A node that asks a person.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HumanNode<H>(pub H);
+
+/// The handler of a [`HumanNode`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle human node `{N}`",
+    label = "missing `impl HumanHandler<{N}> for {Self}`"
+)]
+pub trait HumanHandler<N: Asks>: Send + Sync {
+    /// Makes the question.
+    fn ask(&self, input: &N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Result<N::Question, NodeError>> + Send;
+
+    /// Takes the answer, and says where to go next. The input comes back as `ask` saw it.
+    fn answered(&self, input: N::Input, answer: N::Answer, cx: &mut Cx<'_, N>)
+    -> impl Future<Output = Route<N>> + Send;
+}
+
+impl<N, H> Kind<N> for HumanNode<H>
+where
+    N: Asks,
+    N::Answer: JsonSchema,
+    H: HumanHandler<N>,
+{
+    async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
+        let backstage = Backstage::of(cx)?;
+        let scribe = backstage.scribe.clone();
+        let scribe = scribe.ok_or_else(|| ContextError::NowhereToAsk { node: cx.node().to_owned() })?;
+        let execution = cx.execution();
+        let by = backstage.by(execution);
+        if backstage.history().question(&by).is_none() {
+            let question: Encoded = serde_json::to_string(&self.0.ask(&input, cx).await?)?.into();
+            let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
+            let entry =
+                Entry::Asked { by: by.clone(), question: question.clone().into(), schema: schema.clone().into() };
+            // Known before it is recorded: who reads the journal may answer at once, and an answer to no question is dropped.
+            Backstage::of(cx)?.history().asked(by.clone(), question, schema);
+            scribe.write_detached(entry).await?;
+        }
+        let answer = Backstage::of(cx)?.answer(execution, &by).await;
+        let answer = serde_json::from_str(&answer)?;
+        self.0.answered(input, answer, cx).await
+    }
+}

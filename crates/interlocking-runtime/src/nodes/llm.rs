@@ -1,0 +1,279 @@
+//! The node kind whose work an agent does.
+//!
+//! A handler has four parts: the system prompt, the user prompt's context and session (`before`), the way the prompt is
+//! rendered (its askama template), and the way on (`after`). In outline; `docs/handlers.md` has it whole, and compiled:
+//!
+//! ```text
+//! impl LLMHandler<newsroom::write> for Write {
+//!     async fn before<'a>(&'a self, draft: &'a Draft, cx: &mut Cx<'_, newsroom::write>) -> Ask<WritePrompt<'a>> {
+//!         Ok((WritePrompt { draft }, SessionOp::StartFresh(Slug::new("write")?)))
+//!     }
+//!     async fn after(&self, draft: Draft, reply: Reply<Article>, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+//!         goto!(cx, newsroom::review, reply.output)
+//!     }
+//! }
+//! ```
+
+use crate::context::begun_sessions::BegunSessions;
+use crate::context::services::Backstage;
+use crate::context::usage_guard::Bill;
+use crate::workspaces::isolation;
+use crate::workspaces::{Moment, Strayed, WorkspaceError};
+use interlocking_agents::{
+    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as,
+};
+use interlocking_core::context::{ContextError, Cx};
+use interlocking_core::failure::NodeError;
+use interlocking_core::graph::{Graph, Node};
+use interlocking_core::kind::Kind;
+use interlocking_core::route::Route;
+use interlocking_core::table::NodeRow;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::future::Future;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A node whose work an agent does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LLMNode<H>(pub H);
+
+/// The row of an [`LLMNode`]: what its prompt is made of and what its agent returns. Written by `#[derive(Graph)]`.
+pub trait LLM: Node {
+    /// The context of the prompt's template.
+    type Prompt<'a>: Prompt;
+    /// The structured output.
+    type Output: AgentOutput;
+}
+
+/// What is rendered into an agent's prompt. Every askama template is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a prompt",
+    label = "derive `askama::Template` for it",
+    note = "with the feature `askama`, every type with `#[derive(Template)]` is a prompt"
+)]
+pub trait Prompt {
+    /// The prompt's text.
+    ///
+    /// # Errors
+    ///
+    /// What the template engine reports.
+    fn render(&self) -> Result<String, NodeError>;
+}
+
+/// What an agent returns: data with a JSON schema.
+///
+/// Implemented for every type that qualifies.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an agent's structured output",
+    label = "needs `JsonSchema` and `Deserialize`",
+    note = "derive them: `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait AgentOutput: DeserializeOwned + JsonSchema + Send + 'static {}
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> AgentOutput for T {}
+
+/// What `before` returns: the prompt's context, and the session that the turn runs in.
+pub type Ask<P> = Result<(P, SessionOp), NodeError>;
+
+/// What an agent answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply<T> {
+    /// The structured output, valid under its schema. Claims, not facts: what can be checked should be.
+    pub output: T,
+    /// The session, to continue or to fork.
+    pub session: SessionId,
+    /// What the turn used up, correction rounds included.
+    pub usage: Usage,
+    /// How many correction rounds it took.
+    pub corrections: u32,
+    /// How often the agent was reminded to decide.
+    pub nudges: u32,
+    /// The sessions that the agent had lost, so that the turn [began anew](interlocking_agents::LostSession).
+    pub lost: Vec<SessionId>,
+}
+
+/// The handler of an [`LLMNode`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle LLM node `{N}`",
+    label = "missing `impl LLMHandler<{N}> for {Self}`"
+)]
+pub trait LLMHandler<N: LLM>: Send + Sync {
+    /// What the agent is told about itself, beside its own system prompt.
+    fn system(&self) -> Option<String> {
+        None
+    }
+
+    /// Makes the prompt's context, and says which session the turn runs in.
+    fn before<'a>(&'a self, input: &'a N::Input, cx: &mut Cx<'_, N>)
+    -> impl Future<Output = Ask<N::Prompt<'a>>> + Send;
+
+    /// Takes the agent's answer, and says where to go next. The input comes back as `before` saw it.
+    fn after(
+        &self,
+        input: N::Input,
+        reply: Reply<N::Output>,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send;
+
+    /// Says where to go when the agent has no valid answer: it failed, fell silent, or was wrong to the end. The error says
+    /// how, in which session, and what it had cost. The node fails, unless its handler knows better.
+    ///
+    /// Not asked when the run as a whole may not go on: then nothing is wrong with the node.
+    fn unanswered(
+        &self,
+        input: N::Input,
+        error: AgentError,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send {
+        let _ = (input, cx);
+        std::future::ready(Err(error.into()))
+    }
+}
+
+/// The agent's answer fits its schema but not the Rust type.
+#[derive(Debug, Error)]
+#[error("the output fits its schema but does not parse as `{expected}`: {reason}")]
+pub struct OutputMismatch {
+    /// The type.
+    pub expected: &'static str,
+    /// The parser's words.
+    pub reason: String,
+}
+
+impl<N: LLM, H: LLMHandler<N>> Kind<N> for LLMNode<H> {
+    fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
+        // Boxed: beside an agent's turn the allocation is nothing, and the graph's own future stays small.
+        Box::pin(async move {
+            let (prompt, session) = {
+                let (context, session) = self.0.before(&input, cx).await?;
+                (context.render()?, session)
+            };
+            match converse::<N>(cx, self.0.system(), prompt, session).await? {
+                Ok(reply) => self.0.after(input, reply, cx).await,
+                Err(error) => self.0.unanswered(input, error, cx).await,
+            }
+        })
+    }
+}
+
+async fn converse<N: LLM>(
+    cx: &Cx<'_, N>,
+    system: Option<String>,
+    prompt: String,
+    session: SessionOp,
+) -> Result<Result<Reply<N::Output>, AgentError>, NodeError> {
+    let backstage = Backstage::of(cx)?;
+    let row = N::Graph::net().row(N::INDEX);
+    let role = row.agent.as_deref().unwrap_or(&row.name);
+    let options = backstage.settings.options();
+    let player = options
+        .roles
+        .player(role)
+        .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
+    let execution = cx.execution();
+    let by = backstage.by(execution);
+    // What was cut off goes on in the session that it had begun, which knows what was done.
+    let begun = backstage.history().session(&by, player.agent.name());
+    let fresh = begun.is_some().then(|| session.clone());
+    let turn = Turn {
+        system,
+        schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
+        workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
+        read_only: row.read_only,
+        sandbox: isolation::sandbox(&backstage.settings, backstage.net, row)?,
+        model: player.model.clone(),
+        role: Some(role.to_owned()),
+        ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
+    };
+    isolation::refuse_hidden(&backstage.settings, backstage.net, row, &turn.session)?;
+    if let SessionOp::ContinueFrom(session) = &turn.session
+        && fresh.is_some()
+    {
+        player.agent.sessions().tie(session, turn.workspace.as_deref())?;
+    }
+    verify(backstage, row, Moment::Before, None).await?;
+    let bill = Bill::new(backstage, execution, player.agent.name(), role);
+    let begun = BegunSessions::new(backstage, by, player.agent.name());
+    let events = |event| {
+        bill.note(&event);
+        begun.note(&event);
+        backstage.agent_event(cx.node(), execution, event);
+    };
+    let conversation = Conversation::new(&*player.agent)
+        // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
+        .with_check(deserializes_as::<N::Output>)
+        .with_nudges(player.nudges.unwrap_or(options.nudges))
+        .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
+        .with_admission(&bill);
+    let conversation = match fresh {
+        // If the agent knows nothing of it any more, from the beginning.
+        Some(session) => conversation.with_instead_of_lost(session),
+        None => conversation,
+    };
+    let outcome = conversation.run(turn, &events).await;
+    drop(conversation);
+    begun.written().await?;
+    let (spent, session) = match &outcome {
+        Ok(completion) => (completion.usage, Some(completion.session.clone())),
+        Err(error) => (error.usage, error.session.clone()),
+    };
+    bill.settle(session, spent);
+    if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. })) {
+        verify(backstage, row, Moment::After, outcome.as_ref().err()).await?;
+    }
+    let completion = match outcome {
+        Ok(completion) => completion,
+        Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. }) => {
+            // Not a failure of this node: the run as a whole may not go on.
+            return Err(backstage.settings.stopped().map_or_else(|| error.into(), Into::into));
+        }
+        Err(error) => return Ok(Err(error)),
+    };
+    let output = serde_json::from_value(completion.output)
+        .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
+    let Completion { session, usage, corrections, nudges, lost, .. } = completion;
+    Ok(Ok(Reply { output, session, usage, corrections, nudges, lost }))
+}
+
+/// Looks whether an agent's workspace is as it should be.
+async fn verify(
+    backstage: &Backstage,
+    row: &NodeRow,
+    moment: Moment,
+    failed: Option<&AgentError>,
+) -> Result<(), WorkspaceError> {
+    let Some(workspace) = &row.workspace else { return Ok(()) };
+    let findings = backstage.settings.options().workspaces.verify(workspace, moment).await?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(WorkspaceError::Strayed(Box::new(Strayed {
+        workspace: workspace.clone(),
+        moment,
+        findings,
+        agent: failed.map(ToString::to_string),
+    })))
+}
+
+/// Has an agent do one turn for a node that is no [`LLMNode`] and has a prompt and an output all the same: an advisory node
+/// or an event node with `prompt` and `output`.
+pub(crate) async fn ask<N: LLM>(
+    cx: &Cx<'_, N>,
+    prompt: String,
+    session: SessionOp,
+) -> Result<Reply<N::Output>, NodeError> {
+    Ok(converse::<N>(cx, None, prompt, session).await??)
+}
+
+fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {
+    Ok(Arc::new(Schema::new(schemars::schema_for!(T).to_value())?))
+}
+
+#[cfg(feature = "askama")]
+#[diagnostic::do_not_recommend]
+impl<T: askama::Template> Prompt for T {
+    fn render(&self) -> Result<String, NodeError> {
+        askama::Template::render(self).map_err(Into::into)
+    }
+}

@@ -1,0 +1,128 @@
+//! Which agent plays which role.
+
+pub mod casting;
+
+use crate::roles::casting::asked_for;
+use crate::run::start_error::StartError;
+use interlocking_agents::backends::{Cast, Casting, CastingError};
+use interlocking_agents::{Agent, LostSession, Nudges};
+use interlocking_core::graph::Graph;
+use interlocking_core::net::Nets;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The agents of a run, by the role that nodes ask for with `agent = "role"`.
+#[derive(Clone, Default)]
+pub struct Roles {
+    bound: HashMap<String, Player>,
+    otherwise: Option<Player>,
+}
+
+/// An agent, and the model it shall use.
+#[derive(Clone)]
+pub struct Player {
+    /// The agent.
+    pub agent: Arc<dyn Agent>,
+    /// The model in the agent's own naming; its default when absent.
+    pub model: Option<String>,
+    /// When the agent is reminded to decide; as its run says when absent.
+    pub nudges: Option<Nudges>,
+    /// What becomes of a turn whose session the agent has lost; as its run says when absent.
+    pub lost_session: Option<LostSession>,
+}
+
+impl Roles {
+    /// No role is bound.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every role is played by this agent.
+    pub fn all(agent: Arc<dyn Agent>) -> Self {
+        let mut roles = Self::new();
+        roles.bind_others(Player::new(agent));
+        roles
+    }
+
+    /// Binds a role.
+    pub fn bind(&mut self, role: impl Into<String>, player: Player) {
+        self.bound.insert(role.into(), player);
+    }
+
+    /// Binds every role that is not bound by name.
+    pub fn bind_others(&mut self, player: Player) {
+        self.otherwise = Some(player);
+    }
+
+    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `casting` says; a role that it says nothing about
+    /// keeps its player. Only agents that some role needs are made.
+    ///
+    /// # Errors
+    ///
+    /// [`CastingError`] with everything that is wrong with what was said, a role that the graph does not have included;
+    /// nothing is bound then.
+    pub fn cast<G: Graph>(&mut self, casting: &Casting) -> Result<(), CastingError> {
+        let asked_for = asked_for(&Nets::of::<G>());
+        let cast = casting.cast(asked_for.iter().map(|asked_for| asked_for.role.as_str()))?;
+        for Cast { role, agent, model, nudges, lost_session, .. } in cast {
+            self.bind(role, Player { agent, model, nudges, lost_session });
+        }
+        Ok(())
+    }
+
+    /// Looks whether every role of `G`, and of the graphs that its map nodes run, is played by an agent that can do what is
+    /// asked of it, and that can work here: what a run looks at when it starts, for a program that has much to do before.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::UnboundRoles`], [`StartError::IncapableAgents`] or [`StartError::AgentsNotReady`].
+    pub async fn check<G: Graph>(&self) -> Result<(), StartError> {
+        let nets = Nets::of::<G>();
+        casting::check(&nets, self)?;
+        casting::ask(&nets, self).await
+    }
+
+    /// The roles that are bound, by name, each with who plays it; then all others, if anybody plays them.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<_> = self.bound.iter().map(|(role, player)| format!("`{role}` by {player}")).collect();
+        lines.sort();
+        lines.extend(self.otherwise.iter().map(|player| format!("all others by {player}")));
+        lines
+    }
+
+    /// Who plays `role`.
+    pub fn player(&self, role: &str) -> Option<&Player> {
+        self.bound.get(role).or(self.otherwise.as_ref())
+    }
+}
+
+impl Player {
+    /// An agent with its default model.
+    pub fn new(agent: Arc<dyn Agent>) -> Self {
+        Self { agent, model: None, nudges: None, lost_session: None }
+    }
+}
+
+impl fmt::Display for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.agent.name())?;
+        match &self.model {
+            Some(model) => write!(f, " with model `{model}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound: Vec<_> = self.bound.iter().map(|(role, player)| (role, player.agent.name())).collect();
+        f.debug_struct("Roles").field("bound", &bound).field("otherwise", &self.otherwise.is_some()).finish()
+    }
+}
+
+impl fmt::Debug for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Player").field("agent", &self.agent.name()).field("model", &self.model).finish()
+    }
+}

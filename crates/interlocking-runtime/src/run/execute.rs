@@ -1,0 +1,128 @@
+//! Executes a run: prepares it, drives it to its end, and makes its report.
+
+use crate::driver::{Driver, Next, end::End};
+use crate::execution::chain::chain;
+use crate::run::claims;
+use crate::run::outcome::{Outcome, Report};
+use crate::run::prepare::{Begin, Prepared, Ready, prepare};
+use crate::run::release::release_workspaces;
+use crate::run::report::report;
+use crate::run::settings::Settings;
+use crate::run::start_error::StartError;
+use crate::tree::end_children::end_children;
+use interlocking_core::graph::Graph;
+use std::sync::Arc;
+
+/// Goes on with a run that has begun otherwise.
+pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, next: Result<Next<G>, End>) -> Report<G::Output> {
+    let mut ready = Box::new(Ready { driver, begun: None, membership: None });
+    let end = match next {
+        Ok(next) => onward(&mut ready.driver, next).await,
+        Err(end) => Err(end),
+    };
+    wind_up(ready, end).await
+}
+
+/// Runs a graph to its end, from its beginning or from where its records end.
+pub(crate) fn execute<G: Graph>(
+    graph: Arc<G>,
+    settings: Box<Settings>,
+    begin: Begin<G>,
+) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
+    let preparing = Box::pin(prepare(graph, settings, begin));
+    async move {
+        match preparing.await? {
+            Prepared::Ended(report) => Ok(*report),
+            Prepared::Ready(ready) if ready.driver.backstage().settings.is_timed() => {
+                Ok(Box::pin(in_time(ready)).await)
+            }
+            Prepared::Ready(ready) => Ok(Box::pin(at_leisure(ready)).await),
+        }
+    }
+}
+
+/// Runs to the end, however long it takes.
+async fn at_leisure<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
+    let end = to_the_end(&mut ready).await;
+    wind_up(ready, end).await
+}
+
+/// The same under a limit of time. Children are stopped with the run that was started.
+async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
+    let shared = ready.driver.shared();
+    let settings = &shared.services.backstage.settings;
+    let outcome = {
+        let running = std::pin::pin!(async {
+            let end = to_the_end(&mut ready).await;
+            ready.driver.wind_up(end).await
+        });
+        match (settings.wall_time(), &settings.cancel) {
+            (Some(limit), Some(cancel)) => settings.allowance().in_time(limit, running, cancel).await,
+            _ => running.await,
+        }
+    };
+    leave(ready, outcome).await
+}
+
+/// Begins what had begun before, and runs nodes until there are no more.
+async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
+    if let Some(begun) = ready.begun.take() {
+        ready.driver.begin(begun).await?;
+    }
+    let next = ready.driver.advance()?;
+    onward(&mut ready.driver, next).await
+}
+
+/// Runs nodes until there are no more: one after the other right here while each is alone.
+async fn onward<G: Graph>(driver: &mut Driver<G>, mut next: Next<G>) -> Result<G::Output, End> {
+    loop {
+        next = match next {
+            Next::Ended(output) => return Ok(output),
+            Next::Chain(execution, input) => {
+                let Some((shared, whereabouts, solo)) = driver.solo(execution) else {
+                    next = Next::Alone(execution, input);
+                    continue;
+                };
+                let mut input = Some(input);
+                let chained = chain(shared, whereabouts, solo, &mut input).await;
+                driver.take_in(chained)?
+            }
+            next => driver.drive(next).await?,
+        };
+    }
+}
+
+/// Does what is left once no more nodes are started.
+async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>) -> Report<G::Output> {
+    let outcome = ready.driver.wind_up(end).await;
+    leave(ready, outcome).await
+}
+
+/// Gives a run back, ends what it leaves behind, and makes its report.
+async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
+    let Ready { driver, membership, .. } = *ready;
+    let (shared, report) = (driver.shared(), report(driver.backstage(), driver.frontier.entries(), outcome));
+    drop(driver);
+    let settings = &shared.services.backstage.settings;
+    let run = &settings.run;
+    if settings.depth() == 0 && settings.has_company() {
+        // Children are stopped with their map node, and let go of their runs a moment later.
+        settings.tree().alone(run).await;
+    }
+    let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
+    if let Some(journal) = &settings.journal
+        && has_ended
+        && G::net().features().maps
+        && let Err(error) = end_children(&**journal, settings.tree(), run).await
+    {
+        // The run itself is at its end, which is recorded.
+        tracing::warn!(%run, %error, "the end of a child run could not be recorded");
+    }
+    release_workspaces(settings, &report.outcome).await;
+    if let Some(journal) = &settings.journal {
+        // Whoever sees that it has left finds it free.
+        claims::let_go(&**journal, run).await;
+    }
+    drop(membership);
+    report
+}

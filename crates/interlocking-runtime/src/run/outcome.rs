@@ -1,0 +1,117 @@
+//! What came of a run.
+
+use crate::clock::Elapsed;
+use crate::journal::JournalError;
+use crate::journal::question::OpenQuestion;
+use crate::limits::allowance::Stopped;
+use crate::limits::budget::UsedUp;
+use crate::limits::provider::ProviderLimit;
+use interlocking_agents::{Ledger, Usage};
+use interlocking_core::failure::Failure;
+use interlocking_core::run_id::RunId;
+use serde::{Deserialize, Serialize};
+
+/// How a run ended.
+///
+/// "Finished" is said only of a run that reached its exit with nothing else left to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", content = "value", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome<O> {
+    /// The run reached its exit.
+    Finished(O),
+    /// A node failed, and no route of the table takes that up.
+    Failed(Failure),
+    /// The run was stopped from outside.
+    Cancelled,
+    /// The run was [suspended](crate::Cancel::suspend) from outside: it can be resumed.
+    Suspended,
+    /// Every live token of the run waits for a person, and nothing that one run of its tree has sent to another is on its
+    /// way: once a person has answered, it can be resumed.
+    Waiting {
+        /// What they are asked, that of child runs included.
+        questions: Vec<OpenQuestion>,
+    },
+    /// A budget is used up. The run can be resumed with a larger one.
+    BudgetExhausted(UsedUp),
+    /// The run's journal, or that of a run of its tree, failed: it is full, cannot be reached, or cannot be read. All runs of the
+    /// tree stopped where they stood, and nothing was made of the error. Nothing that was recorded is lost: once the journal
+    /// is well, the run can be resumed, and what was done and not recorded is done again.
+    JournalFailed(JournalError),
+    /// A provider went on failing, for longer than the run was to put up with. The run can be resumed later.
+    ProviderLimited(ProviderLimit),
+}
+
+/// What came of a run, and what it took.
+#[derive(Clone, Debug)]
+pub struct Report<O> {
+    /// The run.
+    pub run: RunId,
+    /// How it ended.
+    pub outcome: Outcome<O>,
+    /// Every agent call of the run and of its child runs, in the order in which they ended: those of failed and cancelled nodes, and
+    /// of turns that were killed with an earlier process, whose price nobody knows, included. Calls of earlier processes come first,
+    /// run by run.
+    pub ledger: Ledger,
+    /// How often each node was entered, in table order; nodes that never ran are left out.
+    pub visits: Vec<(&'static str, u32)>,
+    /// How long it took.
+    pub took: Elapsed,
+}
+
+impl<O> Outcome<O> {
+    /// `finished`, `failed`, `cancelled`, `suspended`, `waiting`, `budget_exhausted`, `journal_failed` or `provider_limited`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Finished(_) => "finished",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Suspended => "suspended",
+            Self::Waiting { .. } => "waiting",
+            Self::BudgetExhausted(_) => "budget_exhausted",
+            Self::JournalFailed(_) => "journal_failed",
+            Self::ProviderLimited(_) => "provider_limited",
+        }
+    }
+
+    /// The output, if the run finished.
+    pub fn finished(self) -> Option<O> {
+        match self {
+            Self::Finished(output) => Some(output),
+            _ => None,
+        }
+    }
+
+    /// The output: the run's own, or the one that its failure becomes; `None` if it has neither.
+    pub fn into_output(self) -> Option<O>
+    where
+        O: From<Failure>,
+    {
+        match self {
+            Self::Finished(output) => Some(output),
+            Self::Failed(failure) => Some(failure.into()),
+            _ => None,
+        }
+    }
+}
+
+impl<O> From<Stopped> for Outcome<O> {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Budget(used_up) => Self::BudgetExhausted(used_up),
+            Stopped::Provider(limit) => Self::ProviderLimited(limit),
+        }
+    }
+}
+
+impl<O> Report<O> {
+    /// What all agent calls used up, those of child runs included.
+    pub fn usage(&self) -> Usage {
+        self.ledger.total()
+    }
+
+    /// How often the node called `name` was entered.
+    pub fn visits_of(&self, name: &str) -> u32 {
+        self.visits.iter().find(|(node, _)| *node == name).map_or(0, |(_, visits)| *visits)
+    }
+}

@@ -1,0 +1,302 @@
+//! Prepares a run: what it must have, where it stands, and who writes its records.
+
+use crate::context::services::{Backstage, Kept, RunServices, memories, read};
+use crate::journal::record_writer::Scribe;
+use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
+use crate::roles::casting;
+use crate::run::claims::{self, Executor};
+use crate::run::executed::Executed;
+use crate::run::outcome::Report;
+use crate::run::prior_usage::{past, shares};
+use crate::run::resume;
+use crate::run::settings::Settings;
+use crate::run::start_error::StartError;
+use crate::tree::Membership;
+use crate::workspaces::isolation::unkept;
+use crate::workspaces::{RunScope, Workspaces};
+use crate::{
+    driver::{
+        Driver, Recorded,
+        standing::{Begun, Standing},
+    },
+    execution::shared::Shared,
+};
+use interlocking_agents::{Usage, program};
+use interlocking_core::context::Commit;
+use interlocking_core::frontier::Frontier;
+use interlocking_core::graph::Graph;
+use interlocking_core::net::{Net, Nets};
+use interlocking_core::run_id::RunId;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// How a run begins.
+pub(crate) enum Begin<G: Graph> {
+    /// With its entry value.
+    Fresh { entry: G::Entry },
+    /// Where its records end.
+    Again,
+    /// The same of a run that has failed, where it did.
+    Retry,
+    /// Either, as a child.
+    Child { entry: G::Entry, origin: Origin },
+}
+
+/// A run before its first node.
+pub(crate) enum Prepared<G: Graph> {
+    /// It has ended before.
+    Ended(Box<Report<G::Output>>),
+    Ready(Box<Ready<G>>),
+}
+
+/// All that a run goes on with.
+pub(crate) struct Ready<G: Graph> {
+    pub(crate) driver: Driver<G>,
+    pub(crate) begun: Option<Box<Begun<G>>>,
+    pub(crate) membership: Option<Box<Membership>>,
+}
+
+/// Prepares a run that is not recorded, which waits for nothing.
+pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
+    check::<G>(&mut settings, true)?;
+    Ok(services(graph, settings, None, None))
+}
+
+/// Prepares a run, which may have to be read back from its records.
+pub(crate) async fn prepare<G: Graph>(
+    graph: Arc<G>,
+    mut settings: Box<Settings>,
+    begin: Begin<G>,
+) -> Result<Prepared<G>, StartError> {
+    check::<G>(&mut settings, matches!(begin, Begin::Fresh { .. }))?;
+    let (run, journal) = (settings.run.clone(), settings.opened_journal());
+    let parent = match &begin {
+        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
+        _ => None,
+    };
+    let child_of = match &begin {
+        Begin::Child { origin, .. } => Some(origin.clone()),
+        _ => None,
+    };
+    let may_have_ended = matches!(begin, Begin::Again | Begin::Child { .. });
+    // Before the claim, so that whoever sees that the run has left finds it free.
+    let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
+    let claim = match &journal {
+        Some(journal) => match claims::claim(&**journal, &run).await {
+            Ok(claim) => Some(claim),
+            // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
+            Err(JournalError::Held { .. }) if may_have_ended && has_ended(&**journal, &run).await? => None,
+            Err(error) => return Err(error.into()),
+        },
+        None => None,
+    };
+    let records = match (&begin, &journal) {
+        (Begin::Fresh { .. }, _) => Vec::new(),
+        (Begin::Again | Begin::Retry, None) => return Err(StartError::NoJournal { run }),
+        (Begin::Child { .. }, None) => Vec::new(),
+        (_, Some(journal)) => journal.load(&run).await?,
+    };
+    let retries = matches!(begin, Begin::Retry);
+    let ended = ending(&records);
+    if retries && ended != Some("failed") && !records.is_empty() {
+        return Err(StartError::NotFailed { run, ended });
+    }
+    // Of a run that has ended, nothing is asked of anybody.
+    if retries || ended.is_none() {
+        end_abandoned(&begin, journal.as_deref(), &run).await?;
+        ask_agents::<G>(&settings).await?;
+    }
+    if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal) {
+        let past = past(&**journal, &run, &records, claim.is_none(), G::net().features().maps).await?;
+        if settings.allowance().budgets().counts_calls() {
+            let allowance = settings.allowance();
+            let below = past.iter().skip(1).flat_map(|run| &run.calls).map(|call| call.usage).sum::<Usage>();
+            for (of, used) in shares(&**journal, &run, &records, claim.is_none()).await? {
+                let account = if of == run { allowance.account(&run, false) } else { &allowance.account_of(&of) };
+                account.book(&if of == run { used + below } else { used });
+            }
+        }
+        settings.tree().had_spent(past);
+    }
+    if let (Begin::Child { origin, .. }, Some(first)) = (&begin, records.first())
+        && !matches!(&first.entry, Entry::Started { origin: Some(recorded), .. } if recorded == origin)
+    {
+        return Err(StartError::AnotherRun { run });
+    }
+    let begins = matches!(begin, Begin::Fresh { .. });
+    let (entry, origin) = match begin {
+        Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
+        Begin::Again | Begin::Retry => (None, None),
+        Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
+        Begin::Fresh { entry } => (Some(entry), None),
+    };
+    let (standing, services, scribe) = match entry {
+        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(&graph, settings, journal, records, retries).await? {
+            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
+            resume::TakenUp::GoesOn(executed) => *executed,
+        },
+    };
+    if let Some(shared) = services.backstage.settings.shared_allowance().filter(|_| begins && scribe.is_some())
+        && shared.budgets().counts_calls()
+    {
+        shared.account(&run, true);
+    }
+    membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
+    Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership, child_of))))
+}
+
+/// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
+/// by now, so whoever executed it before does not live any more.
+async fn end_abandoned<G: Graph>(
+    begin: &Begin<G>,
+    journal: Option<&dyn Journal>,
+    run: &RunId,
+) -> Result<(), StartError> {
+    if !matches!(begin, Begin::Again | Begin::Retry) || !journal.is_some_and(Journal::outlives_its_process) {
+        return Ok(());
+    }
+    let ended = program::end_abandoned().await;
+    ended.map(drop).map_err(|error| StartError::Abandoned { run: run.clone(), error })
+}
+
+async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartError> {
+    Ok(ending(&journal.load(run).await?).is_some())
+}
+
+/// What a run must have, and what it makes of its settings.
+fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartError> {
+    let net = G::net();
+    // A child was given its own by its map node.
+    if settings.depth() == 0 && settings.sets_options() {
+        let run = settings.run.clone();
+        settings.scope_workspaces(None, &RunScope { run: &run, table: net.table(), is_new, parent: None });
+    }
+    if let Some(what) = settings.contradiction() {
+        return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
+    }
+    if asks_agents(net) {
+        casting::check(&nets::<G>(settings), &settings.options().roles)?;
+        check_isolation(net, settings)?;
+    }
+    if settings.is_timed() {
+        // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
+        settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Whether the graph asks agents, or may run one that does.
+pub(crate) fn asks_agents(net: &Net) -> bool {
+    net.features().prompts || net.features().maps
+}
+
+/// Asks the agents of a run that is started, or taken up, whether they can work. Its children have the same.
+pub(crate) async fn ask_agents<G: Graph>(settings: &Settings) -> Result<(), StartError> {
+    if settings.depth() > 0 || !asks_agents(G::net()) {
+        return Ok(());
+    }
+    casting::ask(&nets::<G>(settings), &settings.options().roles).await
+}
+
+fn nets<G: Graph>(settings: &Settings) -> Nets {
+    casting::nets_of(G::net(), settings.depth(), Nets::of::<G>)
+}
+
+fn ready<G: Graph>(
+    services: RunServices<G>,
+    standing: Standing<G>,
+    recorder: Option<(Arc<Scribe>, Claim)>,
+    membership: Option<Box<Membership>>,
+    child_of: Option<Origin>,
+) -> Ready<G> {
+    services.backstage.emit_begun(child_of);
+    let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
+    let Standing { beside: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
+    let recorded = recorder.map(|(scribe, claim)| {
+        let (executor, held) = (Executor::new(claim, scribe.clone()), VecDeque::new());
+        Box::new(Recorded { scribe, executor, arrived, mailbox, held, letters, next_letter: None })
+    });
+    let begun =
+        is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed, retried_after }));
+    Ready { driver: Driver::new(Shared::new(services), frontier, recorded), begun, membership }
+}
+
+/// A run that starts now, and is recorded if there is a journal. Without one nothing is kept of the entry value either.
+async fn fresh<G: Graph>(
+    graph: &Arc<G>,
+    settings: Box<Settings>,
+    journal: Option<Arc<dyn Journal>>,
+    entry: G::Entry,
+    origin: Option<Origin>,
+) -> Result<Executed<G>, StartError> {
+    let net = G::net();
+    let Some(journal) = journal else {
+        return Ok((standing(entry, Vec::new()), services(graph.clone(), *settings, None, None), None));
+    };
+    let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
+    // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
+    let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
+    let scribe = Arc::new(Scribe::new(journal, settings.run.clone(), settings.tree().clone(), 0));
+    let services = services(graph.clone(), *settings, Some(kept.into()), Some(scribe.clone()));
+    let settings = &services.backstage.settings;
+    let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
+    let table = Box::new(net.table().clone());
+    scribe.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+    let mut arrived = vec![None; net.places().len()];
+    arrived[usize::from(net.entry())] = Some(encoded);
+    Ok((standing(entry, arrived), services, Some(scribe)))
+}
+
+fn services<G: Graph>(
+    graph: Arc<G>,
+    settings: Settings,
+    kept: Option<Box<Kept<G>>>,
+    scribe: Option<Arc<Scribe>>,
+) -> RunServices<G> {
+    RunServices { graph, kept, memories: memories::<G>(), backstage: Backstage::new::<G>(settings, scribe) }
+}
+
+/// Where a run stands before its first node.
+fn standing<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> Standing<G> {
+    Standing {
+        frontier: Frontier::new(G::net(), G::enter(entry)),
+        arrived,
+        in_flight: Vec::new(),
+        mailbox: VecDeque::new(),
+        letters: 0,
+        beside: Vec::new(),
+        reports: Vec::new(),
+        observed: Vec::new(),
+        posted: None,
+        doomed: None,
+        retried_after: 0,
+        is_taken_up: false,
+    }
+}
+
+/// The commits that the table's workspaces stand at.
+async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<Vec<Commit>, StartError> {
+    let names: BTreeSet<&str> = net.table().nodes.iter().filter_map(|row| row.workspace.as_deref()).collect();
+    let mut commits = Vec::new();
+    for name in names {
+        let commit = workspaces.commit(name).await;
+        let commit =
+            commit.map_err(|error| StartError::Workspace { run: run.clone(), workspace: name.to_owned(), error })?;
+        commits.extend(commit.map(|id| Commit { workspace: name.to_owned(), id }));
+    }
+    Ok(commits)
+}
+
+fn check_isolation(net: &Net, settings: &Settings) -> Result<(), StartError> {
+    let options = settings.options();
+    if !net.features().isolation || options.accepts_weaker_isolation {
+        return Ok(());
+    }
+    let unkept = unkept(net, &*options.workspaces, &options.roles);
+    if unkept.is_empty() { Ok(()) } else { Err(StartError::Isolation { unkept }) }
+}
+
+fn unreadable(reason: String) -> JournalError {
+    JournalError::Encoding { what: "the entry value".to_owned(), reason }
+}

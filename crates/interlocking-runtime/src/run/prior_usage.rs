@@ -1,0 +1,78 @@
+//! What a run and its child runs used up before it was taken up again.
+
+use crate::journal::account::family;
+use crate::journal::fork::kept;
+use crate::journal::killed::killed;
+use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary};
+use crate::run::claims;
+use crate::tree::past_calls::PastCalls;
+use interlocking_agents::{LedgerEntry, Usage};
+use interlocking_core::run_id::RunId;
+use std::pin::Pin;
+
+/// What `run`, which has these records, and its children, and theirs, have used up. `is_executed` says that somebody else still
+/// executes it.
+pub(crate) async fn past(
+    journal: &dyn Journal,
+    run: &RunId,
+    records: &[Record],
+    is_executed: bool,
+    has_children: bool,
+) -> Result<Vec<PastCalls>, JournalError> {
+    let mut past = vec![PastCalls { run: run.clone(), parent: None, calls: calls(records, is_executed) }];
+    if !has_children {
+        return Ok(past);
+    }
+    let runs = journal.runs().await?;
+    let mut below: Vec<_> = family(&runs, run).into_iter().skip(1).collect();
+    // In an order that no clock has made.
+    below.sort_by(|one, other| one.run.cmp(&other.run));
+    for RunSummary { run, origin, holder, ended, .. } in below {
+        let parent = match origin {
+            Some(Origin::Child { parent, .. }) => Some(parent.clone()),
+            _ => None,
+        };
+        // What was being written for it as it was dropped is a part of that.
+        claims::let_go(journal, &run).await;
+        // Only what works on after its end is still executed: the run above is this executor's.
+        let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some());
+        past.push(PastCalls { run: run.clone(), parent, calls });
+    }
+    Ok(past)
+}
+
+/// What `run`, which has these records, has used up without its children, by the run that did: of a fork, what it has taken over
+/// is the other's, as long as that is recorded.
+pub(crate) fn shares<'a>(
+    journal: &'a dyn Journal,
+    run: &'a RunId,
+    records: &'a [Record],
+    is_executed: bool,
+) -> Pin<Box<dyn Future<Output = Result<Vec<(RunId, Usage)>, JournalError>> + Send + 'a>> {
+    Box::pin(async move {
+        let (mut shares, mut taken_over) = (Vec::new(), 0);
+        if let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
+            records.first().map(|record| &record.entry)
+        {
+            let mut known = journal.load(of).await?;
+            known.truncate(usize::try_from(*count).unwrap_or(usize::MAX));
+            let known: Vec<Record> = kept(known).collect();
+            taken_over = known.len().min(records.len());
+            // Nobody executes what was taken over.
+            shares = self::shares(journal, of, &known[..taken_over], false).await?;
+        }
+        let own = calls(&records[taken_over..], is_executed);
+        shares.push((run.clone(), own.iter().map(|call| call.usage).sum()));
+        Ok(shares)
+    })
+}
+
+/// The calls that records tell of, those of turns that were killed last.
+fn calls(records: &[Record], is_executed: bool) -> Vec<LedgerEntry> {
+    let recorded = records.iter().flat_map(|record| match &record.entry {
+        Entry::Outcome(outcome) => &*outcome.calls,
+        Entry::Report { calls, .. } | Entry::Spent { calls, .. } => calls,
+        _ => &[],
+    });
+    recorded.cloned().chain(killed(records, is_executed).into_iter().map(|(_, call)| call)).collect()
+}

@@ -1,0 +1,22 @@
+//! Lets go of what a run has beside its records.
+
+use crate::run::outcome::Outcome;
+use crate::run::settings::Settings;
+use crate::workspaces::RunEnd;
+
+/// Tells a run's own workspaces that it has come to rest.
+pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome<O>) {
+    let options = settings.options();
+    if !options.owns_workspaces {
+        return;
+    }
+    let end = match outcome {
+        Outcome::Finished(_) => RunEnd::Finished,
+        Outcome::Failed(_) => RunEnd::Failed,
+        Outcome::Cancelled => RunEnd::Cancelled,
+        _ => RunEnd::Stopped,
+    };
+    if let Err(error) = options.workspaces.ended(end).await {
+        tracing::warn!(run = %settings.run, %error, "not all of the run's workspaces could be taken away");
+    }
+}

@@ -1,0 +1,22 @@
+//! What is reported of a run.
+
+use crate::context::services::Backstage;
+use crate::run::outcome::{Outcome, Report};
+use interlocking_core::net::{Net, NodeIndex};
+
+/// What is reported of a run that ended so.
+pub(crate) fn report<O>(
+    backstage: &Backstage,
+    entries: impl Iterator<Item = (NodeIndex, u32)>,
+    outcome: Outcome<O>,
+) -> Report<O> {
+    let (run, ledger) = (backstage.run().clone(), backstage.ledger());
+    Report { run, outcome, ledger, visits: visits(backstage.net, entries), took: backstage.now() }
+}
+
+/// The nodes that were entered, each with how often.
+pub(crate) fn visits(net: &'static Net, entries: impl Iterator<Item = (NodeIndex, u32)>) -> Vec<(&'static str, u32)> {
+    let mut entered = Vec::with_capacity(net.nodes().len());
+    entered.extend(entries.map(|(node, visits)| (net.name(node), visits)));
+    entered
+}

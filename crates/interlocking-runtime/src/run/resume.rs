@@ -1,0 +1,328 @@
+//! Takes a run up where its records end.
+
+use crate::clock::Elapsed;
+use crate::context::history::History;
+use crate::context::services::{Backstage, Kept, MemoryStore, RunServices, memories, read};
+use crate::driver::standing::{Standing, StandingReport};
+use crate::journal::record_writer::Scribe;
+use crate::journal::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
+use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Payload, Record, retry};
+use crate::run::executed::Executed;
+use crate::run::outcome::{Outcome, Report};
+use crate::run::release::release_workspaces;
+use crate::run::report::visits;
+use crate::run::settings::Settings;
+use crate::run::start_error::StartError;
+use crate::run::table_change;
+use interlocking_agents::Ledger;
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{Graph, Token};
+use interlocking_core::net::{Net, PlaceIndex};
+use interlocking_core::route::Step;
+use interlocking_core::run_id::RunId;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A run that was found in its journal.
+pub(crate) enum TakenUp<G: Graph> {
+    /// It has ended, and this is how.
+    Ended(Box<Report<G::Output>>),
+    /// It goes on from here.
+    GoesOn(Box<Executed<G>>),
+}
+
+/// Takes up a run that has these records, of which there is at least one; one that has failed if it is to be retried.
+pub(crate) async fn taken_up<G: Graph>(
+    graph: &Arc<G>,
+    settings: Box<Settings>,
+    journal: Option<Arc<dyn Journal>>,
+    mut records: Vec<Record>,
+    retries: bool,
+) -> Result<TakenUp<G>, StartError> {
+    let run = settings.run.clone();
+    let Some(journal) = journal else { return Err(StartError::NoJournal { run }) };
+    let count = records.len() as u64;
+    let retried = if retries { Some(retry::retried(&*journal, &run).await?) } else { None };
+    records.extend(retried.clone().map(|entry| Record { run: run.clone(), sequence: count, entry }));
+    let (records, migrated) = under_the_present_table::<G>(&run, &settings, records)?;
+    let net = G::net();
+    let is_fork = matches!(
+        records.first().map(|record| &record.entry),
+        Some(Entry::Started { origin: Some(Origin::Fork { .. }), .. })
+    );
+    let replayed = replay(net, records).map_err(|error| StartError::Replay { run: run.clone(), error })?;
+    let digests = replayed.named();
+    let texts = journal.fetch(&run, &digests).await?;
+    let reader = Reader { run: &run, texts: Texts(digests.into_iter().zip(texts).collect()) };
+    if replayed.ended.is_some() {
+        let report = ended::<G>(&run, replayed, &reader, settings.tree().ledger(&run))?;
+        // Its process may have been killed before it had.
+        release_workspaces(&settings, &report.outcome).await;
+        return Ok(TakenUp::Ended(Box::new(report)));
+    }
+    put_back(net, &run, &settings, &replayed, is_fork).await?;
+    if retries {
+        let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
+        let maps = replayed.cut_off(net).into_iter().map(by).collect();
+        retry::retry_children(&*journal, &run, maps).await?;
+    }
+    let scribe = Arc::new(Scribe::new(journal, run.clone(), settings.tree().clone(), count));
+    let table = migrated.then(|| Box::new(net.table().clone()));
+    let (standing, services) = reader.standing(graph, *settings, &scribe, replayed)?;
+    if let Some(retried) = retried {
+        scribe.write(retried).await?;
+    }
+    scribe.begin(Entry::Resumed { table }).await?;
+    Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
+}
+
+/// The records as they would be under the present table, and whether it is new to the run.
+fn under_the_present_table<G: Graph>(
+    run: &RunId,
+    settings: &Settings,
+    records: Vec<Record>,
+) -> Result<(Vec<Record>, bool), StartError> {
+    let now = G::net().table();
+    let Some((first, latest)) = replay::tables(&records) else { return Ok((records, false)) };
+    let differences = table_change::differences(first, now);
+    if differences.is_empty() {
+        return Ok((records, false));
+    }
+    let is_new = latest != now;
+    let (Some(migrate), true) = (&settings.options().migration, is_new || latest != first) else {
+        return Err(StartError::TableChanged { run: run.clone(), graph: first.graph.clone(), differences });
+    };
+    // What was recorded under the present table is as it should be.
+    let mut records = records;
+    let since = records.iter().rposition(|record| matches!(record.entry, Entry::Resumed { table: Some(_) }));
+    let later = match since {
+        Some(at) if !is_new => records.split_off(at),
+        _ => Vec::new(),
+    };
+    let first = first_table(&records);
+    let mut migrated = migrate(&first, records)
+        .map_err(|error| StartError::Migration { run: run.clone(), reason: error.to_string() })?;
+    migrated.extend(later);
+    Ok((migrated, is_new))
+}
+
+fn first_table(records: &[Record]) -> interlocking_core::table::Table {
+    match records.first().map(|record| &record.entry) {
+        Some(Entry::Started { table, .. }) => (**table).clone(),
+        _ => interlocking_core::table::Table::new("", ""),
+    }
+}
+
+/// Opens the workspaces that the journal knows, and puts those of what was cut off back to where it knows them. Those of a fork are
+/// made before.
+async fn put_back(
+    net: &interlocking_core::net::Net,
+    run: &RunId,
+    settings: &Settings,
+    replayed: &Replayed<'static>,
+    is_fork: bool,
+) -> Result<(), StartError> {
+    let workspaces = &settings.options().workspaces;
+    let unusable = |workspace: &String, error| {
+        let (run, workspace) = (run.clone(), workspace.clone());
+        StartError::Workspace { run, workspace, error }
+    };
+    replayed.began.iter().for_each(|(workspace, commit)| workspaces.began(workspace, commit));
+    for (workspace, commit) in replayed.commits.iter().filter(|_| is_fork) {
+        workspaces.make(workspace, commit).await.map_err(|error| unusable(workspace, error))?;
+    }
+    let cut_off = replayed.cut_off(net);
+    let rows = cut_off.iter().map(|execution| net.row(execution.node));
+    let changed: Vec<_> = rows.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
+    for (workspace, commit) in &replayed.commits {
+        let restored = if changed.contains(&workspace) {
+            workspaces.restore(workspace, commit).await
+        } else {
+            workspaces.open(workspace, commit).await
+        };
+        restored.map_err(|error| unusable(workspace, error))?;
+    }
+    Ok(())
+}
+
+/// The outcome of a run that has ended, once more.
+fn ended<G: Graph>(
+    run: &RunId,
+    mut replayed: Replayed<'static>,
+    reader: &Reader<'_>,
+    ledger: Ledger,
+) -> Result<Report<G::Output>, StartError> {
+    let visits = visits(G::net(), replayed.frontier.entries());
+    let outcome = match replayed.ended.take() {
+        Some((Some(failure), _)) => Outcome::Failed(failure),
+        Some((None, true)) => Outcome::Cancelled,
+        _ => Outcome::Finished(reader.output::<G>(&mut replayed)?),
+    };
+    Ok(Report { run: run.clone(), outcome, ledger, visits, took: Elapsed::default() })
+}
+
+/// Reads what a run has recorded.
+struct Reader<'run> {
+    run: &'run RunId,
+    texts: Texts,
+}
+
+impl Reader<'_> {
+    fn unreadable(&self, place: impl Into<String>, reason: impl Into<String>) -> StartError {
+        StartError::Payload { run: self.run.clone(), place: place.into(), reason: reason.into() }
+    }
+
+    /// The token that a slip stands for.
+    fn token<G: Graph>(&self, slip: &Slip) -> Result<G::Token, StartError> {
+        match &slip.content {
+            Content::Stored(payload) => self.payload::<G>(slip.place, payload),
+            Content::Exhausted(exhausted) => {
+                let (node, limit, inputs) = &**exhausted;
+                let step = G::exhausted(*node, *limit, self.input::<G>(*node, inputs)?);
+                let token = step.and_then(|step| if let Step::One(_, token) = step { Some(token) } else { None });
+                token.ok_or_else(|| self.unreadable(G::net().name(*node), "it has no exhausted route"))
+            }
+        }
+    }
+
+    fn payload<G: Graph>(&self, place: PlaceIndex, payload: &Payload) -> Result<G::Token, StartError> {
+        let text = self.texts.of(payload);
+        let mut track = serde_path_to_error::Track::new();
+        let mut json = serde_json::Deserializer::from_str(&text);
+        let token = G::Token::deserialize(place, serde_path_to_error::Deserializer::new(&mut json, &mut track));
+        token.map_err(|error| {
+            let name = &G::net().place(place).name;
+            self.unreadable(format!("node `{name}`"), format!("at `{}`: {error}", track.path()))
+        })
+    }
+
+    /// The token that a node takes.
+    fn input<G: Graph>(&self, node: u16, inputs: &Inputs) -> Result<G::Token, StartError> {
+        match inputs {
+            Inputs::One(slip) => self.token::<G>(slip),
+            Inputs::Slots(slips) => {
+                let slots = slips.iter().map(|slip| self.token::<G>(slip)).collect::<Result<_, _>>()?;
+                let lost = || self.unreadable(G::net().name(node), "its slots are not those of the join");
+                G::join(node, slots).ok_or_else(lost)
+            }
+        }
+    }
+
+    /// What a run has ended with.
+    fn output<G: Graph>(&self, replayed: &mut Replayed) -> Result<G::Output, StartError> {
+        if let Some(output) = &replayed.output {
+            return read(&self.texts.of(output)).map_err(|reason| self.unreadable("the output", reason));
+        }
+        let exit = replayed.frontier.take_exit();
+        let token = exit.map(|slip| self.token::<G>(&slip)).transpose()?;
+        token.and_then(G::leave).ok_or_else(|| self.unreadable("exit", "nothing came there"))
+    }
+
+    /// What lies in a place, as JSON.
+    fn encoded<G: Graph>(&self, slip: &Slip) -> Result<Encoded, StartError> {
+        match &slip.content {
+            Content::Stored(payload) => Ok(self.texts.of(payload)),
+            Content::Exhausted(_) => {
+                let token = self.token::<G>(slip)?;
+                let unreadable =
+                    |error: serde_json::Error| self.unreadable(&G::net().place(slip.place).name, error.to_string());
+                RunServices::<G>::encode(&token).map_err(unreadable)
+            }
+        }
+    }
+
+    fn places<G: Graph>(&self, slips: &[Option<Slip>]) -> Result<Vec<Option<Encoded>>, StartError> {
+        slips.iter().map(|slip| slip.as_ref().map(|slip| self.encoded::<G>(slip)).transpose()).collect()
+    }
+
+    fn memories<G: Graph>(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
+        let memories = memories::<G>();
+        for (index, (store, recorded)) in memories.iter().zip(&replayed.memories).enumerate() {
+            let Some(payload) = recorded else { continue };
+            let group = &G::net().memory_groups()[index];
+            store
+                .restore(&self.texts.of(payload))
+                .map_err(|reason| self.unreadable(format!("memory `{group}`"), reason))?;
+        }
+        Ok(memories)
+    }
+
+    fn standing<G: Graph>(
+        &self,
+        graph: &Arc<G>,
+        settings: Settings,
+        scribe: &Arc<Scribe>,
+        mut replayed: Replayed<'static>,
+    ) -> Result<(Standing<G>, RunServices<G>), StartError> {
+        let net = G::net();
+        let memories = self.memories::<G>(&replayed)?;
+        let (arrived, inputs) = (self.places::<G>(&replayed.arrived)?, self.places::<G>(&replayed.inputs)?);
+        let entry = self.texts.of(&replayed.entry);
+        let entry = read(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
+        let kept = Some(Box::new(Kept { entry, inputs: inputs.into() }));
+        let in_flight = replayed.in_flight.values();
+        let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
+        let in_flight = in_flight.collect::<Result<_, StartError>>()?;
+        let own_place = |node: u16, payload: &Payload| self.payload::<G>(net.node(node).first_place, payload);
+        let beside = replayed.beside.iter();
+        let beside = beside.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
+        let beside = beside.collect::<Result<_, StartError>>()?;
+        let mailbox = replayed.mailbox.iter().map(|(node, payload)| Ok((*node, own_place(*node, payload)?)));
+        let mailbox: VecDeque<_> = mailbox.collect::<Result<_, StartError>>()?;
+        let reports = replayed.reports.drain(..).map(|(execution, report)| StandingReport {
+            execution,
+            report: report.map(|payload| self.texts.of(&payload)),
+        });
+        let reports = reports.collect();
+        let mut observed = std::mem::take(&mut replayed.observed);
+        for payload in observed.iter_mut().flat_map(NodeOutcome::payloads_mut) {
+            *payload = self.texts.of(payload).into();
+        }
+        let (mut posted, doomed) = (replayed.posted.take(), replayed.doomed.take());
+        for message in posted.iter_mut().flat_map(|(_, list)| list) {
+            message.message = self.texts.of(&message.message).into();
+        }
+        let backstage = Backstage::new::<G>(settings, Some(scribe.clone()));
+        self.remember(net, &mut replayed, backstage.history());
+        let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
+        let (letters, retried_after, is_taken_up) = (replayed.letters, replayed.retried_after, true);
+        let standing = Standing {
+            frontier,
+            arrived,
+            in_flight,
+            mailbox,
+            letters,
+            beside,
+            reports,
+            observed,
+            posted,
+            doomed,
+            retried_after,
+            is_taken_up,
+        };
+        Ok((standing, RunServices { graph: graph.clone(), backstage, kept, memories }))
+    }
+
+    /// What single executions had done, those that are taken up again counted once more.
+    fn remember(&self, net: &'static Net, replayed: &mut Replayed<'static>, history: &History) {
+        for (by, restarts) in &replayed.restarts {
+            (0..*restarts).for_each(|_| history.restarted(by.clone()));
+        }
+        for execution in replayed.cut_off(net) {
+            let node = net.name(execution.node).to_owned();
+            history.restarted(crate::journal::By { node, visit: execution.visit, attempt: execution.attempt });
+        }
+        for (by, agent, session) in replayed.sessions.drain(..) {
+            history.began_session(by, agent, session);
+        }
+        for (by, name, value) in replayed.once.drain(..) {
+            history.did(by, &name, self.texts.of(&value));
+        }
+        for (by, question, schema) in replayed.questions.drain(..) {
+            history.asked(by, self.texts.of(&question), self.texts.of(&schema));
+        }
+        for (by, answer) in replayed.answers.drain(..) {
+            history.answered(by, self.texts.of(&answer));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Starts a run: one that is recorded nowhere begins as a [`Lone`] one, and most end so.
+
+use crate::execution::lone::Lone;
+use crate::run::execute::execute;
+use crate::run::outcome::Report;
+use crate::run::prepare::Begin;
+use crate::run::settings::Settings;
+use crate::run::start_error::StartError;
+use interlocking_core::graph::Graph;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A run, to its report.
+pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Graph>::Output>, StartError>> + Send>>;
+
+/// Runs a graph from its beginning to its end. Boxed, so that whoever spawns it moves next to nothing.
+pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
+    if !Lone::<G>::may_be(&settings) {
+        return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
+    }
+    // The room first: what is moved there is then what it begins with, and not all that it will hold.
+    let room = Box::new_uninit();
+    let running = Box::write(room, Lone::new(graph, settings, entry).run());
+    Box::into_pin(running)
+}

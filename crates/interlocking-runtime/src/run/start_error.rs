@@ -1,0 +1,155 @@
+//! Why a run did not start, or was not taken up again.
+
+use crate::journal::JournalError;
+use crate::journal::replay::ReplayError;
+use crate::roles::casting::{self, AskedFor, Incapable, NotReady};
+use crate::workspaces::WorkspaceError;
+use crate::workspaces::unkept::{self, Unkept};
+use interlocking_agents::program::AbandonedError;
+use interlocking_core::run_id::RunId;
+use thiserror::Error;
+
+/// Why a run did not start, or was not taken up again. Nothing was done.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The graph, or a child graph of it, asks for roles that no agent plays.
+    #[error(
+        "no agent plays:{}\n{}\nbind them with `with_agent`, all others with `with_agent_for_others`, or with a `Casting`",
+        casting::lines(unbound),
+        casting::bound_lines(bound)
+    )]
+    UnboundRoles {
+        /// The roles.
+        unbound: Vec<AskedFor>,
+        /// The roles that are bound, and to whom, in words.
+        bound: Vec<String>,
+    },
+    /// Agents cannot do what is asked of their roles.
+    #[error("these agents cannot do what the graph needs:{}\nbind the roles to others", casting::lines(incapable))]
+    IncapableAgents {
+        /// Those agents, by node.
+        incapable: Vec<Incapable>,
+    },
+    /// Agents cannot work as they are set up.
+    #[error("these agents cannot work here:{}", casting::lines(refused))]
+    AgentsNotReady {
+        /// Those agents.
+        refused: Vec<NotReady>,
+    },
+    /// The table demands isolation that cannot be kept here.
+    #[error(
+        "the graph demands isolation that cannot be kept here:{}\n\
+         run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or \
+         `--accept-weaker-isolation` on the command line",
+        unkept::lines(unkept)
+    )]
+    Isolation {
+        /// The demands.
+        unkept: Vec<Unkept>,
+    },
+    /// The run shares an allowance, and was given budgets or a backoff of its own after that.
+    #[error(
+        "run `{run}` shares an allowance, and was given {what} of its own after that: give them to the allowance that it shares, \
+         `Allowance::new(budgets, backoff)`"
+    )]
+    SharedAllowance {
+        /// The run.
+        run: RunId,
+        /// What it was given.
+        what: &'static str,
+    },
+    /// The entry value cannot be stored, or the journal refuses the run.
+    #[error(transparent)]
+    Entry(#[from] JournalError),
+    /// An earlier executor was killed, and what its programs left may still be at work.
+    #[error("run `{run}` is not taken up yet: {error}")]
+    Abandoned {
+        /// The run.
+        run: RunId,
+        /// Who is left.
+        error: AbandonedError,
+    },
+    /// A child would be called like a run that is there.
+    #[error("the journal has another run called `{run}`, so no child of a map node can be: remove that run")]
+    AnotherRun {
+        /// The name.
+        run: RunId,
+    },
+    /// There is nothing to take up.
+    #[error("there is no run `{run}` to resume: start it, or name another")]
+    NoRun {
+        /// The run.
+        run: RunId,
+    },
+    /// The run has not failed, so there is nothing to retry.
+    #[error(
+        "run `{run}` has not failed, so there is nothing to retry: {}",
+        match ended { Some(ended) => format!("it is {ended}"), None => "it has not ended, resume it".to_owned() }
+    )]
+    NotFailed {
+        /// The run.
+        run: RunId,
+        /// How it has ended: `finished` or `cancelled`; `None` if it has not.
+        ended: Option<&'static str>,
+    },
+    /// There is no journal to take anything up from.
+    #[error("run `{run}` keeps no journal, so there is nothing to resume: give it the journal it was started with")]
+    NoJournal {
+        /// The run.
+        run: RunId,
+    },
+    /// The run was started under another routing table.
+    #[error(
+        "run `{run}` was started under another routing table of `{graph}`:{}\n\
+         finish it with the graph that it was started with, or give a migration, `with_migration`",
+        differences.iter().map(|line| format!("\n  {line}")).collect::<String>()
+    )]
+    TableChanged {
+        /// The run.
+        run: RunId,
+        /// The graph.
+        graph: String,
+        /// What differs, one line each.
+        differences: Vec<String>,
+    },
+    /// The migration refused the run's history.
+    #[error("the migration of run `{run}` failed: {reason}")]
+    Migration {
+        /// The run.
+        run: RunId,
+        /// The migration's words.
+        reason: String,
+    },
+    /// The records are not those of a run of this graph.
+    #[error("the journal of run `{run}` cannot be followed: {error}")]
+    Replay {
+        /// The run.
+        run: RunId,
+        /// Where it breaks off.
+        error: ReplayError,
+    },
+    /// A recorded payload no longer parses as what its place takes.
+    #[error(
+        "run `{run}`, {place}: what is recorded no longer parses: {reason}; \
+         bring the type back, let it take the old form too, or give a migration"
+    )]
+    Payload {
+        /// The run.
+        run: RunId,
+        /// The node, slot or memory group.
+        place: String,
+        /// The parser's words, with the field.
+        reason: String,
+    },
+    /// A workspace cannot be put back to where the journal knows it.
+    #[error("run `{run}`, workspace `{workspace}`: {error}")]
+    Workspace {
+        /// The run.
+        run: RunId,
+        /// The workspace's name in the table.
+        workspace: String,
+        /// Why.
+        error: WorkspaceError,
+    },
+}

@@ -1,0 +1,258 @@
+//! Child runs: what they are called, how they are run, and what is made of their ends.
+
+use crate::journal::{Journal, JournalError, Origin, RunSummary};
+use crate::run::claims;
+use crate::run::execute::execute;
+use crate::run::outcome::Outcome;
+use crate::run::prepare::Begin;
+use crate::run::settings::Settings;
+use crate::run::start_error::StartError;
+use crate::tree::Tree;
+use crate::tree::end_children::end_child;
+use interlocking_core::failure::Failure;
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use serde::{Deserialize, Serialize};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How a child run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChildFailure {
+    /// One of its nodes failed.
+    #[error(transparent)]
+    Failed(Box<Failure>),
+    /// It was cancelled by itself, and not with its parent.
+    #[error("the child run was cancelled")]
+    Cancelled,
+    /// It would be nested deeper than its map node's `depth` says.
+    #[error("the child run would be nested more than {limit} deep, which `depth = {limit}` forbids")]
+    TooDeep {
+        /// The node's `depth`.
+        limit: u32,
+    },
+    /// It could not be started, or taken up again.
+    #[error("the child run did not start: {reason}")]
+    NotStarted {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Which child of a run: its map node, the execution of that, its item's key, and which of the items with that key it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kin<'run> {
+    pub(crate) parent: &'run RunId,
+    pub(crate) node: &'static str,
+    pub(crate) visit: u32,
+    pub(crate) attempt: u32,
+    pub(crate) key: String,
+    pub(crate) number: u32,
+}
+
+impl Kin<'_> {
+    /// As the journal has it.
+    pub(crate) fn origin(self) -> Origin {
+        let Self { parent, node, visit, attempt, key, number } = self;
+        Origin::Child { parent: parent.clone(), node: node.to_owned(), visit, attempt, key, number }
+    }
+}
+
+/// The name of a new child. No part runs into the next: each is written with its length. `others` counts the names before
+/// it that were somebody else's.
+pub(crate) fn child_id(root: &RunId, kin: &Kin<'_>, others: u32) -> RunId {
+    let mut hash = Fnv::default();
+    for part in [kin.parent.as_str(), kin.node, &kin.key] {
+        hash.write(&(part.len() as u64).to_le_bytes());
+        hash.write(part.as_bytes());
+    }
+    for number in [kin.visit, kin.attempt, kin.number, others] {
+        hash.write(&number.to_le_bytes());
+    }
+    let root: String = root.as_str().chars().take(RunId::MAX_LENGTH - 17).collect();
+    // Without what a cut may have left at its end, a hyphen, it is a run id again.
+    let name = format!("{}-{:016x}", root.trim_end_matches('-'), hash.0);
+    name.parse().unwrap_or_else(|_| kin.parent.clone())
+}
+
+/// FNV-1a: what makes the same name today and in the next version, which the standard library's hash need not.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+/// Boxed, which is what lets a graph be its own child.
+type Running<T> = Pin<Box<dyn Future<Output = Option<Result<T, ChildFailure>>> + Send>>;
+
+/// Runs a child to its end, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
+pub(crate) fn run_child<C: Graph>(
+    graph: Arc<C>,
+    settings: Box<Settings>,
+    origin: Origin,
+    entry: C::Entry,
+) -> Running<C::Output> {
+    Box::pin(async move {
+        let (tree, run) = (settings.tree().clone(), settings.run.clone());
+        // One that was stopped a moment ago may not have let go of its run.
+        tree.left(&run).await;
+        let result = match execute(graph, settings, Begin::Child { entry, origin }).await {
+            Err(error) => match of_journal(error, &run) {
+                Ok(error) => {
+                    tree.had(&error);
+                    return None;
+                }
+                Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),
+            },
+            Ok(report) => match report.outcome {
+                Outcome::Finished(output) => Ok(output),
+                Outcome::Failed(failure) => Err(ChildFailure::Failed(Box::new(failure))),
+                Outcome::Cancelled => Err(ChildFailure::Cancelled),
+                _ => return None,
+            },
+        };
+        Some(result)
+    })
+}
+
+/// What a child did not start for, as an error of the journal, if it is one: also where what is recorded of it cannot be gone on
+/// with.
+fn of_journal(error: StartError, run: &RunId) -> Result<JournalError, StartError> {
+    match error {
+        StartError::Entry(error) if !error.is_refusal() => Ok(error),
+        StartError::Replay { .. }
+        | StartError::Payload { .. }
+        | StartError::TableChanged { .. }
+        | StartError::Migration { .. } => Ok(JournalError::Child { run: run.clone(), reason: error.to_string() }),
+        error => Err(error),
+    }
+}
+
+/// The children that a map node has started before.
+#[derive(Default)]
+pub(crate) struct Predecessors(Vec<Predecessor>);
+
+/// A child that a map node has started before.
+struct Predecessor {
+    summary: RunSummary,
+    /// The execution that started it: visit and attempt.
+    entry: (u32, u32),
+}
+
+impl Predecessors {
+    /// Reads them from the journal, once those of earlier executions have come to rest: until then nobody knows how they end.
+    pub(crate) async fn read(
+        journal: &dyn Journal,
+        tree: &Tree,
+        parent: &RunId,
+        node: &str,
+        entry: (u32, u32),
+    ) -> Result<Self, JournalError> {
+        let known = Self::listed(journal, parent, node).await?;
+        let mut waited = false;
+        for child in known.0.iter().filter(|child| child.entry < entry && child.summary.ended.is_none()) {
+            tree.left(&child.summary.run).await;
+            // What was being written as it was stopped is written before its run can be claimed.
+            match claims::claim(journal, &child.summary.run).await {
+                Ok(_) | Err(JournalError::Held { .. }) => waited = true,
+                Err(error) => return Err(error),
+            }
+        }
+        if waited { Self::listed(journal, parent, node).await } else { Ok(known) }
+    }
+
+    async fn listed(journal: &dyn Journal, parent: &RunId, name: &str) -> Result<Self, JournalError> {
+        let mut known = Vec::new();
+        for summary in journal.children(parent).await? {
+            if let Some(Origin::Child { node, visit, attempt, .. }) = &summary.origin
+                && node == name
+            {
+                known.push(Predecessor { entry: (*visit, *attempt), summary });
+            }
+        }
+        known.sort_by_key(|child| child.entry);
+        Ok(Self(known))
+    }
+
+    /// Whether one of them is called so.
+    pub(crate) fn has(&self, run: &RunId) -> bool {
+        self.0.iter().any(|child| child.summary.run == *run)
+    }
+
+    /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution takes up what it
+    /// had started, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
+    pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {
+        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);
+        let latest = self.0.iter().rev().find(is_equal)?;
+        let came_to_nothing = matches!(latest.summary.ended.as_deref(), Some("failed" | "cancelled"));
+        let goes_on = latest.entry == (kin.visit, kin.attempt) || adopts && !came_to_nothing;
+        goes_on.then(|| latest.summary.origin.clone().map(|origin| (latest.summary.run.clone(), origin)))?
+    }
+
+    /// Ends those of executions before `entry` with which nobody goes on any more.
+    pub(crate) async fn end(
+        &self,
+        journal: &dyn Journal,
+        tree: &Tree,
+        entry: (u32, u32),
+        goes_on: impl Fn(&RunId, &Origin) -> bool,
+    ) -> Result<(), JournalError> {
+        for Predecessor { summary, .. } in self.0.iter().filter(|child| child.entry < entry) {
+            if summary.ended.is_none() && !summary.origin.as_ref().is_some_and(|origin| goes_on(&summary.run, origin)) {
+                end_child(journal, tree, &summary.run).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_child_has_a_name_of_its_own() {
+        let root: RunId = "r".parse().unwrap();
+        let named = |key: &str, number| Kin {
+            parent: &root,
+            node: "children",
+            visit: 1,
+            attempt: 1,
+            key: key.to_owned(),
+            number,
+        };
+        let one = child_id(&root, &named("a", 1), 0);
+        assert_eq!(one, child_id(&root, &named("a", 1), 0));
+        let others = [
+            child_id(&root, &named("a", 2), 0),
+            child_id(&root, &named("a#1", 1), 0),
+            child_id(&root, &named("", 1), 0),
+            child_id(&root, &named("a", 1), 1),
+            child_id(&root, &Kin { parent: &one, ..named("a", 1) }, 0),
+            child_id(&root, &Kin { visit: 2, ..named("a", 1) }, 0),
+            child_id(&root, &Kin { attempt: 2, ..named("a", 1) }, 0),
+            child_id(&root, &Kin { node: "childrena", ..named("", 1) }, 0),
+            child_id(&root, &Kin { node: "children\0", ..named("", 1) }, 0),
+            child_id(&root, &named("\0", 1), 0),
+        ];
+        let all: std::collections::BTreeSet<_> = others.iter().chain([&one]).collect();
+        assert_eq!(all.len(), 11, "{one} {others:?}");
+        let long: RunId = format!("{}-{}", "x".repeat(46), "y".repeat(17)).parse().unwrap();
+        let child = child_id(&long, &Kin { parent: &long, ..named("k", 1) }, 0);
+        assert!(child.as_str().starts_with(&format!("{}-", "x".repeat(46))));
+    }
+}

@@ -1,0 +1,43 @@
+//! Ends the children of a run that has ended.
+
+use crate::journal::{Entry, Journal, JournalError, Record, ending};
+use crate::run::claims;
+use crate::tree::Tree;
+use interlocking_core::run_id::RunId;
+use std::pin::Pin;
+
+/// Ends the children of a run that has ended itself: those that its map nodes left behind, and theirs (rule 15).
+pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) -> Result<(), JournalError> {
+    for child in journal.children(parent).await? {
+        if child.ended.is_none() {
+            end_child(journal, tree, &child.run).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends a child with which nobody goes on, and its own children.
+pub(crate) fn end_child<'a>(
+    journal: &'a dyn Journal,
+    tree: &'a Tree,
+    run: &'a RunId,
+) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
+    Box::pin(async move {
+        tree.left(run).await;
+        let _claim = match claims::claim(journal, run).await {
+            Ok(claim) => claim,
+            // Somebody else works on it, and will see how it ends.
+            Err(JournalError::Held { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let records = journal.load(run).await?;
+        // Addenda may have come after its end.
+        if ending(&records).is_some() {
+            return Ok(());
+        }
+        end_children(journal, tree, run).await?;
+        let sequence = records.len() as u64;
+        let entry = Entry::Ended { output: None, failure: None, cancelled: true };
+        journal.append(Record { run: run.clone(), sequence, entry }).await
+    })
+}
