@@ -25,6 +25,7 @@
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
 //! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
 //! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
+//! | build and test what an agent wrote, and know which tests fail and how | `toolchain::Runner`, with feature `toolchain`; `docs/verdicts.md` in the repository |
 //! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/workspaces.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
@@ -41,6 +42,7 @@
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
 //! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
+//! | `toolchain` | commands that build and test what agents wrote, in a sandbox, with verdicts test by test | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -66,6 +68,8 @@ pub use interlocking_soundness as soundness;
 pub use interlocking_sqlite as sqlite;
 #[cfg(feature = "testing")]
 pub use interlocking_testing as testing;
+#[cfg(feature = "toolchain")]
+pub use interlocking_toolchain as toolchain;
 #[cfg(feature = "workspaces")]
 pub use interlocking_workspaces as workspaces;
 #[cfg(feature = "worktree")]

@@ -53,7 +53,7 @@ struct Verdicts {
     tests: Vec<f64>,
 }
 
-/// Listens to what the workshop tells.
+/// Listens to what the runner tells.
 #[derive(Clone, Default)]
 struct Clock(Arc<Mutex<Verdicts>>);
 
@@ -65,7 +65,7 @@ impl Clock {
 
 impl Subscriber for Clock {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && metadata.target() == "hybrid::toolchain::workshop"
+        metadata.is_event() && metadata.target() == "interlocking_toolchain::runner"
     }
 
     fn event(&self, event: &tracing::Event<'_>) {

@@ -2,7 +2,6 @@
 
 use crate::whereabouts::Whereabouts;
 use hybrid::graph::Hybrid;
-use hybrid::toolchain::CommandLine;
 use interlocking::agents::backends::Backends;
 use interlocking::agents::claude::Credential;
 use interlocking::agents::{
@@ -10,6 +9,7 @@ use interlocking::agents::{
 };
 use interlocking::cli::Trouble;
 use interlocking::runtime::roles::Roles;
+use interlocking::toolchain::CommandLine;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -135,7 +135,7 @@ impl CommitMessage {
 fn one_line(text: &str, most: usize) -> String {
     let plain: String = text.chars().map(|character| if is_plain(character) { character } else { ' ' }).collect();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    crate::text::first_bytes(&words, most).trim_end().to_owned()
+    words[..words.floor_char_boundary(most)].trim_end().to_owned()
 }
 
 /// Neither a control character nor one that only changes how its neighbours are shown.

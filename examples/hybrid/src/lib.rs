@@ -5,11 +5,9 @@ pub mod types;
 pub mod spec;
 
 pub mod commit_message;
-pub mod harness;
 pub mod paths;
 pub mod source;
 pub mod prompts;
-pub mod toolchain;
 pub mod verdicts;
 
 pub mod places;
@@ -24,4 +22,3 @@ pub mod demo;
 pub mod stage;
 
 mod place_files;
-mod text;

@@ -8,10 +8,10 @@ use hybrid::places::PlaceError;
 use hybrid::run::{SetUpError, Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
-use hybrid::toolchain::Unconfined;
 use interlocking::cli::{Exit, Start, Style, Trouble};
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
+use interlocking::toolchain::Unconfined;
 use std::sync::Arc;
 
 impl Whereabouts {

@@ -6,7 +6,6 @@ use crate::past::{Past, PastError, last_memory};
 use crate::places::{Ground, Known, Place, PlaceError, Places};
 use crate::source::UnreadableMarker;
 use crate::spec::Task;
-use crate::toolchain::{Unconfined, Workshop, share_dependencies};
 use crate::types::{HybridFailure, HybridMemory, HybridResult};
 use crate::witness::Witness;
 use crate::workbench::Workbench;
@@ -16,6 +15,7 @@ use interlocking::runtime::clock::{Clock, CoarseClock};
 use interlocking::runtime::journal::{Journal, MemoryJournal};
 use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{Cancel, Elapsed, Event, EventSink, StartError};
+use interlocking::toolchain::{Runner, Unconfined, share_dependencies};
 use interlocking::worktree::{
     BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,
 };
@@ -191,12 +191,12 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     }
     // Also of a run that is taken up: what lies above the checkouts is ours, whoever has written to it since.
     share(&checkouts)?;
-    let workshop = if accept_weaker_isolation {
-        Workshop::accepting_weaker_isolation(toolchain, &target_directory, &checkouts)
+    let runner = if accept_weaker_isolation {
+        Runner::accepting_weaker_isolation(toolchain, &target_directory, &checkouts)
     } else {
-        Workshop::new(toolchain, &target_directory, &checkouts)?
+        Runner::new(toolchain, &target_directory, &checkouts)?
     };
-    let bench = Arc::new(Workbench::new(places.clone(), workshop)?);
+    let bench = Arc::new(Workbench::new(places.clone(), runner)?);
     let witness = Arc::new(past.map_or_else(Witness::default, |past| Witness::recalling(past.observations)));
     let seen = witness.clone();
     let watched = move |event: Event| {

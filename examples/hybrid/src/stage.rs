@@ -1,7 +1,7 @@
 //! Lays out the demonstration: the seed crate as a repository with one commit, ready for a run.
 
 use crate::demo;
-use crate::toolchain::{Checkout, RunError, Toolchain, Unconfined, Workshop, share_dependencies};
+use interlocking::toolchain::{Checkout, RunError, Runner, Toolchain, Unconfined, share_dependencies};
 use interlocking::worktree::{CommitError, InitError, Repository, Signature, SignatureError, WorktreeError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,13 +64,13 @@ pub async fn lay_out(
     share_dependencies(parent).map_err(files)?;
     demo::write_seed(directory).map_err(files)?;
     let toolchain = Toolchain::default();
-    let workshop = if accept_weaker_isolation {
-        Workshop::accepting_weaker_isolation(toolchain, target_directory, parent)
+    let runner = if accept_weaker_isolation {
+        Runner::accepting_weaker_isolation(toolchain, target_directory, parent)
     } else {
-        Workshop::new(toolchain, target_directory, parent)?
+        Runner::new(toolchain, target_directory, parent)?
     };
     // No agent has been there yet.
-    let build = workshop.build(&Checkout::at(directory)).await?;
+    let build = runner.build(&Checkout::at(directory)).await?;
     if !build.passed() {
         return Err(StageError::Build { diagnostics: build.diagnostics().to_owned() });
     }

@@ -6,10 +6,10 @@
 use crate::beside::{Beside, gone};
 use crate::cli::{Location, Players};
 use crate::site::Site;
-use hybrid::toolchain::Toolchain;
 use interlocking::cli::{Exit, Start, Style, Trouble, private};
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{Entry, Origin};
+use interlocking::toolchain::Toolchain;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;

@@ -8,9 +8,9 @@ use crate::source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
     library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
 };
-use crate::toolchain::{Checkout, RunError, Toolchain, Workshop};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
 use askama::Template;
+use interlocking::toolchain::{Checkout, RunError, Runner, Toolchain};
 use interlocking::worktree::CommitId;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Workbench {
     /// The worktrees.
     pub places: Places,
     /// Builds and tests them.
-    pub workshop: Workshop,
+    pub runner: Runner,
     markers: StubMarkers,
 }
 
@@ -56,14 +56,14 @@ impl Workbench {
     /// # Errors
     ///
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
-    pub fn new(places: Places, workshop: Workshop) -> Result<Self, UnreadableMarker> {
-        let markers = StubMarkers::parse(workshop.toolchain().stub_markers.iter().map(String::as_str))?;
-        Ok(Self { places, workshop, markers })
+    pub fn new(places: Places, runner: Runner) -> Result<Self, UnreadableMarker> {
+        let markers = StubMarkers::parse(runner.toolchain().stub_markers.iter().map(String::as_str))?;
+        Ok(Self { places, runner, markers })
     }
 
     /// How the project is built and tested.
     pub fn toolchain(&self) -> &Toolchain {
-        self.workshop.toolchain()
+        self.runner.toolchain()
     }
 
     /// What every agent is told about its work.

@@ -3,12 +3,10 @@
 use super::ending::{end, forget_checks, node_name, note_check};
 use crate::commit_message::{CommitMessage, Phase, impl_summary, tests_summary};
 use crate::graph::hybrid;
-use crate::harness::KnownTests;
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::{ImplTpl, TestsTpl};
 use crate::source::Side;
-use crate::toolchain::{BuildOutcome, TestRun};
 use crate::types::{
     BlindResults, Check, Conversation, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx,
     TestsAgentOutput, TestsResult, TestsTemplateCtx,
@@ -16,6 +14,7 @@ use crate::types::{
 use crate::verdicts::{RedCheck, hardening_hints, impl_context, red_check, tests_context, verify_claims};
 use crate::workbench::{WorkError, Workbench};
 use interlocking::prelude::*;
+use interlocking::toolchain::{BuildOutcome, TestRun};
 use std::sync::Arc;
 
 /// Handler of `blind_fork` (HY-43).
@@ -78,10 +77,10 @@ impl LLMHandler<hybrid::tests> for Tests {
         // are not red are committed all the same; the red check sends them back, and the archive keeps them.
         let worktree = self.0.places.path(Place::Tests)?;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
-        let known = KnownTests::of(&spec, &names);
+        let known = spec.known_tests(&names);
         let checked_out = self.0.places.check_out_work(Place::Tests, since).await?;
         let red = match self.0.refused(&checked_out, Side::Tests, &spec).await? {
-            Ok(refused) if refused.is_empty() => match self.0.workshop.test(checked_out.checkout(), known).await? {
+            Ok(refused) if refused.is_empty() => match self.0.runner.test(checked_out.checkout(), known).await? {
                 TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)),
                 TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => RedCheck::default(),
             },
@@ -148,7 +147,7 @@ impl LLMHandler<hybrid::implementation> for Implementation {
         let checked_out = self.0.places.check_out_work(place, since).await?;
         let build = match self.0.refused(&checked_out, Side::Implementation, &spec).await? {
             Ok(refused) if !refused.is_empty() => return end(cx, HybridFailure::NotVerifiable { refused }),
-            Ok(_) => self.0.workshop.build(checked_out.checkout()).await?,
+            Ok(_) => self.0.runner.build(checked_out.checkout()).await?,
             Err(not_rust) => BuildOutcome::Failed { diagnostics: not_rust.to_string() },
         };
         let examined = checked_out.commit();

@@ -177,7 +177,7 @@ impl Skeleton {
             Ok(_) => {}
             Err(not_rust) => return Ok(does_not_build(not_rust.to_string())),
         }
-        let build = self.0.workshop.build(checked_out.checkout()).await?;
+        let build = self.0.runner.build(checked_out.checkout()).await?;
         note_check(cx, Check::SkeletonBuilds, build.passed(), if build.passed() { "it builds" } else { "it does not" });
         Ok(if build.passed() { None } else { does_not_build(build.diagnostics().to_owned()) })
     }

@@ -2,10 +2,8 @@
 
 use super::ending::{end, note_check};
 use crate::graph::hybrid;
-use crate::harness::KnownTests;
 use crate::places::Place;
 use crate::source::Side;
-use crate::toolchain::TestRun;
 use crate::types::{
     BlindResults, Check, CheckOutcome, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback,
     VerificationStatus, VerifiedResults,
@@ -16,6 +14,7 @@ use crate::verdicts::{
 };
 use crate::workbench::{WorkError, Workbench};
 use interlocking::prelude::*;
+use interlocking::toolchain::TestRun;
 use std::sync::Arc;
 
 /// Handler of `verify` (HY-47, HY-173).
@@ -90,8 +89,8 @@ impl Verify {
             note_check(cx, Check::TestsFailOnSkeleton, false, refused.clone());
             return Ok(Some(Refusal::Trivial(refuse(refused, how))));
         }
-        let known = KnownTests::of(spec, &names);
-        let feedback = match self.0.workshop.test(checked_out.checkout(), known).await? {
+        let known = spec.known_tests(&names);
+        let feedback = match self.0.runner.test(checked_out.checkout(), known).await? {
             TestRun::Forged { tests } => Some(refuse(
                 tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
                 "Let every property run to its end, and return from it.",

@@ -3,12 +3,10 @@
 use super::ending::{end, node_name, note_check, result_of};
 use crate::commit_message::{CommitMessage, Phase, fix_summary};
 use crate::graph::hybrid;
-use crate::harness::KnownTests;
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::FixTpl;
 use crate::source::Side;
-use crate::toolchain::{TestRun, TestVerdict};
 use crate::types::{
     Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
     ValidatedState, ValidationFailure,
@@ -16,6 +14,7 @@ use crate::types::{
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix, build_failure, patterns_of, round_of};
 use crate::workbench::{WorkError, Workbench};
 use interlocking::prelude::*;
+use interlocking::toolchain::{TestRun, TestVerdict};
 use std::sync::Arc;
 
 /// Handler of `validate` (HY-50).
@@ -103,8 +102,8 @@ impl Validate {
         }
         let output = &merged.verified_results.blind_results.tests.output;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
-        let known = KnownTests::of(spec, &names);
-        let outcome = match self.0.workshop.test(checked_out.checkout(), known).await? {
+        let known = spec.known_tests(&names);
+        let outcome = match self.0.runner.test(checked_out.checkout(), known).await? {
             TestRun::Forged { tests } => {
                 return Ok(Validation::Disbelieved(HybridFailure::VerdictForged { tests }));
             }

@@ -4,7 +4,7 @@
 //! directory that no agent is given.
 
 use super::{Place, PlaceError, Places};
-use crate::toolchain::Checkout;
+use interlocking::toolchain::Checkout;
 use interlocking::worktree::{BranchName, CommitId, Worktree};
 use std::collections::BTreeSet;
 use std::fs;

@@ -8,10 +8,10 @@ mod tests;
 
 use askama::Template;
 
-use crate::toolchain::Toolchain;
 use crate::types::{
     CratePath, FixTemplateCtx, ImplTemplateCtx, StackSpec, TestsTemplateCtx, TypeHolesFound, TypesAgentOutput,
 };
+use interlocking::toolchain::Toolchain;
 
 /// Asks for the types and the contract.
 #[derive(Debug, Clone, Template)]

@@ -6,12 +6,12 @@ use expect_test::expect_file;
 use super::*;
 use crate::demo;
 use crate::spec::{SpecFormat, Task};
-use crate::toolchain::CommandLine;
 use crate::types::{
     ConcreteExample, EchoChannel, FailurePattern, FailureType, FixApplied, FixType, FunctionSpec, HardeningHint,
     HoleType, Identifier, NonEmpty, PriorTypeFix, PropertySketch, PropertyType, Severity, StructuredFailure,
     TrivialTestsFeedback, TypeHole, UnderstandingState,
 };
+use interlocking::toolchain::CommandLine;
 
 #[track_caller]
 fn golden(name: &str, prompt: &impl Template) -> String {

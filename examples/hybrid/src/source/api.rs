@@ -1,8 +1,9 @@
 //! What a crate offers to its tests: the types, traits and functions of its implementation file.
 
 use super::contract::meant_among;
-use super::functions::{SourceError, parse, type_name};
+use super::functions::type_name;
 use super::ty::Ty;
+use interlocking::toolchain::rust_source::{SourceError, parse};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{ImplItem, Item, ReturnType, Signature, TraitItem, Visibility};
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, File, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
+use syn::{Attribute, Block, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
+
+use interlocking::toolchain::rust_source::{SourceError, parse};
 
 use super::StubMarkers;
 use super::stubs::MarkerSyntax;
@@ -20,20 +22,6 @@ pub struct PublicFunction {
     pub is_stub: Option<bool>,
 }
 
-/// A file is not Rust.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}:{line}:{column}: not valid Rust: {reason}")]
-pub struct SourceError {
-    /// The file as it was named.
-    pub path: String,
-    /// The line of the problem, counted from 1.
-    pub line: usize,
-    /// The column, counted from 1.
-    pub column: usize,
-    /// What the parser objects to.
-    pub reason: String,
-}
-
 /// Lists the public functions of a file: functions, methods of public types, methods of public traits.
 ///
 /// Methods that implement a trait are that trait's, and items only compiled for tests are nobody's; both are
@@ -43,14 +31,6 @@ pub fn public_functions(path: &str, text: &str, markers: &StubMarkers) -> Result
     let mut found = Vec::new();
     Collector { markers: &markers.syntax(), found: &mut found }.items(&file.items, "");
     Ok(found)
-}
-
-/// Parses a file, with the place of the first problem.
-pub(super) fn parse(path: &str, text: &str) -> Result<File, SourceError> {
-    syn::parse_file(text).map_err(|error| {
-        let start = error.span().start();
-        SourceError { path: path.to_owned(), line: start.line, column: start.column + 1, reason: error.to_string() }
-    })
 }
 
 struct Collector<'a> {

@@ -5,11 +5,9 @@
 //! stands in the way of a name, by the type of what a method is called on. Where the text does not tell, that is said, with the
 //! reason, and nothing counts.
 
-mod canaries;
 mod contract;
 mod functions;
 mod properties;
-mod proptest;
 mod api;
 mod names;
 mod ty;
@@ -20,9 +18,9 @@ mod manifest;
 mod stubs;
 mod unseen;
 
-pub use canaries::{PairedTest, WithCanaries, with_canaries};
 pub use contract::{ContractMismatch, check_claimed_functions, check_stubs, meant_among};
-pub use functions::{PublicFunction, SourceError, public_functions};
+pub use functions::{PublicFunction, public_functions};
+pub use interlocking::toolchain::rust_source::SourceError;
 pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
 pub use refused::{RefusedConstruct, Side, refused_constructs};

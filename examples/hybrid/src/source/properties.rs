@@ -2,11 +2,11 @@
 
 use super::api::Api;
 use super::evidence::{Evidence, Walk};
-use super::functions::{SourceError, parse};
 use super::names::Names;
 use super::outcomes::{literals_in, outcome};
-use super::proptest::{ProptestBody, is_proptest, is_test};
 use crate::types::ConcreteExample;
+use interlocking::toolchain::rust_source::{ProptestBody, is_proptest, is_test};
+use interlocking::toolchain::rust_source::{SourceError, parse};
 use syn::{Item, ItemFn};
 
 /// What properties are looked for in.

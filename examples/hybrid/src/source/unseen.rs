@@ -1,8 +1,9 @@
 //! What a file may hold that its text does not show: whether a skeleton is stubs cannot be told of it.
 
-use super::functions::{for_tests, parse};
+use super::functions::for_tests;
 use super::stubs::MarkerSyntax;
 use super::{RefusedConstruct, SourceError, StubMarkers};
+use interlocking::toolchain::rust_source::parse;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;

@@ -17,8 +17,8 @@ use problem::Found;
 pub use problem::{SpecError, SpecProblem};
 
 use crate::source::StubMarkers;
-use crate::toolchain::Toolchain;
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
+use interlocking::toolchain::Toolchain;
 
 /// What a specification file holds: the task, and how the project is built and tested.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -69,7 +69,7 @@ impl Found {
     /// The problem as it is shown, columns counted in characters.
     pub(super) fn locate(self, file: &str, text: &str) -> SpecProblem {
         let place = self.offset.map(|offset| {
-            let before = crate::text::first_bytes(text, offset);
+            let before = &text[..text.floor_char_boundary(offset)];
             let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
             (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
         });

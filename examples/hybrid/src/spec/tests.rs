@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::toolchain::{CommandLine, Harness};
+use interlocking::toolchain::{CommandLine, Harness};
 
 const GOOD: &str = r#"
 moduleName = "bounded_stack"

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FailureType, FixType, HoleType, MutationType, PropertyType, Severity};
+use super::{FixType, HoleType, MutationType, PropertyType, Severity};
 
 macro_rules! reads_as_its_name {
     ($($name:ident $(or $open:ident)?),+ $(,)?) => {$(
@@ -23,5 +23,4 @@ reads_as_its_name!(
     MutationType or OtherMutation,
     HoleType,
     Severity,
-    FailureType,
 );

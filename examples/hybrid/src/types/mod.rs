@@ -18,7 +18,6 @@ mod contexts;
 mod contract;
 mod crate_path;
 mod design;
-mod failures;
 mod fixes;
 mod holes;
 mod identifier;
@@ -42,7 +41,6 @@ pub use contexts::{
 pub use contract::{ConcreteExample, FunctionSpec, PropertySketch, PropertyType};
 pub use crate_path::{CratePath, NotInsideTheCrate};
 pub use design::TypesAgentOutput;
-pub use failures::{FailurePattern, FailureType, StructuredFailure};
 pub use fixes::{FixAgentOutput, FixApplied, FixType};
 pub use holes::{
     HoleType, PriorTypeFix, Severity, TypeAdversaryOutput, TypeAdversaryResult, TypeHole, TypeHolesFound,
@@ -51,6 +49,7 @@ pub use holes::{
 pub(crate) use identifier::is_identifier;
 pub use identifier::{Identifier, NotAnIdentifier};
 pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOutput};
+pub use interlocking::toolchain::{FailurePattern, FailureType, StructuredFailure};
 pub use lattice::{Check, CheckOutcome, CheckReport, HeldLattice, LatticeReport, NotALattice, VerificationStatus};
 pub use mutation::{MutationAdversaryOutput, MutationAdversaryResult, MutationType, SurvivingMutant, TestSuiteVerdict};
 pub use non_empty::{EmptyList, NonEmpty};

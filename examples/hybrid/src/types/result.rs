@@ -11,7 +11,7 @@ use super::{
 };
 use crate::paths::PathViolation;
 use crate::source::RefusedConstruct;
-use crate::toolchain::Forgery;
+use interlocking::toolchain::Forgery;
 
 /// The graph's output, on success and on failure (HY-134, CON-81, CON-82).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! What the run is asked to build, and how strict it is to be about it.
 
 use super::CratePath;
+use interlocking::toolchain::KnownTests;
 use serde::{Deserialize, Serialize};
 
 /// The task: the entry value of the graph (HY-71).
@@ -25,6 +26,13 @@ pub struct StackSpec {
     /// How strict this one task is.
     #[serde(alias = "specStrictness")]
     pub strictness: StrictnessConfig,
+}
+
+impl StackSpec {
+    /// What is known about the tests of this task: these must get a verdict, and none may read the implementation.
+    pub fn known_tests<'a>(&'a self, names: &'a [String]) -> KnownTests<'a> {
+        KnownTests { names, test_path: self.test_path.as_str(), implementation_path: Some(self.impl_path.as_str()) }
+    }
 }
 
 /// How strict a task is (HY-72). Carried by the task, so two tasks of one program may differ.

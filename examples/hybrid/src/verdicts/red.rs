@@ -1,7 +1,7 @@
 //! Did the tests fail on the stubs, each of them, and for the right reason?
 
-use crate::toolchain::{TestOutcome, TestVerdict};
 use crate::types::{FailureType, StructuredFailure, TrivialTestsFeedback};
+use interlocking::toolchain::{TestOutcome, TestVerdict};
 
 /// What a run of the tests on the skeleton shows (HY-173).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use hybrid::demo::{self, Scenario};
-use hybrid::harness::KnownTests;
 use hybrid::source::{Sources, StubMarkers, TestFile, check_claimed_functions, check_stubs, public_functions};
 use hybrid::spec::{SpecFormat, Task};
-use hybrid::toolchain::{BuildOutcome, Checkout, TestRun, TestVerdict, Workshop};
 use hybrid::types::{
     FailureType, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypeAdversaryOutput, TypesAgentOutput,
 };
 use hybrid::verdicts::{red_check, type_adversary_result, verify_claims};
 use interlocking::agents::Script;
+use interlocking::toolchain::{BuildOutcome, Checkout, Runner, TestRun, TestVerdict};
 use serde::de::DeserializeOwned;
 
 fn work() -> PathBuf {
@@ -108,7 +107,7 @@ async fn the_demonstration_does_what_it_says() {
     let target = tempfile::tempdir().unwrap();
     let at = &checkouts.path().join("1");
     let task = Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-    let workshop = Workshop::new(task.toolchain.clone(), target.path(), checkouts.path()).unwrap();
+    let runner = Runner::new(task.toolchain.clone(), target.path(), checkouts.path()).unwrap();
     let checkout = Checkout::at(at);
     let put = |from: &str, to: &str| {
         let to = at.join(to);
@@ -117,14 +116,14 @@ async fn the_demonstration_does_what_it_says() {
     };
 
     demo::write_seed(at).unwrap();
-    assert_eq!(workshop.build(&checkout).await.unwrap(), BuildOutcome::Passed);
+    assert_eq!(runner.build(&checkout).await.unwrap(), BuildOutcome::Passed);
     let lock = std::fs::read_to_string(at.join("Cargo.lock")).unwrap();
     assert!(lock.len() < demo::SEED[1].contents.len() / 2, "cargo cut the lock file down");
 
     let markers = StubMarkers::parse(["todo!()", "unimplemented!()"]).unwrap();
     for skeleton in ["types/lib.rs", "types_hole/lib.rs"] {
         put(skeleton, "src/lib.rs");
-        assert_eq!(workshop.build(&checkout).await.unwrap(), BuildOutcome::Passed, "{skeleton}");
+        assert_eq!(runner.build(&checkout).await.unwrap(), BuildOutcome::Passed, "{skeleton}");
         let functions = public_functions(skeleton, &text(skeleton), &markers).unwrap();
         let claimed = ["with_capacity", "push", "pop", "peek", "height"];
         assert_eq!(check_claimed_functions(&claimed, &functions), []);
@@ -137,8 +136,8 @@ async fn the_demonstration_does_what_it_says() {
     put("tests/properties.rs", "tests/properties.rs");
     let names: Vec<String> = properties("tests/properties.rs").tests.into_iter().map(|test| test.name).collect();
     assert_eq!(names.len(), 7);
-    let known = KnownTests::of(&task.spec, &names);
-    let ran = async || match workshop.test(&checkout, known).await.unwrap() {
+    let known = task.spec.known_tests(&names);
+    let ran = async || match runner.test(&checkout, known).await.unwrap() {
         TestRun::Ran(outcome) => outcome,
         other => panic!("{other:?}"),
     };
@@ -159,15 +158,15 @@ async fn the_demonstration_does_what_it_says() {
     assert!(!check.is_red() && check.passed == ["prop_peek_changes_nothing"]);
 
     put("tests_broken/properties.rs", "tests/properties.rs");
-    assert!(matches!(workshop.test(&checkout, known).await.unwrap(), TestRun::DidNotBuild { .. }));
-    assert!(!workshop.build(&checkout).await.unwrap().passed());
+    assert!(matches!(runner.test(&checkout, known).await.unwrap(), TestRun::DidNotBuild { .. }));
+    assert!(!runner.build(&checkout).await.unwrap().passed());
 
     put("tests/properties.rs", "tests/properties.rs");
     put("implementation_broken/lib.rs", "src/lib.rs");
-    assert!(!workshop.build(&checkout).await.unwrap().passed());
+    assert!(!runner.build(&checkout).await.unwrap().passed());
 
     put("implementation_buggy/lib.rs", "src/lib.rs");
-    assert!(workshop.build(&checkout).await.unwrap().passed());
+    assert!(runner.build(&checkout).await.unwrap().passed());
     let mut failed: Vec<String> = ran().await.failed.into_iter().map(|failure| failure.property_name).collect();
     failed.sort();
     assert_eq!(failed, ["prop_examples", "prop_full_stack_hands_the_value_back", "prop_height_never_exceeds_capacity"]);

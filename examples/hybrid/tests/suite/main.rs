@@ -3,5 +3,3 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod demonstration;
-mod forged;
-mod workshop;

@@ -12,8 +12,8 @@ mod patterns;
 
 use super::names::{Kind, Meaning, Names, Routine, asks_conditions};
 use super::outcomes::Assertion;
-use super::proptest::{Drawn, ProptestFunction};
 use super::ty::Ty;
+use interlocking::toolchain::rust_source::{Drawn, ProptestFunction};
 use proc_macro2::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// Cargo names artefacts of a path dependency by its path *inside its workspace*: two worktrees of one crate that share a
 /// target directory would overwrite each other's, and a worktree whose files are older than the other's build would be
-/// given the other's tests. The profile is part of the name too, so the [workshop](super::Workshop) gives every directory a
+/// given the other's tests. The profile is part of the name too, so the [runner](super::Runner) gives every directory a
 /// number of codegen units of its own; this keeps the dependencies at one number for all.
 ///
 /// # Errors

@@ -1,15 +1,15 @@
 //! Test programs, run one test at a time: each in a process of its own, and beside it its canary in another.
 
-use super::Toolchain;
 use super::cargo_test::Built;
 use super::confinement::Confinement;
 use super::execution::{self, Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun};
+use super::toolchain::Toolchain;
+use crate::failure::{FailureType, StructuredFailure};
 use crate::harness::libtest::{self, OneTest, bare_failure};
-use crate::source::PairedTest;
-use crate::types::{FailureType, StructuredFailure};
+use crate::rust_source::PairedTest;
 use futures_util::StreamExt;
-use interlocking::agents::program::{Environment, Invocation};
+use interlocking_agents::program::{Environment, Invocation};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(super) struct Suite<'a> {
     pub(super) confinement: &'a Confinement,
     pub(super) checkout: &'a Path,
     /// What of the checkout no test may read.
-    pub(super) hidden: &'a Path,
+    pub(super) hidden: Option<&'a Path>,
     pub(super) built: &'a Built,
     /// What the test programs are called with besides.
     pub(super) arguments: &'a [String],

@@ -1,8 +1,10 @@
 //! Test failures in a form that can be counted, compared and shown.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-/// One failed test, read from the harness's output by the handler, never by an agent (HY-99).
+/// One failed test, read from the harness's output (HY-99). It is also read under names with the prefix `sf`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StructuredFailure {
@@ -41,7 +43,14 @@ pub enum FailureType {
     ParseError,
 }
 
-/// Failures that look alike, across rounds (HY-127).
+/// As it is spelt in JSON.
+impl fmt::Display for FailureType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// Failures that look alike, across runs (HY-127). It is also read under names with the prefix `fp`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailurePattern {

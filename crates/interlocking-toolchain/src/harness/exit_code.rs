@@ -1,9 +1,9 @@
 //! Harnesses of which only the exit code is understood.
 
-use super::{KnownTests, WHOLE_SUITE};
-use crate::text::last_bytes;
-use crate::toolchain::{Ending, Finished, TestOutcome};
-use crate::types::{FailureType, StructuredFailure};
+use super::{KnownTests, WHOLE_SUITE, end_of};
+use crate::execution::{Ending, Finished};
+use crate::failure::{FailureType, StructuredFailure};
+use crate::outcome::TestOutcome;
 
 /// How much of the output becomes a failure's message, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
@@ -21,7 +21,7 @@ pub fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
         Ending::TimedOut => FailureType::Timeout,
     };
     let output = format!("{}{}", finished.stdout, finished.stderr);
-    let message = last_bytes(output.trim(), LONGEST_MESSAGE);
+    let message = end_of(output.trim(), LONGEST_MESSAGE);
     TestOutcome {
         failed: names
             .iter()

@@ -3,9 +3,9 @@
 //! **Invariant:** who writes where tests are built runs no code of an agent's, and who runs an agent's code writes nowhere but to a
 //! directory that goes when its process has ended.
 
-use super::Toolchain;
-use super::steering::Steering;
-use interlocking::sandbox::{Network, Protection, Sandbox, Support};
+use super::build_settings::BuildSettings;
+use super::toolchain::Toolchain;
+use interlocking_sandbox::{Network, Protection, Sandbox, Support};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// What this system cannot keep builds and tests from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this system cannot keep the agents' code from {}, while it is built and tested: {explanation}; run it where that can be kept, or say that it may go on without: `--accept-weaker-isolation`",
+    "this system cannot keep the code under test from {}, while it is built and tested: {explanation}; run it where that can be kept, or say that it may go on without: `--accept-weaker-isolation`",
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 )]
 pub struct Unconfined {
@@ -32,7 +32,7 @@ impl Unconfined {
     }
 }
 
-/// The sandboxes of one workshop.
+/// The sandboxes of one runner.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Confinement {
     /// What is not there and was accepted to be missing.
@@ -58,7 +58,7 @@ impl Confinement {
     pub(super) fn of_build(
         &self,
         build: &Build<'_>,
-        steering: &Steering,
+        settings: &BuildSettings,
         toolchain: &Toolchain,
         program: &str,
     ) -> Sandbox {
@@ -70,10 +70,10 @@ impl Confinement {
             .tool_chain_of(program)
             // Cargo links its artefacts to each other, and nobody else has been where these three are.
             .accept_foreign_links();
-        self.finish(steering.present().fold(sandbox, Sandbox::read), toolchain)
+        self.finish(settings.present().fold(sandbox, Sandbox::read), toolchain)
     }
 
-    /// For one process of a test program: it reads the checkout but for git and what is `hidden` there, runs what was built for it,
+    /// For one process of a test program: it reads the checkout but for git and what is `hidden` there, if anything is, runs what was built for it,
     /// and writes to a temporary directory of its own.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Confinement {
     pub(super) fn of_test(
         &self,
         checkout: &Path,
-        hidden: &Path,
+        hidden: Option<&Path>,
         programs: &[PathBuf],
         temporary: &Path,
         toolchain: &Toolchain,
@@ -90,7 +90,7 @@ impl Confinement {
         let mut sandbox = Sandbox::for_place(temporary).temporary_directory(temporary);
         let mut directory = checkout.to_owned();
         // What is granted is granted with all below it, so everything beside the way to what is hidden is granted by itself.
-        for step in hidden {
+        for step in hidden.unwrap_or(Path::new(".git")) {
             for entry in fs::read_dir(&directory)? {
                 let entry = entry?;
                 let is_left_out = entry.file_name() == step || entry.file_name() == ".git";
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_cannot_be_kept_is_said_with_what_to_do() {
         let unconfined = Unconfined { missing: vec![Protection::Signals], explanation: "an old kernel".to_owned() };
-        let said = "this system cannot keep the agents' code from signals to programs outside, while it is built and tested: an old \
+        let said = "this system cannot keep the code under test from signals to programs outside, while it is built and tested: an old \
             kernel; run it where that can be kept, or say that it may go on without: `--accept-weaker-isolation`";
         assert_eq!(unconfined.to_string(), said);
     }
@@ -155,10 +155,11 @@ mod tests {
         fs::write(&program, "").unwrap();
         let (confinement, toolchain) = (Confinement::as_far_as_possible(), Toolchain::default());
         let build = Build { checkout: &checkout, target: &target, temporary: &temporary };
-        let building = confinement.of_build(&build, &Steering::of(directory.path()), &toolchain, "cargo");
+        let building = confinement.of_build(&build, &BuildSettings::of(directory.path()), &toolchain, "cargo");
         assert!(building.reaches(&target.join("new")) && building.reaches(&sources));
         let programs = [program.clone()];
-        let testing = confinement.of_test(&checkout, Path::new("src"), &programs, &temporary, &toolchain).unwrap();
+        let testing =
+            confinement.of_test(&checkout, Some(Path::new("src")), &programs, &temporary, &toolchain).unwrap();
         assert!(testing.reaches(&program) && testing.reaches(&tests) && testing.reaches(&temporary));
         assert!(
             !testing.reaches(&target.join("q"))

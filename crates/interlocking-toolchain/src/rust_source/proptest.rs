@@ -6,28 +6,35 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Block, Expr, Ident, Macro, Pat, ReturnType, Token, Type, Visibility};
 
 /// Whether a macro is `proptest!`.
-pub(super) fn is_proptest(invocation: &Macro) -> bool {
+pub fn is_proptest(invocation: &Macro) -> bool {
     invocation.path.segments.last().is_some_and(|name| name.ident == "proptest")
 }
 
 /// Any attribute that ends in `test`: `#[test]`, `#[tokio::test]`.
-pub(super) fn is_test(attribute: &Attribute) -> bool {
+pub fn is_test(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|name| name.ident == "test")
 }
 
 /// The functions inside `proptest! { … }`.
-pub(super) struct ProptestBody(pub(super) Vec<ProptestFunction>);
+pub struct ProptestBody(
+    /// In their order.
+    pub Vec<ProptestFunction>,
+);
 
 /// One of them: `#[test] fn prop_x(pattern in strategy, name: Type) { … }`.
-pub(super) struct ProptestFunction {
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) name: Ident,
-    pub(super) arguments: Vec<(Pat, Drawn)>,
-    pub(super) body: Block,
+pub struct ProptestFunction {
+    /// What stands before it, `#[test]` among it.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// Its arguments: what each is called, and where its values come from.
+    pub arguments: Vec<(Pat, Drawn)>,
+    /// What it does with one input.
+    pub body: Block,
 }
 
 /// Where an argument's values come from.
-pub(super) enum Drawn {
+pub enum Drawn {
     /// `in` a strategy.
     From(Expr),
     /// Any value of a type.
@@ -35,12 +42,13 @@ pub(super) enum Drawn {
 }
 
 impl ProptestFunction {
-    pub(super) fn is_test(&self) -> bool {
+    /// Whether it is run as a test.
+    pub fn is_test(&self) -> bool {
         self.attributes.iter().any(is_test)
     }
 
     /// All of its tokens that a condition may stand in.
-    pub(super) fn tokens(&self) -> TokenStream {
+    pub fn tokens(&self) -> TokenStream {
         let mut tokens = self.body.to_token_stream();
         for attribute in &self.attributes {
             attribute.to_tokens(&mut tokens);

@@ -18,7 +18,7 @@ const LONGEST: u64 = 1024 * 1024;
 
 /// What stood in them when this was noted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Steering(BTreeMap<PathBuf, Contents>);
+pub(super) struct BuildSettings(BTreeMap<PathBuf, Contents>);
 
 /// What a path was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ enum Contents {
     Other,
 }
 
-impl Steering {
+impl BuildSettings {
     /// Notes what steers builds in `directory`, and below.
     pub(super) fn of(directory: &Path) -> Self {
         let above = directory.ancestors().flat_map(|above| ABOVE.iter().map(move |name| above.join(name)));
@@ -85,11 +85,11 @@ mod tests {
         for name in ABOVE {
             let planted = directory.path().join("run").join(name);
             fs::create_dir_all(planted.parent().unwrap()).unwrap();
-            let before = Steering::of(&checkout);
+            let before = BuildSettings::of(&checkout);
             assert_eq!(before.changed(), None);
             fs::write(&planted, "a = 1\n").unwrap();
             assert_eq!(before.changed(), Some(planted.as_path()));
-            let with_it = Steering::of(&checkout);
+            let with_it = BuildSettings::of(&checkout);
             fs::write(&planted, "a = 2\n").unwrap();
             assert_eq!(with_it.changed(), Some(planted.as_path()));
             fs::remove_file(&planted).unwrap();
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(before.changed(), None);
         }
         // Below, it is the commit's.
-        let before = Steering::of(&checkout);
+        let before = BuildSettings::of(&checkout);
         fs::create_dir_all(checkout.join("inner/.cargo")).unwrap();
         fs::write(checkout.join("inner/.cargo/config.toml"), "").unwrap();
         assert_eq!(before.changed(), None);

@@ -1,6 +1,6 @@
 //! Building the test programs without running them.
 
-use super::CommandLine;
+use super::command::CommandLine;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

@@ -1,16 +1,18 @@
 //! A toolchain with a place to put its artefacts: builds and tests checkouts.
 
+use super::build_settings::BuildSettings;
 use super::cargo_test::{Built, CargoTest};
+use super::command::CommandLine;
 use super::confinement::{Build, Confinement, Unconfined};
 use super::dependencies::own_codegen_units;
 use super::environment;
 use super::execution::{self, Ending, Finished, RunError};
-use super::steering::Steering;
+use super::outcome::{BuildOutcome, TestRun};
 use super::test_programs::Suite;
-use super::{BuildOutcome, CommandLine, Harness, TestRun, Toolchain};
+use super::toolchain::{Harness, Toolchain};
 use crate::harness::{KnownTests, exit_code};
-use crate::source::{WithCanaries, with_canaries};
-use interlocking::agents::program::{Environment, Invocation};
+use crate::rust_source::{WithCanaries, with_canaries};
+use interlocking_agents::program::{Environment, Invocation};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,12 +27,12 @@ use tokio::time::Instant;
 /// rustup, the locale) and what the toolchain names, so that no secret of the caller's reaches code that an
 /// agent wrote. They run in a sandbox, and all that comes of them ends with them.
 #[derive(Debug, Clone)]
-pub struct Workshop {
+pub struct Runner {
     toolchain: Toolchain,
     target_directory: PathBuf,
     environment: Environment,
     confinement: Confinement,
-    steering: Steering,
+    settings: BuildSettings,
 }
 
 /// The files of one commit, in a directory that no agent has ever been able to write to. Whoever makes one sees to that.
@@ -52,8 +54,8 @@ impl Checkout {
 /// How much of a failed command's output is kept as its diagnostics, in bytes.
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
-impl Workshop {
-    /// A workshop for checkouts in `checkouts`, that keeps its artefacts below `target_directory`. What steers builds from outside
+impl Runner {
+    /// A runner for checkouts in `checkouts`, that keeps its artefacts below `target_directory`. What steers builds from outside
     /// of the checkouts is noted now, and must be the same at every build.
     ///
     /// # Errors
@@ -82,7 +84,7 @@ impl Workshop {
         // Agents' own builds have another one.
         let target_directory = target_directory.join("verdicts");
         let environment = environment::of_commands(&toolchain, &target_directory);
-        Self { toolchain, target_directory, environment, confinement, steering: Steering::of(checkouts) }
+        Self { toolchain, target_directory, environment, confinement, settings: BuildSettings::of(checkouts) }
     }
 
     /// What it works with.
@@ -177,13 +179,13 @@ impl Workshop {
         target_directory: &Path,
         time_limit: Duration,
     ) -> Result<Finished, RunError> {
-        if let Some(path) = self.steering.changed() {
-            return Err(RunError::Steered { path: path.to_owned() });
+        if let Some(path) = self.settings.changed() {
+            return Err(RunError::SettingsChanged { path: path.to_owned() });
         }
         make(target_directory)?;
         let temporary = TempDir::new().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
-        let sandbox = self.confinement.of_build(&build, &self.steering, &self.toolchain, command.program());
+        let sandbox = self.confinement.of_build(&build, &self.settings, &self.toolchain, command.program());
         let own = own_codegen_units(checkout.path());
         let environment = self
             .environment
@@ -238,5 +240,5 @@ fn diagnostics(finished: &Finished, rendered: Option<&str>) -> String {
     if finished.ending == Ending::TimedOut {
         text.push_str("(stopped: out of time)\n");
     }
-    crate::text::last_bytes(&text, LONGEST_DIAGNOSTICS).to_owned()
+    text.split_off(text.ceil_char_boundary(text.len().saturating_sub(LONGEST_DIAGNOSTICS)))
 }

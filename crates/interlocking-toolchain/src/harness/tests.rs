@@ -4,8 +4,9 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::toolchain::{Ending, Finished, TestOutcome, TestVerdict};
-use crate::types::{FailureType, StructuredFailure};
+use crate::execution::{Ending, Finished};
+use crate::failure::{FailureType, StructuredFailure};
+use crate::outcome::{TestOutcome, TestVerdict};
 
 macro_rules! recorded {
     ($name:literal, $ending:expr) => {
@@ -21,7 +22,7 @@ fn read(finished: &Finished, names: &[&str]) -> TestOutcome {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     libtest::read(
         finished,
-        KnownTests { names: &names, test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" },
+        KnownTests { names: &names, test_path: "tests/kinds.rs", implementation_path: Some("src/lib.rs") },
     )
     .expect("tests ran")
 }
@@ -285,7 +286,7 @@ fn a_compile_error_is_not_a_failing_test() {
     assert_eq!(
         libtest::read(
             &finished,
-            KnownTests { names: &[], test_path: "tests/kinds.rs", implementation_path: "src/lib.rs" }
+            KnownTests { names: &[], test_path: "tests/kinds.rs", implementation_path: Some("src/lib.rs") }
         ),
         None
     );
@@ -316,7 +317,7 @@ fn a_failing_command_is_a_failure() {
 #[test]
 fn an_exit_code_stands_for_every_test() {
     let names = ["a".to_owned(), "b".to_owned()];
-    let known = KnownTests { names: &names, test_path: "tests.sh", implementation_path: "src/lib.rs" };
+    let known = KnownTests { names: &names, test_path: "tests.sh", implementation_path: Some("src/lib.rs") };
     let finished = |ending| Finished { ending, stdout: "out".to_owned(), stderr: "err".to_owned() };
     assert_eq!(exit_code::read(&finished(Ending::Exited(0)), known).passed, names);
     let failed = exit_code::read(&finished(Ending::Exited(3)), known);

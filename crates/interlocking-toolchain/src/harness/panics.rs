@@ -1,6 +1,6 @@
 //! What a failed test's captured output says about its failure.
 
-use crate::types::{FailureType, StructuredFailure};
+use crate::failure::{FailureType, StructuredFailure};
 
 /// How much of a message is kept, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
@@ -13,7 +13,7 @@ pub(super) fn explain(name: &str, captured: &str, test_path: &str) -> Structured
         counterexample: None,
         expected: None,
         actual: None,
-        message: crate::text::first_bytes(message, LONGEST_MESSAGE).to_owned(),
+        message: message[..message.floor_char_boundary(LONGEST_MESSAGE)].to_owned(),
     };
     let panics = panics(captured);
     let Some(last) = panics.last() else {

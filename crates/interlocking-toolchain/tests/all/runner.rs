@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hybrid::harness::KnownTests;
-use hybrid::toolchain::{BuildOutcome, Checkout, CommandLine, Harness, RunError, TestRun, Toolchain, Workshop};
+use interlocking_toolchain::{
+    BuildOutcome, Checkout, CommandLine, Harness, KnownTests, RunError, Runner, TestRun, Toolchain,
+};
 
 fn shell(script: &str) -> CommandLine {
     CommandLine::new("sh", &["-c", script])
 }
 
-fn workshop(build: CommandLine, test: CommandLine) -> Workshop {
+fn runner(build: CommandLine, test: CommandLine) -> Runner {
     let toolchain = Toolchain {
         build_command: build,
         test_command: test,
@@ -19,7 +20,7 @@ fn workshop(build: CommandLine, test: CommandLine) -> Workshop {
         harness: Harness::ExitCode,
         ..Toolchain::default()
     };
-    Workshop::new(toolchain, target(), "/nonexistent").unwrap()
+    Runner::new(toolchain, target(), "/nonexistent").unwrap()
 }
 
 /// Where artefacts go that there are none of.
@@ -28,18 +29,18 @@ fn target() -> PathBuf {
 }
 
 const KNOWN: KnownTests<'_> =
-    KnownTests { names: &[], test_path: "tests/properties.rs", implementation_path: "src/lib.rs" };
+    KnownTests { names: &[], test_path: "tests/properties.rs", implementation_path: Some("src/lib.rs") };
 
 /// TC-01, TC-02, TC-25: the commands are whatever the configuration says, and their exit codes count.
 #[tokio::test]
 async fn configured_commands_decide() {
     let here = tempfile::tempdir().unwrap();
-    let good = workshop(CommandLine::new("true", &[]), CommandLine::new("true", &[]));
+    let good = runner(CommandLine::new("true", &[]), CommandLine::new("true", &[]));
     assert_eq!(good.build(&Checkout::at(here.path())).await.unwrap(), BuildOutcome::Passed);
     let TestRun::Ran(outcome) = good.test(&Checkout::at(here.path()), KNOWN).await.unwrap() else { panic!() };
     assert!(outcome.all_passed());
 
-    let bad = workshop(shell("pwd; echo no >&2; exit 3"), CommandLine::new("false", &[]));
+    let bad = runner(shell("pwd; echo no >&2; exit 3"), CommandLine::new("false", &[]));
     let BuildOutcome::Failed { diagnostics } = bad.build(&Checkout::at(here.path())).await.unwrap() else { panic!() };
     assert_eq!(diagnostics, format!("{}\nno\n", here.path().canonicalize().unwrap().display()));
     let TestRun::Ran(outcome) = bad.test(&Checkout::at(here.path()), KNOWN).await.unwrap() else { panic!() };
@@ -50,8 +51,8 @@ async fn configured_commands_decide() {
 #[tokio::test]
 async fn secrets_stay_outside() {
     let here = tempfile::tempdir().unwrap();
-    let workshop = workshop(shell("env >&2; exit 1"), shell("true"));
-    let outcome = workshop.build(&Checkout::at(here.path())).await.unwrap();
+    let runner = runner(shell("env >&2; exit 1"), shell("true"));
+    let outcome = runner.build(&Checkout::at(here.path())).await.unwrap();
     let seen: Vec<&str> = outcome.diagnostics().lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     // Set for every test by cargo, and of no use to a build.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains(&"CARGO_MANIFEST_DIR"), "{seen:?}");
@@ -99,7 +100,7 @@ async fn secrets_stay_outside() {
         ..Toolchain::default()
     };
     let outcome =
-        Workshop::new(toolchain, target(), "/nonexistent").unwrap().build(&Checkout::at(here.path())).await.unwrap();
+        Runner::new(toolchain, target(), "/nonexistent").unwrap().build(&Checkout::at(here.path())).await.unwrap();
     assert!(outcome.diagnostics().contains("CARGO_MANIFEST_DIR="));
 }
 
@@ -109,7 +110,7 @@ async fn a_command_out_of_time_leaves_nothing_behind() {
     let here = tempfile::tempdir().unwrap();
     let script = "echo $$ > leader; sleep 600 & echo $! > child; echo started; wait";
     let started = Instant::now();
-    let outcome = workshop(shell(script), shell("true")).build(&Checkout::at(here.path())).await.unwrap();
+    let outcome = runner(shell(script), shell("true")).build(&Checkout::at(here.path())).await.unwrap();
     let BuildOutcome::TimedOut { after, diagnostics } = outcome else { panic!("{outcome:?}") };
     assert_eq!((after, diagnostics.as_str()), (Duration::from_secs(1), "started\n(stopped: out of time)\n"));
     assert!(started.elapsed() < Duration::from_secs(10));
@@ -120,10 +121,10 @@ async fn a_command_out_of_time_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_cancelled_command_leaves_nothing_behind() {
     let here = tempfile::tempdir().unwrap();
-    let workshop = workshop(shell("sleep 600 & echo $! > child.part; mv child.part child; wait"), shell("true"));
+    let runner = runner(shell("sleep 600 & echo $! > child.part; mv child.part child; wait"), shell("true"));
     let child = here.path().join("child");
     let checkout = Checkout::at(here.path());
-    let build = workshop.build(&checkout);
+    let build = runner.build(&checkout);
     let appeared = async {
         while !child.exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -155,7 +156,7 @@ async fn assert_gone(file: &Path) {
 async fn a_lingering_child_does_not_hold_the_caller() {
     let here = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    let outcome = workshop(shell("sleep 600 & exit 1"), shell("true")).build(&Checkout::at(here.path())).await.unwrap();
+    let outcome = runner(shell("sleep 600 & exit 1"), shell("true")).build(&Checkout::at(here.path())).await.unwrap();
     assert!(matches!(outcome, BuildOutcome::Failed { .. }));
     assert!(started.elapsed() < Duration::from_secs(10));
 }
@@ -163,8 +164,8 @@ async fn a_lingering_child_does_not_hold_the_caller() {
 #[tokio::test]
 async fn a_missing_program_is_an_error_not_a_failed_build() {
     let here = tempfile::tempdir().unwrap();
-    let workshop = workshop(CommandLine::new("no-such-program", &[]), shell("true"));
-    let error = workshop.build(&Checkout::at(here.path())).await.unwrap_err();
+    let runner = runner(CommandLine::new("no-such-program", &[]), shell("true"));
+    let error = runner.build(&Checkout::at(here.path())).await.unwrap_err();
     assert!(matches!(error, RunError::Start { .. }), "{error}");
     assert!(error.to_string().contains("no-such-program"), "{error}");
 }
@@ -175,8 +176,8 @@ async fn a_process_in_a_session_of_its_own_does_not_outlive_its_command() {
     let here = tempfile::tempdir().unwrap();
     let script = "setsid sh -c 'echo $$ > child.part; mv child.part child; sleep 5; echo late > late' & \
                   while ! test -e child; do sleep 0.01; done";
-    let workshop = workshop(shell("true"), shell(script));
-    let TestRun::Ran(outcome) = workshop.test(&Checkout::at(here.path()), KNOWN).await.unwrap() else { panic!() };
+    let runner = runner(shell("true"), shell(script));
+    let TestRun::Ran(outcome) = runner.test(&Checkout::at(here.path()), KNOWN).await.unwrap() else { panic!() };
     assert!(outcome.all_passed());
     assert_gone(&here.path().join("child")).await;
     assert!(!here.path().join("late").exists());

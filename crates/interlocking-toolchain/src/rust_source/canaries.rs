@@ -11,8 +11,8 @@
 //! tell which of them called: not by a name, a place in the source, a type or the program's arguments. Whatever makes the test pass
 //! without coming to its end makes its canary pass as well.
 
-use super::functions::{SourceError, parse};
 use super::proptest::{ProptestBody, is_proptest, is_test};
+use super::{SourceError, parse};
 use std::fmt::Write;
 use std::ops::Range;
 use syn::{Attribute, Item};

@@ -1,7 +1,7 @@
 //! The variables that the commands see.
 
-use super::Toolchain;
-use interlocking::agents::program::Environment;
+use super::toolchain::Toolchain;
+use interlocking_agents::program::Environment;
 use std::path::Path;
 
 /// What of the caller's environment every command may see.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::cargo_test::CargoTest;
-use super::{CommandLine, NotCargoTest};
+use super::cargo_test::{CargoTest, NotCargoTest};
+use super::command::CommandLine;
 
 /// How the project under work is built and tested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +30,10 @@ pub struct Toolchain {
     pub one_test_timeout_seconds: u64,
     /// What the test command prints.
     pub harness: Harness,
-    /// What a stub's body consists of, as Rust expressions; `todo!()` and `unimplemented!()` by default (TC-05).
+    /// For checks of the source: what a stub's body consists of, as Rust expressions; `todo!()` and `unimplemented!()` by default (TC-05).
     #[serde(alias = "stub_markers")]
     pub stub_markers: Vec<String>,
-    /// What the name of a property test begins with; `prop_` by default (TC-12).
+    /// For checks of the source: what the name of a property test begins with; `prop_` by default (TC-12).
     #[serde(alias = "property_prefix")]
     pub property_prefix: String,
     /// Environment variables that the commands see besides the ones every build needs. Everything else is
@@ -47,7 +47,7 @@ pub struct Toolchain {
     /// Whether they have the network; they have not by default, loopback included.
     #[serde(alias = "allow_network")]
     pub allow_network: bool,
-    /// What agents' code may contain although a verdict on code with it can be talked round, each as a refusal names it: `unsafe`,
+    /// For checks of the source: what code may contain although a verdict on code with it can be talked round, each as a refusal names it: `unsafe`,
     /// `std::process`, `#[no_mangle]`.
     pub allow: Vec<String>,
 }

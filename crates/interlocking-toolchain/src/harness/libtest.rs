@@ -7,10 +7,10 @@
 //! counts.
 
 use super::panics::explain;
-use super::{KnownTests, WHOLE_SUITE};
-use crate::text::last_bytes;
-use crate::toolchain::{Ending, Finished, TestOutcome};
-use crate::types::{FailureType, StructuredFailure};
+use super::{KnownTests, WHOLE_SUITE, end_of};
+use crate::execution::{Ending, Finished};
+use crate::failure::{FailureType, StructuredFailure};
+use crate::outcome::{TestOutcome, TestVerdict};
 
 /// How much of standard error becomes a failure's message, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
@@ -29,7 +29,7 @@ pub enum OneTest {
 /// Reads what came of the test that its program calls `path`, and everybody else `name`.
 pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneTest {
     let names = [path.to_owned()];
-    let known = KnownTests { names: &names, test_path, implementation_path: "" };
+    let known = KnownTests { names: &names, test_path, implementation_path: None };
     let unfinished = || {
         let timed_out = finished.ending == Ending::TimedOut;
         let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
@@ -85,7 +85,7 @@ fn add_missing_verdicts(
     finished: &Finished,
     known: KnownTests<'_>,
 ) {
-    let stderr = last_bytes(finished.stderr.trim(), LONGEST_MESSAGE);
+    let stderr = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
     let (failure_type, message) = if outcome.timed_out {
         (FailureType::Timeout, "no verdict when the time was up".to_owned())
     } else if programs.iter().any(|program| !program.finished) {
@@ -101,15 +101,11 @@ fn add_missing_verdicts(
     } else {
         return;
     };
-    let mut unanswered: Vec<&str> = known
-        .names
-        .iter()
-        .map(String::as_str)
-        .filter(|name| outcome.verdict_of(name) == crate::toolchain::TestVerdict::Absent)
-        .collect();
+    let mut unanswered: Vec<&str> =
+        known.names.iter().map(String::as_str).filter(|name| outcome.verdict_of(name) == TestVerdict::Absent).collect();
     let slow = programs.iter().flat_map(|program| program.slow.iter().copied());
     for name in slow {
-        if !unanswered.contains(&name) && outcome.verdict_of(name) == crate::toolchain::TestVerdict::Absent {
+        if !unanswered.contains(&name) && outcome.verdict_of(name) == TestVerdict::Absent {
             unanswered.push(name);
         }
     }
@@ -128,7 +124,7 @@ fn without_a_verdict(finished: &Finished) -> String {
         Ending::Killed => "was ended by a signal".to_owned(),
         Ending::TimedOut => "was still running when its time was up,".to_owned(),
     };
-    let stderr = last_bytes(finished.stderr.trim(), LONGEST_MESSAGE);
+    let stderr = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     format!("the test program {ending} before the harness had said what came of its tests{said}")
 }

@@ -1,6 +1,6 @@
 //! One command: a time limit, captured output, and no survivors.
 
-use interlocking::agents::program::{Invocation, Line, Running, StartError, StopOrder};
+use interlocking_agents::program::{Invocation, Line, Running, StartError, StopOrder};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub enum RunError {
         "{} has changed since this run began, and it decides how builds go: somebody who was not to has written it, or you have; look at it, and start again",
         path.display()
     )]
-    Steered {
+    SettingsChanged {
         /// The file.
         path: PathBuf,
     },
@@ -71,7 +71,7 @@ pub enum RunError {
     },
     /// The harness is Rust's own, and the test command is not one that it can be used with.
     #[error(transparent)]
-    NotCargoTest(#[from] super::NotCargoTest),
+    NotCargoTest(#[from] crate::cargo_test::NotCargoTest),
 }
 
 /// How many bytes of standard output are kept. More is read, so that the command never blocks, and dropped.

@@ -3,9 +3,7 @@
 //! Nothing here was looked through beforehand: this is what running the tests shows by itself. About ten small crates are compiled, at
 //! half a second each.
 
-use hybrid::harness::KnownTests;
-use hybrid::toolchain::{Checkout, TestOutcome, TestRun, Toolchain, Workshop};
-use hybrid::types::FailureType;
+use interlocking_toolchain::{Checkout, FailureType, KnownTests, Runner, TestOutcome, TestRun, Toolchain};
 use std::fs;
 use std::path::Path;
 
@@ -26,10 +24,10 @@ async fn test(implementation: &str, tests: &str) -> TestRun {
     fs::write(at.join("tests/p.rs"), tests).unwrap();
     let toolchain = Toolchain { one_test_timeout_seconds: 5, ..Toolchain::default() };
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("forged");
-    let workshop = Workshop::new(toolchain, target, checkouts.path()).unwrap();
+    let runner = Runner::new(toolchain, target, checkouts.path()).unwrap();
     let names = ["prop_answer", "prop_twice", "prop_returns", "prop_panics"].map(str::to_owned);
-    let known = KnownTests { names: &names, test_path: "tests/p.rs", implementation_path: "src/lib.rs" };
-    let run = workshop.test(&Checkout::at(&at), known).await.unwrap();
+    let known = KnownTests { names: &names, test_path: "tests/p.rs", implementation_path: Some("src/lib.rs") };
+    let run = runner.test(&Checkout::at(&at), known).await.unwrap();
     assert_eq!(fs::read_to_string(at.join("tests/p.rs")).unwrap(), tests, "it is as it was committed");
     run
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::StructuredFailure;
+use super::failure::StructuredFailure;
 
 /// What came of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]

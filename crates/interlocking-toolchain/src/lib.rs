@@ -1,0 +1,67 @@
+//! The commands that build and test a project, and verdicts on what came of them: for code that an agent wrote.
+//!
+//! A [`Toolchain`] names the commands as argument lists (no shell); a [`Runner`] runs them on a [`Checkout`], in a sandbox, with a cleared
+//! environment and a time limit, and all that they start ends with them. [`BuildOutcome`] and [`TestRun`] say what came of it: from the exit
+//! code, and from what the test harness printed or, with Rust's own harness, from a process for each test.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use interlocking_toolchain::{Checkout, KnownTests, Runner, TestRun, Toolchain};
+//!
+//! let runner = Runner::new(Toolchain::default(), "/var/cache/verdicts", "/srv/checkouts")?;
+//! let checkout = Checkout::at("/srv/checkouts/1");
+//! if runner.build(&checkout).await?.passed() {
+//!     let must_pass = ["prop_undo".to_owned()];
+//!     let known = KnownTests { names: &must_pass, test_path: "tests/properties.rs", implementation_path: Some("src/lib.rs") };
+//!     match runner.test(&checkout, known).await? {
+//!         TestRun::Ran(outcome) => println!("{} failed", outcome.failed.len()),
+//!         TestRun::DidNotBuild { diagnostics } => println!("{diagnostics}"),
+//!         TestRun::Forged { tests } => println!("{} tests were answered for", tests.len()),
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `docs/verdicts.md` in the repository has what code under test could try, and what stops it.
+//!
+//! # Map
+//!
+//! | what | where |
+//! |---|---|
+//! | which commands, for how long, how their output is read | [`Toolchain`], [`CommandLine`], [`Harness`] |
+//! | run them, in a sandbox or as far as this system has one | [`Runner`], [`Unconfined`], [`RunError`] |
+//! | what came of it | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
+//! | read a harness's output without running anything | [`harness`] |
+//! | tests and canaries of a Rust file | [`rust_source`] |
+//! | let several checkouts share compiled dependencies | [`share_dependencies`] |
+
+mod command;
+mod toolchain;
+mod failure;
+mod outcome;
+pub mod harness;
+mod runner;
+mod environment;
+mod confinement;
+mod build_settings;
+mod execution;
+mod cargo_test;
+mod test_programs;
+mod dependencies;
+pub mod rust_source;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+pub use cargo_test::NotCargoTest;
+pub use command::{CommandLine, EmptyCommand};
+pub use confinement::Unconfined;
+pub use dependencies::share_dependencies;
+pub use execution::{Ending, Finished, RunError};
+pub use failure::{FailurePattern, FailureType, StructuredFailure};
+pub use harness::KnownTests;
+pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};
+pub use runner::{Checkout, Runner};
+pub use toolchain::{Harness, Toolchain};

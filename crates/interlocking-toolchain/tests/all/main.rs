@@ -1,0 +1,8 @@
+//! Commands really run, on real files.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+mod forged;
+mod runner;
