@@ -127,7 +127,7 @@ fn end<G: Graph>(
 ) -> Result<Report<G::Output>, Chained<G>> {
     let Shared { services, .. } = shared;
     let settings = &services.backstage.settings;
-    if G::net().features().reports || settings.has_company() || settings.options().owns_workspaces {
+    if G::net().features().reports || settings.has_company() || settings.owns_workspaces() {
         return Err(chained);
     }
     let Chained { execution, now, took, ref result } = chained;

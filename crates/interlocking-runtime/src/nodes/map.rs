@@ -70,8 +70,11 @@ pub struct Item<C: Graph> {
     entry: C::Entry,
     key: Option<String>,
     anew: bool,
-    workspaces: Option<Arc<dyn Workspaces>>,
+    workspaces: Option<WorkspacesFor>,
 }
+
+/// Makes a child's workspaces, given its run's name.
+type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 
 /// A child that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,8 +126,17 @@ impl<C: Graph> Item<C> {
 
     /// The same with workspaces of its own, in place of its parent's.
     #[must_use]
-    pub fn with_workspaces(mut self, workspaces: Arc<dyn Workspaces>) -> Self {
-        self.workspaces = Some(workspaces);
+    pub fn with_workspaces(self, workspaces: Arc<dyn Workspaces>) -> Self {
+        self.with_workspaces_for(|_| workspaces)
+    }
+
+    /// The same with those that `workspaces` makes of the run's name, which is the same whenever the child is taken up again.
+    #[must_use]
+    pub fn with_workspaces_for(
+        mut self,
+        workspaces: impl FnOnce(&RunId) -> Arc<dyn Workspaces> + Send + 'static,
+    ) -> Self {
+        self.workspaces = Some(Box::new(workspaces));
         self
     }
 }
@@ -188,7 +200,7 @@ impl<C: Graph> Children<C> {
             if workspaces.is_some() || backstage.settings.sets_options() {
                 let parent = ParentScope { run: backstage.run(), workspace: plan.workspace, key: &key };
                 let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
-                settings.scope_workspaces(workspaces, &scope);
+                settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
             }
             settings.run = run.clone();
             let (graph, slots) = (graph.clone(), slots.clone());

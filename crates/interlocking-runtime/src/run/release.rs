@@ -6,8 +6,7 @@ use crate::workspaces::RunEnd;
 
 /// Tells a run's own workspaces that it has come to rest.
 pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome<O>) {
-    let options = settings.options();
-    if !options.owns_workspaces {
+    if !settings.owns_workspaces() {
         return;
     }
     let end = match outcome {
@@ -16,7 +15,7 @@ pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome
         Outcome::Cancelled => RunEnd::Cancelled,
         _ => RunEnd::Stopped,
     };
-    if let Err(error) = options.workspaces.ended(end).await {
+    if let Err(error) = settings.options().workspaces.ended(end).await {
         tracing::warn!(run = %settings.run, %error, "not all of the run's workspaces could be taken away");
     }
 }

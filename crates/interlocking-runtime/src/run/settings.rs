@@ -153,12 +153,17 @@ impl Settings {
         Arc::make_mut(self.options.get_or_insert_with(|| Arc::new(UNSET.clone())))
     }
 
+    /// Whether the run has its workspaces for itself.
+    pub(crate) fn owns_workspaces(&self) -> bool {
+        self.options.as_ref().is_some_and(|options| options.owns_workspaces)
+    }
+
     /// Gives the run the workspaces that it has for itself, if those that it was `given`, or else has, make some for it.
     pub(crate) fn scope_workspaces(&mut self, given: Option<Arc<dyn Workspaces>>, run: &RunScope<'_>) {
         let options = self.options();
         let own = given.as_ref().unwrap_or(&options.workspaces).of_run(run);
         // Most runs have the options of their parents, and no copy of them.
-        if own.is_none() && given.is_none() && !options.owns_workspaces {
+        if own.is_none() && given.is_none() && !self.owns_workspaces() {
             return;
         }
         let options = self.options_mut();

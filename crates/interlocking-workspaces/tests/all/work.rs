@@ -189,6 +189,7 @@ async fn a_branch_that_is_held_is_nobody_elses() {
             goto!(cx, turns::exit, landed)
         }
     }
+    crate::held::is_held::<Turns>(module_path!());
     let (project, told) = (Project::new(), Arc::new(tokio::sync::Notify::new()));
     let graph = Turns {
         split: ForkNode(Split),

@@ -44,6 +44,7 @@ mod nudges;
 mod message;
 mod moments;
 mod on_their_way;
+mod own_places;
 mod places;
 mod region;
 mod resume;
