@@ -6,9 +6,10 @@ use crate::payloads::parts::Part;
 use crate::prepared::Prepared;
 use crate::reader::letters::Post;
 use crate::reader::{Reader, closed};
+use crate::retention::{Pruned, Retention};
 use crate::stats::{Counters, Stats};
-use crate::writer::retention::{Pruned, Retention};
-use crate::writer::{Job, Reply, Request, Writer};
+use crate::writer::Writer;
+use crate::writer::job::{Job, Reply, Request};
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{
@@ -44,6 +45,19 @@ struct Requests {
     /// `None` only while it is dropped.
     sender: Option<Sender<Request>>,
     writer: Option<JoinHandle<()>>,
+}
+
+impl Options {
+    /// Opens the journal in `directory`, and makes both if there are none. This works on files: call it where that may
+    /// take its time.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::ReadOnly`] where the directory cannot be made or written, [`JournalError::Damaged`] where what is
+    /// in it is no journal, [`JournalError::NewerLayout`] where a newer program wrote it.
+    pub fn open(self, directory: impl AsRef<Path>) -> Result<SqliteJournal, JournalError> {
+        SqliteJournal::open_with(directory.as_ref(), self)
+    }
 }
 
 impl SqliteJournal {

@@ -1,9 +1,5 @@
 //! How a journal is opened.
 
-use crate::SqliteJournal;
-use interlocking_runtime::journal::JournalError;
-use std::path::Path;
-
 /// What an acknowledged record survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,16 +32,5 @@ impl Options {
     pub fn maximum_bytes(mut self, bytes: u64) -> Self {
         self.maximum_bytes = Some(bytes);
         self
-    }
-
-    /// Opens the journal in `directory`, and makes both if there are none. This works on files: call it where that may
-    /// take its time.
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::ReadOnly`] where the directory cannot be made or written, [`JournalError::Damaged`] where what is
-    /// in it is no journal, [`JournalError::NewerLayout`] where a newer program wrote it.
-    pub fn open(self, directory: impl AsRef<Path>) -> Result<SqliteJournal, JournalError> {
-        SqliteJournal::open_with(directory.as_ref(), self)
     }
 }

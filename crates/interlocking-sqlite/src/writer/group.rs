@@ -1,6 +1,6 @@
 //! What is written together.
 
-use crate::writer::{Job, Request};
+use crate::writer::job::{Job, Request};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 

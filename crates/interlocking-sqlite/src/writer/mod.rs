@@ -3,15 +3,16 @@
 //! Whatever waits is written in one transaction, and answered when that is committed: a lone run has a commit a record,
 //! many runs share one.
 //!
-//! - [`group`]: what is written together. [`known`]: what the thread remembers of runs.
-//! - [`append`], [`claims`], [`letters`], [`retention`], [`sweep`]: the work.
+//! - [`job`]: what is asked for; [`group`]: what is written together. [`known`]: what the thread remembers of runs.
+//! - [`append`], [`claims`], [`letters`], [`prune`], [`sweep`]: the work.
 
 pub(crate) mod group;
+pub(crate) mod job;
 mod known;
 mod append;
 mod claims;
 mod letters;
-pub(crate) mod retention;
+mod prune;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -21,49 +22,22 @@ use crate::directory::{Directory, Holder};
 use crate::failure::Trouble;
 use crate::options::{Durability, Options};
 use crate::payloads::objects::Objects;
-use crate::prepared::Prepared;
 use crate::stats::Counters;
 use crate::writer::group::Gathering;
+use crate::writer::job::{Job, Reply, Request};
 use crate::writer::known::Known;
-use crate::writer::retention::{Pruned, Retention};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{JournalError, Letter};
+use interlocking_runtime::journal::JournalError;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 /// How soon a release that could not be written is tried again, where nothing else is written before.
 const AGAIN: Duration = Duration::from_secs(1);
-
-/// What the thread is asked for.
-pub(crate) enum Job {
-    Append(Box<Prepared>),
-    /// With a number that no other claim of this journal has.
-    Claim(RunId, u64),
-    /// Of the claim with this number, if that was given.
-    Release(RunId, u64),
-    Post(RunId, Letter),
-    Remove(RunId),
-    Prune(Retention),
-    WouldPrune(Retention),
-}
-
-/// What it answers.
-pub(crate) enum Reply {
-    Done,
-    Number(u64),
-    Pruned(Pruned),
-}
-
-/// A job, and who waits for it.
-pub(crate) struct Request {
-    pub(crate) job: Job,
-    pub(crate) reply: Option<oneshot::Sender<Result<Reply, JournalError>>>,
-}
 
 /// The thread's belongings.
 pub(crate) struct Writer {
@@ -247,23 +221,5 @@ impl Writer {
             self.syncs = syncs;
         }
         Ok(())
-    }
-}
-
-impl Request {
-    fn is_record(&self) -> bool {
-        matches!(self.job, Job::Append(_))
-    }
-
-    fn is_release(&self) -> bool {
-        matches!(self.job, Job::Release(..))
-    }
-
-    fn answer(self, answer: Result<Reply, JournalError>) {
-        if let Some(reply) = self.reply
-            && reply.send(answer).is_err()
-        {
-            tracing::trace!("nobody waits for the answer any more");
-        }
     }
 }

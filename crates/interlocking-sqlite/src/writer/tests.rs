@@ -2,6 +2,7 @@
 
 use super::*;
 use std::path::Path;
+use tokio::sync::oneshot;
 
 fn writer(place: &Path) -> Writer {
     let (directory, holder) = Directory::open(place).unwrap();
