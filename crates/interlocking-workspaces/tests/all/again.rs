@@ -2,6 +2,7 @@
 
 use crate::project::Project;
 use interlocking::prelude::*;
+use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::sqlite::SqliteJournal;
 use interlocking::workspaces::{Base, Checkout};
@@ -32,6 +33,8 @@ enum Cut {
     Never,
     /// The handler waits for ever, and says that it does.
     Waits(&'static str, Arc<Notify>),
+    /// The handler fails.
+    Panics(&'static str),
     /// The process ends.
     Dies(String),
 }
@@ -40,7 +43,7 @@ impl Cut {
     fn is(&self, moment: &str) -> bool {
         match self {
             Self::Never => false,
-            Self::Waits(wanted, _) => *wanted == moment,
+            Self::Waits(wanted, _) | Self::Panics(wanted) => *wanted == moment,
             Self::Dies(wanted) => wanted == moment,
         }
     }
@@ -51,6 +54,7 @@ impl Cut {
                 told.notify_one();
                 std::future::pending::<()>().await;
             }
+            Self::Panics(wanted) => assert!(*wanted != moment, "{moment}"),
             Self::Dies(wanted) if wanted == moment => std::process::abort(),
             _ => {}
         }
@@ -225,6 +229,49 @@ async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_cut_off
     }
     assert!(kept.exists());
     assert!(!project.runs().join("run/review/mess.log").exists());
+}
+
+/// A run that has failed left nothing but what is in the archive; retried, it goes on in worktrees that are made again.
+#[tokio::test]
+async fn a_run_that_has_failed_is_retried_in_worktrees_made_again() {
+    for (moment, archived) in [
+        ("draft: committed", &["run/draft"][..]),
+        ("revise: written", &["run/draft"]),
+        ("review: committed", &["run/draft", "run/review"]),
+        ("print: merged", &["run/draft", "run/print", "run/review"]),
+    ] {
+        let project = Project::new();
+        let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+        let ended = paper(&project, &journal, &Cut::Panics(moment)).start(()).await.unwrap();
+        assert!(matches!(ended.outcome, Outcome::Failed(_)), "{moment}: {:?}", ended.outcome);
+        assert_eq!(
+            (project.left(), project.archived()),
+            (vec![], archived.iter().map(|name| name.to_string()).collect())
+        );
+        let ended = paper(&project, &journal, &Cut::Never).retry().await.unwrap();
+        assert!(matches!(ended.outcome, Outcome::Finished(_)), "{moment}: {:?}", ended.outcome);
+        is_printed(&project);
+    }
+}
+
+/// A fork works in worktrees of its own, at the commits that its history tells of; the other run's are not touched.
+#[tokio::test]
+async fn a_fork_has_worktrees_of_its_own() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = paper(&project, &journal, &Cut::Waits("review: written", told.clone())).start(()) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    let other = RunId::new("other").unwrap();
+    fork(&*journal, &RunId::DEFAULT, &ForkPoint::End, &other).await.unwrap();
+    let ended = paper(&project, &journal, &Cut::Never).with_id(other).resume().await.unwrap();
+    assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
+    assert_eq!(project.git(&["log", "--format=%s", "main"]), "Review\nPaper\nBegin\n");
+    let left = ["run/draft", "run/review", "worktree run/draft", "worktree run/review", "directory \"run\""];
+    assert_eq!(project.left(), left);
+    assert!(project.runs().join("run/review/mess").exists());
 }
 
 /// A run's name is taken by branches of another run of that name.

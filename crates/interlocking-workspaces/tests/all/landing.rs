@@ -3,7 +3,7 @@
 use crate::project::{Project, author};
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::{BranchName, CommitId, FastForwardError};
+use interlocking::worktree::{BranchName, CommitId, FastForwardError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,8 @@ enum Meanwhile {
     Moved,
     /// Somebody changes the file.
     Changed,
+    /// The worktree was made ready before.
+    Prepared,
 }
 
 struct Work(Meanwhile, PathBuf);
@@ -38,6 +40,7 @@ impl LogicHandler<job::work> for Work {
         let lock = self.1.join(".git/index.lock");
         match &self.0 {
             Meanwhile::Nothing => {}
+            Meanwhile::Prepared => assert!(cx.worktree().await?.path().join("ready.log").exists()),
             Meanwhile::Locked(time) => {
                 std::fs::write(&lock, "")?;
                 let time = *time;
@@ -116,6 +119,26 @@ async fn what_is_not_committed_in_the_users_working_tree_is_not_touched() {
     let outcome = job(&project, Meanwhile::Changed, Duration::ZERO).await;
     assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
     assert_eq!(std::fs::read_to_string(project.root().join("README.md")).unwrap(), "changed");
+}
+
+/// What makes a worktree ready is run in each new one; where it fails, the node does, and nothing is left.
+#[tokio::test]
+async fn a_new_worktree_is_made_ready() {
+    for (command, is_ready) in [("echo ready > ready.log", true), ("echo trouble >&2; exit 3", false)] {
+        let project = Project::new();
+        let setup = Setup::new("sh", ["-c", command]).with_variable("PATH", std::env::var("PATH").unwrap());
+        let run = Run::new(Job { work: LogicNode(Work(Meanwhile::Prepared, project.root())) });
+        let run = run.with_workspaces(Arc::new(project.workspaces().with_setup(setup)));
+        match run.start(()).await.unwrap().outcome {
+            Outcome::Finished(_) => assert!(is_ready),
+            Outcome::Failed(failure) => {
+                assert!(!is_ready && failure.kind == FailureKind::Workspace, "{failure}");
+                assert!(failure.message.contains("trouble"), "{failure}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+    }
 }
 
 /// A branch that is not checked out is advanced all the same; one that is not there is named.
