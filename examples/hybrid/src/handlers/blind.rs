@@ -1,6 +1,7 @@
 //! The blind phase: tests and implementation written at once, each without the other.
 
 use super::ending::{end, forget_checks, node_name, note_check};
+use super::{Blind, BlindFork, Implementation, Tests};
 use crate::commit_message::{CommitMessage, Phase, impl_summary, tests_summary};
 use crate::graph::hybrid;
 use crate::paths::Role;
@@ -12,22 +13,9 @@ use crate::types::{
     TestsAgentOutput, TestsResult, TestsTemplateCtx,
 };
 use crate::verdicts::{RedCheck, hardening_hints, impl_context, red_check, tests_context, verify_claims};
-use crate::workbench::{WorkError, Workbench};
+use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::toolchain::{BuildOutcome, TestRun};
-use std::sync::Arc;
-
-/// Handler of `blind_fork` (HY-43).
-pub struct BlindFork(pub Arc<Workbench>);
-
-/// Handler of `tests` (HY-44).
-pub struct Tests(pub Arc<Workbench>);
-
-/// Handler of `implementation` (HY-45).
-pub struct Implementation(pub Arc<Workbench>);
-
-/// Handler of `blind` (HY-46).
-pub struct Blind;
 
 impl ForkHandler<hybrid::blind_fork> for BlindFork {
     async fn fork(&self, gated: GatedState, cx: &mut Cx<'_, hybrid::blind_fork>) -> Route<hybrid::blind_fork> {

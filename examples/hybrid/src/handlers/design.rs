@@ -1,6 +1,7 @@
 //! The design phase: types with stubs, the skeleton check beside the adversary's attack, and repairs.
 
 use super::ending::{end, forget_checks, listed, node_name, note_check};
+use super::{Skeleton, TypeAdversary, Types, TypesFix};
 use crate::commit_message::{CommitMessage, Phase, types_summary};
 use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
@@ -16,19 +17,6 @@ use crate::workbench::{WorkError, Workbench};
 use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
-use std::sync::Arc;
-
-/// Handler of `types` (HY-38).
-pub struct Types(pub Arc<Workbench>);
-
-/// Handler of `skeleton` (HY-39).
-pub struct Skeleton(pub Arc<Workbench>);
-
-/// Handler of `adversary` (HY-40).
-pub struct TypeAdversary(pub Arc<Workbench>);
-
-/// Handler of `types_fix` (HY-42).
-pub struct TypesFix(pub Arc<Workbench>);
 
 impl LLMHandler<hybrid::types> for Types {
     fn system(&self) -> Option<String> {

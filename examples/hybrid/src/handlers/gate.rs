@@ -1,13 +1,11 @@
 //! The gate: types that hold pass, the others are repaired while the budget lasts.
 
+use super::Gate;
 use super::ending::{end, note_check};
 use crate::graph::hybrid;
 use crate::types::{Check, GatedState, HybridFailure, SkeletonState, TypeAdversaryResult};
 use crate::verdicts::{Gate as Verdict, after_adversary};
 use interlocking::prelude::*;
-
-/// Handler of `gate` (HY-41, HY-170).
-pub struct Gate;
 
 impl JoinHandler<hybrid::gate> for Gate {
     async fn join(

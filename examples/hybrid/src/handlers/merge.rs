@@ -1,18 +1,15 @@
 //! Bringing both sides together on a fresh worktree.
 
+use super::Merge;
 use super::ending::{end, node_name};
 use crate::commit_message::{CommitMessage, Phase};
 use crate::graph::hybrid;
 use crate::places::{Place, PlaceError};
 use crate::types::{CratePath, HybridFailure, MergedState, VerifiedResults};
-use crate::workbench::{WorkError, Workbench};
+use crate::workbench::WorkError;
 use interlocking::agents::Cost;
 use interlocking::prelude::*;
 use interlocking::worktree::CherryPickError;
-use std::sync::Arc;
-
-/// Handler of `merge` (HY-49).
-pub struct Merge(pub Arc<Workbench>);
 
 impl LogicHandler<hybrid::merge> for Merge {
     async fn run(&self, verified: VerifiedResults, cx: &mut Cx<'_, hybrid::merge>) -> Route<hybrid::merge> {

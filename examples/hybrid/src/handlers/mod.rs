@@ -12,10 +12,52 @@ mod merge;
 mod validation;
 mod ending;
 
-pub use blind::{Blind, BlindFork, Implementation, Tests};
-pub use design::{Skeleton, TypeAdversary, Types, TypesFix};
 pub use ending::result_of;
-pub use gate::Gate;
-pub use merge::Merge;
-pub use red::{TestsReject, Verify};
-pub use validation::{Fix, PostValidate, Validate};
+
+use crate::workbench::Workbench;
+use std::sync::Arc;
+
+/// Handler of `types` (HY-38).
+pub struct Types(pub Arc<Workbench>);
+
+/// Handler of `skeleton` (HY-39).
+pub struct Skeleton(pub Arc<Workbench>);
+
+/// Handler of `adversary` (HY-40).
+pub struct TypeAdversary(pub Arc<Workbench>);
+
+/// Handler of `types_fix` (HY-42).
+pub struct TypesFix(pub Arc<Workbench>);
+
+/// Handler of `gate` (HY-41, HY-170).
+pub struct Gate;
+
+/// Handler of `blind_fork` (HY-43).
+pub struct BlindFork(pub Arc<Workbench>);
+
+/// Handler of `tests` (HY-44).
+pub struct Tests(pub Arc<Workbench>);
+
+/// Handler of `implementation` (HY-45).
+pub struct Implementation(pub Arc<Workbench>);
+
+/// Handler of `blind` (HY-46).
+pub struct Blind;
+
+/// Handler of `verify` (HY-47, HY-173).
+pub struct Verify(pub Arc<Workbench>);
+
+/// Handler of `tests_reject` (HY-48).
+pub struct TestsReject(pub Arc<Workbench>);
+
+/// Handler of `merge` (HY-49).
+pub struct Merge(pub Arc<Workbench>);
+
+/// Handler of `validate` (HY-50).
+pub struct Validate(pub Arc<Workbench>);
+
+/// Handler of `fix` (HY-51).
+pub struct Fix(pub Arc<Workbench>);
+
+/// Handler of `post_validate` (HY-52).
+pub struct PostValidate;

@@ -1,6 +1,7 @@
 //! The red check: tests that hold nothing against the stubs are sent back, while the budget lasts.
 
 use super::ending::{end, note_check};
+use super::{TestsReject, Verify};
 use crate::graph::hybrid;
 use crate::places::Place;
 use crate::source::Side;
@@ -12,16 +13,9 @@ use crate::verdicts::{
     ClaimMismatch, echoes, hardening_hints, missing_sketches, red_check, rejection_feedback, tests_context,
     verify_claims,
 };
-use crate::workbench::{WorkError, Workbench};
+use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::toolchain::TestRun;
-use std::sync::Arc;
-
-/// Handler of `verify` (HY-47, HY-173).
-pub struct Verify(pub Arc<Workbench>);
-
-/// Handler of `tests_reject` (HY-48).
-pub struct TestsReject(pub Arc<Workbench>);
 
 const ONLY_WHAT_IS_SO: &str = "Claim for each property only what it really calls and covers.";
 

@@ -1,6 +1,7 @@
 //! The fix loop: merged tests pass, or the implementation is mended while that leads somewhere.
 
 use super::ending::{end, node_name, note_check, result_of};
+use super::{Fix, PostValidate, Validate};
 use crate::commit_message::{CommitMessage, Phase, fix_summary};
 use crate::graph::hybrid;
 use crate::paths::Role;
@@ -12,19 +13,9 @@ use crate::types::{
     ValidatedState, ValidationFailure,
 };
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix, build_failure, patterns_of, round_of};
-use crate::workbench::{WorkError, Workbench};
+use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::toolchain::{TestRun, TestVerdict};
-use std::sync::Arc;
-
-/// Handler of `validate` (HY-50).
-pub struct Validate(pub Arc<Workbench>);
-
-/// Handler of `fix` (HY-51).
-pub struct Fix(pub Arc<Workbench>);
-
-/// Handler of `post_validate` (HY-52).
-pub struct PostValidate;
 
 /// What running the merged tests showed.
 enum Validation {
