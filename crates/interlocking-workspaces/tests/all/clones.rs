@@ -4,6 +4,8 @@ use crate::project::Project;
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
+use interlocking::runtime::StartError;
+use interlocking::sandbox::{Sandbox, Support};
 use interlocking::table::Isolation;
 use interlocking::workspaces::GitWorkspacesError;
 use interlocking::worktree::CommitId;
@@ -28,7 +30,7 @@ struct Blind {
     meet: JoinNode<Meet>,
 }
 
-held!(Blind);
+held!(Blind, Confined);
 
 struct Split;
 impl ForkHandler<blind::split> for Split {
@@ -123,4 +125,54 @@ fn a_workspace_offers_what_the_table_demands() {
         Blind::net().table().nodes.iter().filter_map(|row| Some((row.workspace.as_deref()?, row.isolation))).collect();
     let clone = Some(Isolation::Clone);
     assert_eq!(levels, [("code", clone), ("tests", clone), ("both", None)]);
+}
+
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Confined {
+    #[node(entry, input = (), prompt = WritePrompt, output = bool, goto(exit), workspace = "cell", isolation = "sandbox")]
+    write: LLMNode<Writes>,
+}
+
+struct Writes;
+impl LLMHandler<confined::write> for Writes {
+    async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, confined::write>) -> Ask<WritePrompt> {
+        Ok((WritePrompt { what: "code" }, SessionOp::StartFresh(Slug::new("code")?)))
+    }
+    async fn after(&self, (): (), _: Reply<bool>, cx: &mut Cx<'_, confined::write>) -> Route<confined::write> {
+        let commit = cx.worktree().await?.commit("Code").await?.ok_or("nothing new")?;
+        let landed = cx.land(commit).await?;
+        goto!(cx, confined::exit, landed)
+    }
+}
+
+/// Its programs reach their clone, what they are granted, and not the project.
+#[tokio::test]
+async fn a_sandbox_is_of_the_clone_and_of_what_is_granted() {
+    let project = Project::new();
+    let granted = tempfile::tempdir().unwrap();
+    std::fs::write(granted.path().join("granted.txt"), "granted").unwrap();
+    let command = format!(
+        "cat {}/README.md >&2 && exit 7; cat {}/granted.txt > code.txt && git status >&2 && test -d \"$TMPDIR\"",
+        project.root().display(),
+        granted.path().display()
+    );
+    let script = format!("[[turn]]\noutput_json = 'true'\n[[turn.run]]\ncommand = ['sh', '-c', '''{command}''']\n");
+    let agent = Arc::new(ScriptedAgent::new(Script::parse("script", &script).unwrap()));
+    let path = granted.path().to_owned();
+    let workspaces = project.workspaces().with_grants(move |name, sandbox| {
+        assert_eq!(name, "cell");
+        sandbox.read(&path)
+    });
+    let run = Run::new(Confined { write: LLMNode(Writes) }).with_agent_for_others(agent);
+    let ended = run.with_workspaces(Arc::new(workspaces)).start(()).await;
+    if Sandbox::for_place(project.root()).missing_on(Support::of_this_system()).is_empty() {
+        let outcome = ended.unwrap().outcome;
+        assert!(matches!(outcome, Outcome::Finished(_)), "{outcome:?}");
+        assert_eq!(project.file("main", "code.txt").as_deref(), Some("granted"));
+        assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).lines().count(), 3);
+    } else {
+        assert!(matches!(ended, Err(StartError::Isolation { .. })), "nothing is started: {ended:?}");
+    }
+    assert_eq!(project.left(), [""; 0]);
 }
