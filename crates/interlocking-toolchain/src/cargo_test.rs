@@ -21,6 +21,44 @@ pub(super) struct CargoTest {
     pub(super) build: CommandLine,
     /// What each test program is called with besides.
     pub(super) arguments: Vec<String>,
+    /// What the name of a test must have one of, if anything.
+    pub(super) filters: Vec<String>,
+}
+
+/// Options of `cargo test` that are followed by a value.
+const WITH_VALUE: [&str; 19] = [
+    "-p",
+    "--package",
+    "--exclude",
+    "--bin",
+    "--example",
+    "--test",
+    "--bench",
+    "-F",
+    "--features",
+    "-j",
+    "--jobs",
+    "--profile",
+    "--target",
+    "--target-dir",
+    "--manifest-path",
+    "--color",
+    "--config",
+    "-Z",
+    "-C",
+];
+
+/// Options of a test program that are followed by a value.
+const PROGRAM_WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z"];
+
+/// The words that are neither options nor their values.
+fn plain<'a>(words: impl Iterator<Item = &'a str>, with_value: &[&str]) -> Vec<&'a str> {
+    let mut follows = false;
+    let mut is_plain = |word: &&str| {
+        let is_value = std::mem::replace(&mut follows, with_value.contains(word));
+        !is_value && !word.starts_with('-')
+    };
+    words.filter(|word| is_plain(word)).collect()
 }
 
 /// What a `cargo test` has built.
@@ -45,9 +83,14 @@ impl CargoTest {
         }
         let mut own =
             command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
-        let arguments = command.arguments().iter().skip(own.len() + 1).cloned().collect();
+        let mut arguments: Vec<String> = command.arguments().iter().skip(own.len() + 1).cloned().collect();
+        // The first is the subcommand.
+        let words = own.iter().copied().filter(|word| !word.starts_with('+'));
+        let mut filters: Vec<String> = plain(words, &WITH_VALUE).into_iter().skip(1).map(str::to_owned).collect();
+        filters.extend(plain(arguments.iter().map(String::as_str), &PROGRAM_WITH_VALUE).into_iter().map(str::to_owned));
+        arguments.retain(|argument| !filters.contains(argument));
         own.extend(["--no-run", "--message-format=json"]);
-        Ok(Self { build: CommandLine::new(command.program(), &own), arguments })
+        Ok(Self { build: CommandLine::new(command.program(), &own), arguments, filters })
     }
 }
 
@@ -131,6 +174,10 @@ mod tests {
         assert_eq!(plain.build.to_string(), "cargo +stable test --no-fail-fast --no-run --message-format=json");
         assert_eq!(plain.arguments, ["--include-ignored"]);
         assert_eq!(of(&["/opt/bin/cargo", "test"]).unwrap().arguments, [""; 0]);
+        let some =
+            of(&["cargo", "test", "-p", "halves", "contract", "--", "--skip", "slow", "prop_", "--ignored"]).unwrap();
+        assert_eq!(some.filters, ["contract", "prop_"]);
+        assert_eq!(some.arguments, ["--skip", "slow", "--ignored"]);
         for other in [&["cargo", "nextest", "run"][..], &["cargo"], &["sh", "-c", "cargo test"], &["cargo", "--test"]] {
             let error = of(other).unwrap_err().to_string();
             assert!(error.contains("is not a `cargo test`") && error.contains("exitCode"), "{error}");

@@ -69,6 +69,23 @@ pub enum RunError {
         /// Why not.
         source: io::Error,
     },
+    /// A [`Recorder`](crate::Recorder) has no answer.
+    #[error("the recorder has no answer for `{command}`; give it one, or one for every command")]
+    Unanswered {
+        /// The command.
+        command: String,
+    },
+    /// There is no command of that name.
+    #[error(
+        "the toolchain has no command `{name}`; it has {}: add it to `commands`, or ask for one of these",
+        known.join(", ")
+    )]
+    UnknownCommand {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
     /// The harness is Rust's own, and the test command is not one that it can be used with.
     #[error(transparent)]
     NotCargoTest(#[from] crate::cargo_test::NotCargoTest),

@@ -30,10 +30,12 @@
 //! | what | where |
 //! |---|---|
 //! | which commands, for how long, how their output is read | [`Toolchain`], [`CommandLine`], [`Harness`] |
+//! | commands by name: `contract`, `lint`, a gate for one package | [`NamedCommand`], [`Runner::run_named`] |
 //! | run them, in a sandbox or as far as this system has one | [`Runner`], [`Unconfined`], [`RunError`] |
 //! | what came of it | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
 //! | read a harness's output without running anything | [`harness`] |
 //! | tests and canaries of a Rust file | [`rust_source`] |
+//! | test whoever runs commands, without running any | [`Recorder`] |
 //! | let several checkouts share compiled dependencies | [`share_dependencies`] |
 
 mod command;
@@ -48,6 +50,8 @@ mod build_settings;
 mod execution;
 mod cargo_test;
 mod test_programs;
+mod report;
+mod recorder;
 mod dependencies;
 pub mod rust_source;
 
@@ -63,5 +67,6 @@ pub use execution::{Ending, Finished, RunError};
 pub use failure::{FailurePattern, FailureType, StructuredFailure};
 pub use harness::KnownTests;
 pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};
+pub use recorder::{RecordedCall, Recorder};
 pub use runner::{Checkout, Runner};
-pub use toolchain::{Harness, Toolchain};
+pub use toolchain::{Harness, NamedCommand, Toolchain};

@@ -6,11 +6,13 @@ use super::command::CommandLine;
 use super::confinement::{Build, Confinement, Unconfined};
 use super::dependencies::own_codegen_units;
 use super::environment;
-use super::execution::{self, Ending, Finished, RunError};
+use super::execution::{Ending, Finished, RunError};
 use super::outcome::{BuildOutcome, TestRun};
+use super::recorder::{Programs, Recorder};
+use super::report;
 use super::test_programs::Suite;
-use super::toolchain::{Harness, Toolchain};
-use crate::harness::{KnownTests, exit_code};
+use super::toolchain::{Harness, NamedCommand, Toolchain};
+use crate::harness::{KnownTests, exit_code, go_test, junit};
 use crate::rust_source::{WithCanaries, with_canaries};
 use interlocking_agents::program::{Environment, Invocation};
 use std::fs;
@@ -33,6 +35,7 @@ pub struct Runner {
     environment: Environment,
     confinement: Confinement,
     settings: BuildSettings,
+    programs: Programs,
 }
 
 /// The files of one commit, in a directory that no agent has ever been able to write to. Whoever makes one sees to that.
@@ -84,7 +87,20 @@ impl Runner {
         // Agents' own builds have another one.
         let target_directory = target_directory.join("verdicts");
         let environment = environment::of_commands(&toolchain, &target_directory);
-        Self { toolchain, target_directory, environment, confinement, settings: BuildSettings::of(checkouts) }
+        Self {
+            toolchain,
+            target_directory,
+            environment,
+            confinement,
+            settings: BuildSettings::of(checkouts),
+            programs: Programs::default(),
+        }
+    }
+
+    /// The same, for tests: nothing is started, and `recorder` answers and notes each command.
+    #[must_use]
+    pub fn with_recorder(self, recorder: Arc<Recorder>) -> Self {
+        Self { programs: Programs::Recorded(recorder), ..self }
     }
 
     /// What it works with.
@@ -109,31 +125,54 @@ impl Runner {
         })
     }
 
-    /// Tests a checkout. The known tests are the ones that must get a verdict: where the
-    /// harness could not give one, because time was up or the test program crashed, they count as failed.
+    /// Tests a checkout with the test command: [`run_named`](Self::run_named) with `test`.
     ///
     /// # Errors
     ///
     /// [`RunError`] where there is no result that would count.
     pub async fn test(&self, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
-        let _timed = Timed::begin("test");
-        match self.toolchain.harness {
-            Harness::Libtest => self.test_one_by_one(checkout, known).await,
-            Harness::ExitCode => {
-                // Building and testing are one: what is written while an agent's code runs is used for nothing else.
-                make(&self.target_directory)?;
-                let own = tempfile::tempdir_in(&self.target_directory)
-                    .map_err(|source| RunError::File { path: self.target_directory.clone(), source })?;
-                let (command, time_limit) = (&self.toolchain.test_command, self.toolchain.test_timeout());
-                let finished = self.run(command, checkout, own.path(), time_limit).await?;
-                Ok(TestRun::Ran(exit_code::read(&finished, known)))
-            }
-        }
+        self.run_named("test", checkout, known).await
     }
 
-    async fn test_one_by_one(&self, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
-        let deadline = Instant::now() + self.toolchain.test_timeout();
-        let command = CargoTest::of(&self.toolchain.test_command)?;
+    /// Runs the command of a name (`test`, `contract`, `lint`, or one that is configured) and gives verdicts as its harness has them. The
+    /// known tests are the ones that must get a verdict: where the harness could not give one, because time was up or the test program
+    /// crashed, they count as failed.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] where there is no result that would count; [`RunError::UnknownCommand`] for another name.
+    pub async fn run_named(&self, name: &str, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
+        let unknown = || RunError::UnknownCommand { name: name.to_owned(), known: self.toolchain.names() };
+        let named = self.toolchain.named(name).ok_or_else(unknown)?;
+        let _timed = Timed::begin(if name == "test" { "test" } else { "named" });
+        if named.harness == Harness::Libtest {
+            return self.test_one_by_one(&named, checkout, known).await;
+        }
+        // Building and testing are one: what is written while an agent's code runs is used for nothing else.
+        make(&self.target_directory)?;
+        let own = tempfile::tempdir_in(&self.target_directory)
+            .map_err(|source| RunError::File { path: self.target_directory.clone(), source })?;
+        let command = report::with_target(&named.command, own.path());
+        let finished = self.run(&command, checkout, own.path(), named.timeout()).await?;
+        Ok(match &named.harness {
+            Harness::Junit { report } => {
+                let report = report::read(own.path(), report);
+                TestRun::Ran(junit::read(&finished, report.as_deref(), known))
+            }
+            Harness::GoTest => go_test::read(&finished, known)
+                .map_or_else(|| TestRun::DidNotBuild { diagnostics: diagnostics(&finished, None) }, TestRun::Ran),
+            Harness::ExitCode | Harness::Libtest => TestRun::Ran(exit_code::read(&finished, known)),
+        })
+    }
+
+    async fn test_one_by_one(
+        &self,
+        named: &NamedCommand,
+        checkout: &Checkout,
+        known: KnownTests<'_>,
+    ) -> Result<TestRun, RunError> {
+        let deadline = Instant::now() + named.timeout();
+        let command = CargoTest::of(&named.command)?;
         let file = checkout.path().join(known.test_path);
         let failed = |source| RunError::File { path: file.clone(), source };
         let text = match fs::read_to_string(&file) {
@@ -147,8 +186,7 @@ impl Runner {
         if text.is_some() {
             fs::write(&file, &paired.text).map_err(failed)?;
         }
-        let time_limit = self.toolchain.test_timeout();
-        let finished = self.run(&command.build, checkout, &self.target_directory, time_limit).await;
+        let finished = self.run(&command.build, checkout, &self.target_directory, named.timeout()).await;
         // No test may read there which of its names is for what.
         if let Some(text) = &text {
             fs::write(&file, text).map_err(failed)?;
@@ -166,6 +204,8 @@ impl Runner {
             hidden: known.hidden(),
             built: &built,
             arguments: &command.arguments,
+            filters: &command.filters,
+            programs: &self.programs,
             test_path: known.test_path,
             deadline,
         };
@@ -192,6 +232,8 @@ impl Runner {
             .clone()
             .set("CARGO_TARGET_DIR", target_directory)
             .set("CARGO_BUILD_BUILD_DIR", target_directory)
+            // Where Go compiles to; its usual place is the user's.
+            .set("GOCACHE", target_directory.join("go"))
             .set("CARGO_PROFILE_DEV_CODEGEN_UNITS", &own)
             .set("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", &own);
         let invocation = Invocation {
@@ -200,7 +242,7 @@ impl Runner {
             sandbox: Some(Arc::new(sandbox)),
             ..Invocation::new(command.program(), environment)
         };
-        execution::run(&command.to_string(), invocation, time_limit).await
+        self.programs.run(&command.to_string(), invocation, time_limit).await
     }
 }
 

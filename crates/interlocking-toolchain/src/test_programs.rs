@@ -2,11 +2,15 @@
 
 use super::cargo_test::Built;
 use super::confinement::Confinement;
-use super::execution::{self, Finished, RunError};
+use super::execution::{Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun};
+use super::recorder::Programs;
 use super::toolchain::Toolchain;
 use crate::failure::{FailureType, StructuredFailure};
-use crate::harness::libtest::{self, OneTest, bare_failure};
+use crate::harness::{
+    bare_failure,
+    libtest::{self, OneTest},
+};
 use crate::rust_source::PairedTest;
 use futures_util::StreamExt;
 use interlocking_agents::program::{Environment, Invocation};
@@ -34,6 +38,9 @@ pub(super) struct Suite<'a> {
     pub(super) built: &'a Built,
     /// What the test programs are called with besides.
     pub(super) arguments: &'a [String],
+    /// What a test's name must have one of, if anything.
+    pub(super) filters: &'a [String],
+    pub(super) programs: &'a Programs,
     /// A panic there that is not one of Rust's own is an assertion's.
     pub(super) test_path: &'a str,
     /// When the time for all of it is up.
@@ -78,6 +85,8 @@ impl Suite<'_> {
                 outcome.failed.push(bare_failure(&test.name, FailureType::ParseError, message));
             }
         }
+        // Names as people know them: those in the programs are drawn.
+        jobs.retain(|job| self.filters.is_empty() || self.filters.iter().any(|filter| job.name.contains(filter)));
         let mut forged = BTreeSet::new();
         for (job, judged) in jobs.iter().zip(self.round(jobs.iter().collect()).await?) {
             match judged {
@@ -191,7 +200,7 @@ impl Suite<'_> {
             sandbox: Some(Arc::new(sandbox)),
             ..Invocation::new(program, environment)
         };
-        execution::run(&program.display().to_string(), invocation, time_limit).await
+        self.programs.run(&program.display().to_string(), invocation, time_limit).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which commands, for how long, and how their output is read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ pub struct Toolchain {
     pub one_test_timeout_seconds: u64,
     /// What the test command prints.
     pub harness: Harness,
+    /// Further commands by name, such as a gate for one package. Without an entry `contract` is `cargo test contract` with
+    /// [`Harness::Libtest`] (TC-03), and `lint` is `cargo clippy --all-targets -- -D warnings`; `build` and `test` are the fields above.
+    pub commands: BTreeMap<String, NamedCommand>,
     /// For checks of the source: what a stub's body consists of, as Rust expressions; `todo!()` and `unimplemented!()` by default (TC-05).
     #[serde(alias = "stub_markers")]
     pub stub_markers: Vec<String>,
@@ -52,14 +56,56 @@ pub struct Toolchain {
     pub allow: Vec<String>,
 }
 
+/// A command with what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NamedCommand {
+    /// What is run.
+    pub command: CommandLine,
+    /// How its output is read; by its exit code unless something is said.
+    #[serde(default = "exit_code")]
+    pub harness: Harness,
+    /// How long it may take, in seconds; 600 unless something is said.
+    #[serde(default = "ten_minutes", alias = "timeout_seconds")]
+    pub timeout_seconds: u64,
+}
+
+impl NamedCommand {
+    /// A command of which the exit code counts, with ten minutes.
+    pub fn new(command: CommandLine) -> Self {
+        Self { command, harness: exit_code(), timeout_seconds: ten_minutes() }
+    }
+
+    /// How long it may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_seconds)
+    }
+}
+
+fn exit_code() -> Harness {
+    Harness::ExitCode
+}
+
+fn ten_minutes() -> u64 {
+    600
+}
+
 /// How a test command's output is read (TC-09).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Harness {
     /// Rust's own test harness, with proptest's reports inside: a process and a verdict for each test.
     Libtest,
     /// Nothing but the exit code: every test shares the command's fate.
     ExitCode,
+    /// A report in JUnit's XML, as nextest, pytest and others write it.
+    Junit {
+        /// Where the command leaves it, relative to the directory for artefacts, which is made anew for each run. `{target}` in the command's
+        /// arguments is that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest's is `nextest/default/junit.xml`.
+        report: PathBuf,
+    },
+    /// The events of `go test -json`.
+    GoTest,
 }
 
 impl Default for Toolchain {
@@ -71,6 +117,7 @@ impl Default for Toolchain {
             test_timeout_seconds: 600,
             one_test_timeout_seconds: 120,
             harness: Harness::Libtest,
+            commands: BTreeMap::new(),
             stub_markers: vec!["todo!()".to_owned(), "unimplemented!()".to_owned()],
             property_prefix: "prop_".to_owned(),
             pass_environment: Vec::new(),
@@ -82,16 +129,53 @@ impl Default for Toolchain {
 }
 
 impl Toolchain {
-    /// Whether the harness can be used with the test command.
+    /// Whether each harness can be used with its command, beginning with the test command's.
     ///
     /// # Errors
     ///
-    /// [`NotCargoTest`].
+    /// [`NotCargoTest`] for the first that cannot.
     pub fn check(&self) -> Result<(), NotCargoTest> {
-        match self.harness {
-            Harness::Libtest => CargoTest::of(&self.test_command).map(drop),
-            Harness::ExitCode => Ok(()),
+        let others = self.commands.values().map(|named| (&named.harness, &named.command));
+        for (harness, command) in [(&self.harness, &self.test_command)].into_iter().chain(others) {
+            if *harness == Harness::Libtest {
+                CargoTest::of(command)?;
+            }
         }
+        Ok(())
+    }
+
+    /// The command of a name: `build`, `test`, one of [`commands`](Self::commands), or `contract` or `lint` as they are by default.
+    pub fn named(&self, name: &str) -> Option<NamedCommand> {
+        let build = || NamedCommand {
+            timeout_seconds: self.build_timeout_seconds,
+            ..NamedCommand::new(self.build_command.clone())
+        };
+        let test = |command: &CommandLine, harness: &Harness| NamedCommand {
+            command: command.clone(),
+            harness: harness.clone(),
+            timeout_seconds: self.test_timeout_seconds,
+        };
+        match name {
+            "build" => Some(build()),
+            "test" => Some(test(&self.test_command, &self.harness)),
+            _ => self.commands.get(name).cloned().or_else(|| match name {
+                "contract" => Some(test(&CommandLine::new("cargo", &["test", "contract"]), &Harness::Libtest)),
+                "lint" => Some(NamedCommand::new(CommandLine::new(
+                    "cargo",
+                    &["clippy", "--all-targets", "--", "-D", "warnings"],
+                ))),
+                _ => None,
+            }),
+        }
+    }
+
+    /// Every name that [`named`](Self::named) knows, in order.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = ["build", "contract", "lint", "test"].map(str::to_owned).into();
+        names.extend(self.commands.keys().cloned());
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// How long a build may take.

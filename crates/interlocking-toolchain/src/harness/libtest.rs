@@ -7,7 +7,7 @@
 //! counts.
 
 use super::panics::explain;
-use super::{KnownTests, WHOLE_SUITE, end_of};
+use super::{KnownTests, WHOLE_SUITE, bare_failure, end_of};
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::{TestOutcome, TestVerdict};
@@ -127,18 +127,6 @@ fn without_a_verdict(finished: &Finished) -> String {
     let stderr = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     format!("the test program {ending} before the harness had said what came of its tests{said}")
-}
-
-/// A failure of which nothing is known but its kind and a message.
-pub(crate) fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
-    StructuredFailure {
-        property_name: name.to_owned(),
-        failure_type,
-        counterexample: None,
-        expected: None,
-        actual: None,
-        message: message.to_owned(),
-    }
 }
 
 /// One test program's output.

@@ -5,4 +5,5 @@
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod forged;
+mod named;
 mod runner;

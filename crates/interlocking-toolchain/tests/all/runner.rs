@@ -76,6 +76,7 @@ async fn secrets_stay_outside() {
         "CARGO_NET_OFFLINE",
         "CARGO_TERM_COLOR",
         "CARGO_BUILD_BUILD_DIR",
+        "GOCACHE",
         "RUSTC_WRAPPER",
         "RUSTC_WORKSPACE_WRAPPER",
         "INTERLOCKING_PROGRAM",

@@ -211,7 +211,7 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
     }
     let allow_network = fields.optional("allowNetwork", default.allow_network, found);
     let allow = fields.optional("allow", default.allow, found);
-    if let (Some(test_command), Some(harness)) = (&test_command, harness)
+    if let (Some(test_command), Some(harness)) = (&test_command, harness.clone())
         && let Err(error) = (Toolchain { test_command: test_command.clone(), harness, ..Toolchain::default() }).check()
     {
         fields.refuse("testCommand", error.to_string(), found);
@@ -230,5 +230,6 @@ fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Tool
         readable_paths: readable_paths?,
         allow_network: allow_network?,
         allow: allow?,
+        commands: default.commands,
     })
 }

@@ -1,0 +1,335 @@
+//! JUnit's XML, which nextest, pytest and most other harnesses can write.
+//!
+//! Code under test decides much of what is in a report, and can write the whole file. So it is bounded, an entity that XML does not have by
+//! itself is refused rather than expanded, a test that is reported twice has failed if it failed once, and what contradicts itself or the
+//! exit code is no verdict.
+
+use super::junit_failure::failure;
+use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, no_verdict, without_duplicates};
+use crate::execution::{Ending, Finished};
+use crate::failure::FailureType;
+use crate::outcome::TestOutcome;
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+
+/// How large a report may be, in bytes.
+pub const LARGEST_REPORT: usize = 16 * 1024 * 1024;
+
+/// How many tests a report may have.
+const MOST_TESTS: usize = 100_000;
+
+/// How many elements may be open at once: reports have suites within suites, but not many.
+const DEEPEST: usize = 32;
+
+/// How much of what a test printed is kept, in bytes of each stream.
+const LONGEST_TEXT: usize = 64 * 1024;
+
+/// A file is no report that could be believed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    /// It is not well-formed, or ends early.
+    #[error("the report is no XML: {reason}, at byte {at}")]
+    NotXml {
+        /// What is wrong.
+        reason: String,
+        /// Where.
+        at: u64,
+    },
+    /// It is XML of another kind.
+    #[error("the report is not JUnit's: its outermost element is `{root}`, not `testsuites` or `testsuite`")]
+    NotJunit {
+        /// Its outermost element.
+        root: String,
+    },
+    /// It declares a document type, which can define entities; no harness does that.
+    #[error("the report declares a document type at byte {at}; reports have none")]
+    DocumentType {
+        /// Where.
+        at: u64,
+    },
+    /// It is larger than any sensible one.
+    #[error("the report has more than {most} {of}")]
+    TooMuch {
+        /// How many there may be.
+        most: usize,
+        /// Of what.
+        of: &'static str,
+    },
+    /// A test without a name.
+    #[error("the report has a test without a name at byte {at}")]
+    Unnamed {
+        /// Where.
+        at: u64,
+    },
+    /// A suite counts other tests than it has.
+    #[error("the suite `{suite}` says that {said} of its tests {what}, but reports {reported}")]
+    Contradiction {
+        /// The suite's name.
+        suite: String,
+        /// What is counted.
+        what: &'static str,
+        /// What it says.
+        said: usize,
+        /// What it reports.
+        reported: usize,
+    },
+}
+
+/// One test of a report.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Case {
+    /// Its class or module, and its name.
+    pub(super) name: String,
+    pub(super) kind: CaseKind,
+    /// Of the failure: what it says it is, its message, and its text.
+    pub(super) failure_kind: String,
+    pub(super) message: String,
+    pub(super) text: String,
+    pub(super) output: String,
+    pub(super) errors: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum CaseKind {
+    #[default]
+    Passed,
+    Skipped,
+    /// The test itself failed.
+    Failed,
+    /// Something around it did.
+    Broken,
+}
+
+/// Gives each test the verdict that a report has of it (TC-09). `report` is none where the command left no such file.
+///
+/// A known test that the report does not have counts as failed, and so does the suite where the report cannot be believed.
+pub fn read(finished: &Finished, report: Option<&str>, known: KnownTests<'_>) -> TestOutcome {
+    let timed_out = finished.ending == Ending::TimedOut;
+    let cases = match report {
+        Some(text) => cases(text),
+        None => return no_verdict(finished, known, "the command left no report that could be read"),
+    };
+    let cases = match cases {
+        Ok(cases) => cases,
+        Err(error) => return no_verdict(finished, known, &error.to_string()),
+    };
+    let mut outcome = TestOutcome { timed_out, ..TestOutcome::default() };
+    for case in cases {
+        match case.kind {
+            CaseKind::Passed => outcome.passed.push(case.name),
+            CaseKind::Skipped => outcome.ignored.push(case.name),
+            CaseKind::Failed | CaseKind::Broken => outcome.failed.push(failure(case, known.test_path)),
+        }
+    }
+    without_duplicates(&mut outcome);
+    add_unreported(&mut outcome, known);
+    if finished.ending != Ending::Exited(0) && outcome.failed.is_empty() {
+        let message = "the test command failed, but no test of its report did";
+        outcome.failed.push(bare_failure(WHOLE_SUITE, FailureType::ParseError, message));
+    }
+    outcome
+}
+
+/// A suite that is open: what it says of itself, and what was found in it so far.
+#[derive(Debug, Default)]
+struct Suite {
+    name: String,
+    tests: Option<usize>,
+    failures: Option<usize>,
+    errors: Option<usize>,
+    found: [usize; 3],
+}
+
+/// What of a test is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Failure,
+    Output,
+    Errors,
+    Other,
+}
+
+/// The tests of a report.
+pub(super) fn cases(text: &str) -> Result<Vec<Case>, ReportError> {
+    if text.len() > LARGEST_REPORT {
+        return Err(ReportError::TooMuch { most: LARGEST_REPORT, of: "bytes" });
+    }
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
+    let mut reading = Reading::default();
+    loop {
+        let at = reader.buffer_position();
+        let not_xml = |reason: String| ReportError::NotXml { reason, at };
+        let event = reader.read_event().map_err(|error| not_xml(error.to_string()))?;
+        match event {
+            Event::Start(element) => reading.open(&element, at)?,
+            Event::End(_) => reading.close()?,
+            Event::Text(text) => reading.add(&text.xml10_content()),
+            Event::CData(text) => reading.add(&text.xml10_content()),
+            Event::GeneralRef(reference) => {
+                let character = reference.resolve_char_ref().map_err(|error| not_xml(error.to_string()))?;
+                let name = reference.xml10_content();
+                match character.map(String::from).or_else(|| predefined(&name).map(str::to_owned)) {
+                    Some(text) => reading.add(&text),
+                    None => return Err(not_xml(format!("there is no entity `{name}`"))),
+                }
+            }
+            Event::DocType(_) => return Err(ReportError::DocumentType { at }),
+            Event::Eof if reading.open.is_empty() && reading.has_begun => return Ok(reading.cases),
+            Event::Eof => return Err(not_xml("it ends early".to_owned())),
+            Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+        }
+    }
+}
+
+fn predefined(entity: &str) -> Option<&'static str> {
+    Some(match entity {
+        "lt" => "<",
+        "gt" => ">",
+        "amp" => "&",
+        "apos" => "'",
+        "quot" => "\"",
+        _ => return None,
+    })
+}
+
+#[derive(Debug, Default)]
+struct Reading {
+    cases: Vec<Case>,
+    has_begun: bool,
+    /// The elements that are open, by what they are.
+    open: Vec<Open>,
+}
+
+#[derive(Debug)]
+enum Open {
+    Root,
+    Suite(Suite),
+    Case(Case),
+    Part(Part),
+}
+
+impl Reading {
+    fn open(&mut self, element: &BytesStart<'_>, at: u64) -> Result<(), ReportError> {
+        if self.open.len() >= DEEPEST {
+            return Err(ReportError::TooMuch { most: DEEPEST, of: "elements within each other" });
+        }
+        let local = element.local_name();
+        let name: &str = local.as_ref();
+        let attribute = |wanted: &str| attribute(element, wanted, at);
+        let opened = match (self.open.last_mut(), name) {
+            (None, _) if self.has_begun => {
+                return Err(ReportError::NotXml { reason: "something follows its outermost element".to_owned(), at });
+            }
+            (None, "testsuites") => Open::Root,
+            (None | Some(Open::Root | Open::Suite(_)), "testsuite") => {
+                let count = |wanted| Ok(attribute(wanted)?.and_then(|number| number.trim().parse().ok()));
+                Open::Suite(Suite {
+                    name: attribute("name")?.unwrap_or_default(),
+                    tests: count("tests")?,
+                    failures: count("failures")?,
+                    errors: count("errors")?,
+                    found: [0; 3],
+                })
+            }
+            (None, root) => return Err(ReportError::NotJunit { root: root.to_owned() }),
+            (Some(Open::Suite(_)), "testcase") => {
+                let name = attribute("name")?.filter(|name| !name.is_empty()).ok_or(ReportError::Unnamed { at })?;
+                let class = attribute("classname")?.filter(|class| !class.is_empty());
+                Open::Case(Case {
+                    name: class.map_or_else(|| name.clone(), |class| format!("{class}::{name}")),
+                    ..Case::default()
+                })
+            }
+            (Some(Open::Case(case)), "failure" | "error") => {
+                let kind = if name == "error" { CaseKind::Broken } else { CaseKind::Failed };
+                let is_first = !matches!(case.kind, CaseKind::Failed | CaseKind::Broken);
+                case.kind = kind;
+                if is_first {
+                    case.failure_kind = attribute("type")?.unwrap_or_default();
+                    case.message = attribute("message")?.unwrap_or_default();
+                }
+                Open::Part(if is_first { Part::Failure } else { Part::Other })
+            }
+            (Some(Open::Case(case)), "skipped") => {
+                if case.kind == CaseKind::Passed {
+                    case.kind = CaseKind::Skipped;
+                }
+                Open::Part(Part::Other)
+            }
+            (Some(Open::Case(_)), "system-out") => Open::Part(Part::Output),
+            (Some(Open::Case(_)), "system-err") => Open::Part(Part::Errors),
+            _ => Open::Part(Part::Other),
+        };
+        if let Open::Part(Part::Failure | Part::Other) = opened
+            && matches!(self.open.last(), Some(Open::Case(_)))
+        {
+            match name {
+                "failure" => self.count(1),
+                "error" => self.count(2),
+                _ => {}
+            }
+        }
+        self.has_begun = true;
+        self.open.push(opened);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), ReportError> {
+        match self.open.pop() {
+            Some(Open::Case(case)) => {
+                if self.cases.len() == MOST_TESTS {
+                    return Err(ReportError::TooMuch { most: MOST_TESTS, of: "tests" });
+                }
+                self.count(0);
+                self.cases.push(case);
+                Ok(())
+            }
+            Some(Open::Suite(suite)) => suite.check(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a test, a failure or an error in every suite that is open.
+    fn count(&mut self, which: usize) {
+        for open in &mut self.open {
+            if let Open::Suite(suite) = open {
+                suite.found[which] += 1;
+            }
+        }
+    }
+
+    /// Text of what is open.
+    fn add(&mut self, text: &str) {
+        let [.., Open::Case(case), Open::Part(part)] = self.open.as_mut_slice() else { return };
+        let whole = match part {
+            Part::Failure => &mut case.text,
+            Part::Output => &mut case.output,
+            Part::Errors => &mut case.errors,
+            Part::Other => return,
+        };
+        let room = LONGEST_TEXT.saturating_sub(whole.len());
+        whole.push_str(&text[..text.floor_char_boundary(room)]);
+    }
+}
+
+impl Suite {
+    /// Whether it has all that it says. It may have more: a test that broke after it had failed is counted once, and reported twice.
+    fn check(self) -> Result<(), ReportError> {
+        let said = [(self.tests, "are there"), (self.failures, "failed"), (self.errors, "broke")];
+        for ((said, what), reported) in said.into_iter().zip(self.found) {
+            if let Some(said) = said.filter(|said| *said > reported) {
+                return Err(ReportError::Contradiction { suite: self.name, what, said, reported });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn attribute(element: &BytesStart<'_>, wanted: &str, at: u64) -> Result<Option<String>, ReportError> {
+    let not_xml = |reason: String| ReportError::NotXml { reason, at };
+    let found = element.try_get_attribute(wanted).map_err(|error| not_xml(error.to_string()))?;
+    let value = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
+    Ok(value.transpose().map_err(|error| not_xml(error.to_string()))?.map(|value| value.into_owned()))
+}

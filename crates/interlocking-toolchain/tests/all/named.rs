@@ -1,0 +1,138 @@
+//! Commands by name, each with its harness, and what a recorder notes of them.
+
+use interlocking_toolchain::{
+    Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Recorder, RunError, Runner, TestRun,
+    TestVerdict, Toolchain,
+};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+const KNOWN: KnownTests<'_> = KnownTests { names: &[], test_path: "tests/p.rs", implementation_path: None };
+
+fn runner(toolchain: Toolchain) -> Runner {
+    Runner::new(toolchain, Path::new(env!("CARGO_TARGET_TMPDIR")).join("named"), "/nonexistent").unwrap()
+}
+
+/// V3-90, TC-03, SAW-48: build, the contract's tests, then all of them; and a gate for one package.
+#[tokio::test]
+async fn commands_are_run_as_they_are_configured() {
+    let exit_code = |words: &[&str]| NamedCommand::new(CommandLine::new(words[0], &words[1..]));
+    let scoped = NamedCommand { timeout_seconds: 7, ..exit_code(&["cargo", "test", "-p", "halves"]) };
+    let toolchain = Toolchain {
+        harness: Harness::ExitCode,
+        commands: [("contract", exit_code(&["cargo", "test", "contract"])), ("halves", scoped)]
+            .map(|(name, command)| (name.to_owned(), command))
+            .into(),
+        pass_environment: vec!["CARGO_PKG_NAME".to_owned()],
+        ..Toolchain::default()
+    };
+    let failing = CommandLine::new("cargo", &["test", "-p", "halves"]);
+    let recorder = Recorder::new().answer(failing, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
+    let recorder = Arc::new(recorder);
+    let runner = runner(toolchain).with_recorder(recorder.clone());
+    let checkout = Checkout::at("/srv/checkout");
+    assert!(runner.build(&checkout).await.unwrap().passed());
+    for (name, passes) in [("contract", true), ("test", true), ("halves", false), ("halves", true), ("lint", true)] {
+        let TestRun::Ran(outcome) = runner.run_named(name, &checkout, KNOWN).await.unwrap() else { panic!("{name}") };
+        assert_eq!(outcome.all_passed(), passes, "{name}");
+    }
+    let calls = recorder.calls();
+    let commands: Vec<String> = calls.iter().map(|call| call.command.to_string()).collect();
+    assert_eq!(
+        commands,
+        [
+            "cargo build --all-targets",
+            "cargo test contract",
+            "cargo test --no-fail-fast",
+            "cargo test -p halves",
+            "cargo test -p halves",
+            "cargo clippy --all-targets -- -D warnings",
+        ]
+    );
+    assert!(calls.iter().all(|call| call.directory == Path::new("/srv/checkout") && call.is_sandboxed));
+    assert_eq!((calls[2].time_limit.as_secs(), calls[3].time_limit.as_secs()), (600, 7));
+    let environment = &calls[0].environment;
+    assert_eq!(environment["CARGO_PKG_NAME"], "interlocking-toolchain");
+    assert!(environment.contains_key("PATH") && !environment.contains_key("CARGO_MANIFEST_DIR"));
+}
+
+#[tokio::test]
+async fn an_unknown_name_and_an_unanswered_command_are_errors() {
+    let runner = runner(Toolchain::default()).with_recorder(Arc::new(Recorder::new()));
+    let checkout = Checkout::at("/srv/checkout");
+    let error = runner.run_named("contracts", &checkout, KNOWN).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the toolchain has no command `contracts`; it has build, contract, lint, test: add it to `commands`, or ask for one of these"
+    );
+    let error = runner.build(&checkout).await.unwrap_err();
+    assert!(matches!(error, RunError::Unanswered { .. }), "{error}");
+}
+
+#[test]
+fn commands_are_read_from_configuration() {
+    let text = r#"{"commands": {"unit": {"command": ["pytest", "--junitxml={target}/r.xml"], "harness": {"junit": {"report": "r.xml"}}},
+        "go": {"command": ["go", "test", "-json", "./..."], "harness": "goTest", "timeoutSeconds": 9}, "docs": {"command": ["make"]}}}"#;
+    let toolchain: Toolchain = serde_json::from_str(text).unwrap();
+    let named = |name: &str| toolchain.named(name).unwrap();
+    assert_eq!(named("unit").harness, Harness::Junit { report: "r.xml".into() });
+    assert_eq!((named("go").harness, named("go").timeout_seconds), (Harness::GoTest, 9));
+    assert_eq!((named("docs").harness, named("docs").timeout_seconds), (Harness::ExitCode, 600));
+    assert_eq!(named("contract").command.to_string(), "cargo test contract");
+    assert_eq!(toolchain.named("nonsense"), None);
+    let wrong = text.replace("\"pytest\", \"--junitxml={target}/r.xml\"", "");
+    assert!(serde_json::from_str::<Toolchain>(&wrong).unwrap_err().to_string().contains("the command is empty"));
+}
+
+#[test]
+fn docs_verdicts_shows_what_can_be_read() {
+    let page = include_str!("../../../../docs/verdicts.md");
+    let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let toolchain: Toolchain = toml::from_str(shown).unwrap();
+    assert_eq!(toolchain.names(), ["build", "contract", "lint", "stack-only", "test"]);
+    assert_eq!(toolchain.named("stack-only").unwrap().harness, Harness::GoTest);
+}
+
+/// TC-09, TC-25: what a command that is none of cargo's leaves is read test by test.
+#[tokio::test]
+async fn a_report_is_read_from_where_the_command_leaves_it() {
+    let here = tempfile::tempdir().unwrap();
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pytest.xml"), here.path().join("r.xml"))
+        .unwrap();
+    let script = CommandLine::new("sh", &["-c", "cp r.xml \"$1\"; exit 1", "sh", "{target}/r.xml"]);
+    let named =
+        |script| NamedCommand { harness: Harness::Junit { report: "r.xml".into() }, ..NamedCommand::new(script) };
+    let silent = named(CommandLine::new("true", &[]));
+    let commands = [("unit", named(script)), ("silent", silent)].map(|(name, command)| (name.to_owned(), command));
+    let runner = runner(Toolchain { commands: commands.into(), ..Toolchain::default() });
+    let checkout = Checkout::at(here.path());
+    let TestRun::Ran(outcome) = runner.run_named("unit", &checkout, KNOWN).await.unwrap() else { panic!() };
+    assert_eq!(outcome.verdict_of("test_even"), TestVerdict::Passed);
+    assert_eq!(outcome.failed.len(), 7);
+    // The one that lies in the checkout is not this run's.
+    let TestRun::Ran(outcome) = runner.run_named("silent", &checkout, KNOWN).await.unwrap() else { panic!() };
+    assert_eq!(outcome.failed[0].failure_type, FailureType::ParseError);
+}
+
+/// TC-03: `cargo test contract` runs the tests of that name alone, each by itself and with its canary.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_filter_chooses_tests_by_their_own_names() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    fs::create_dir_all(at.join("src")).unwrap();
+    fs::create_dir_all(at.join("tests")).unwrap();
+    fs::write(at.join("Cargo.toml"), "[package]\nname = \"victim\"\nedition = \"2024\"\n[workspace]\n").unwrap();
+    fs::write(at.join("src/lib.rs"), "").unwrap();
+    fs::write(
+        at.join("tests/p.rs"),
+        "#[test] fn contract_holds() {}\n#[test] fn other() { panic!(\"not this one\") }\n",
+    )
+    .unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named");
+    let runner = Runner::new(Toolchain::default(), target, checkouts.path()).unwrap();
+    let TestRun::Ran(outcome) = runner.run_named("contract", &Checkout::at(&at), KNOWN).await.unwrap() else {
+        panic!()
+    };
+    assert!(outcome.all_passed() && outcome.passed == ["contract_holds"], "{outcome:?}");
+}
