@@ -33,6 +33,8 @@
 //! | commands by name: `contract`, `lint`, a gate for one package | [`NamedCommand`], [`Runner::run_named`] |
 //! | run them, in a sandbox or as far as this system has one | [`Runner`], [`Unconfined`], [`RunError`] |
 //! | what came of it | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
+//! | judge tests as red on stubs or green on finished code | [`red_check`], [`green_check`] |
+//! | know failures again, and whether repairs lead somewhere | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
 //! | read a harness's output without running anything | [`harness`] |
 //! | tests and canaries of a Rust file | [`rust_source`] |
 //! | test whoever runs commands, without running any | [`Recorder`] |
@@ -42,6 +44,8 @@ mod command;
 mod toolchain;
 mod failure;
 mod outcome;
+mod judgement;
+mod patterns;
 pub mod harness;
 mod runner;
 mod environment;
@@ -66,7 +70,9 @@ pub use dependencies::share_dependencies;
 pub use execution::{Ending, Finished, RunError};
 pub use failure::{FailurePattern, FailureType, StructuredFailure};
 pub use harness::KnownTests;
+pub use judgement::{GreenCheck, RedCheck, green_check, red_check};
 pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};
+pub use patterns::{FailedRound, build_failure, is_converging, merge_patterns, patterns_of, signature, stuck_patterns};
 pub use recorder::{RecordedCall, Recorder};
 pub use runner::{Checkout, Runner};
 pub use toolchain::{Harness, NamedCommand, Toolchain};

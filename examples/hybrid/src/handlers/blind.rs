@@ -12,10 +12,11 @@ use crate::types::{
     BlindResults, Check, Conversation, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx,
     TestsAgentOutput, TestsResult, TestsTemplateCtx,
 };
-use crate::verdicts::{RedCheck, hardening_hints, impl_context, red_check, tests_context, verify_claims};
+use crate::verdicts::{hardening_hints, impl_context, tests_context, verify_claims};
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::toolchain::{BuildOutcome, TestRun};
+use interlocking::toolchain::{RedCheck, red_check};
 
 impl ForkHandler<hybrid::blind_fork> for BlindFork {
     async fn fork(&self, gated: GatedState, cx: &mut Cx<'_, hybrid::blind_fork>) -> Route<hybrid::blind_fork> {

@@ -10,12 +10,12 @@ use crate::types::{
     VerificationStatus, VerifiedResults,
 };
 use crate::verdicts::{
-    ClaimMismatch, echoes, hardening_hints, missing_sketches, red_check, rejection_feedback, tests_context,
-    verify_claims,
+    ClaimMismatch, echoes, hardening_hints, missing_sketches, rejection_feedback, tests_context, verify_claims,
 };
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::toolchain::TestRun;
+use interlocking::toolchain::red_check;
 
 const ONLY_WHAT_IS_SO: &str = "Claim for each property only what it really calls and covers.";
 

@@ -12,9 +12,10 @@ use crate::types::{
     Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
     ValidatedState, ValidationFailure,
 };
-use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix, build_failure, patterns_of, round_of};
+use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
+use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
 use interlocking::toolchain::{TestRun, TestVerdict};
 
 /// What running the merged tests showed.
@@ -49,7 +50,7 @@ impl LogicHandler<hybrid::validate> for Validate {
             }
         };
         note_check(cx, Check::MergedTestsPass, false, format!("{} tests fail", failures.len()));
-        let current = round_of(&failures);
+        let current = FailedRound::of(&failures);
         let rounds = memory.fix_attempt;
         let (understanding, stop) =
             before_fix(&merged.understanding, &new_patterns, memory.last_round.as_ref(), &current, rounds, most);

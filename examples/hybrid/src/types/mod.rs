@@ -49,7 +49,7 @@ pub use holes::{
 pub(crate) use identifier::is_identifier;
 pub use identifier::{Identifier, NotAnIdentifier};
 pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOutput};
-pub use interlocking::toolchain::{FailurePattern, FailureType, StructuredFailure};
+pub use interlocking::toolchain::{FailedRound, FailurePattern, FailureType, StructuredFailure};
 pub use lattice::{Check, CheckOutcome, CheckReport, HeldLattice, LatticeReport, NotALattice, VerificationStatus};
 pub use mutation::{MutationAdversaryOutput, MutationAdversaryResult, MutationType, SurvivingMutant, TestSuiteVerdict};
 pub use non_empty::{EmptyList, NonEmpty};
@@ -61,7 +61,7 @@ pub use states::{
     VerifiedResults,
 };
 pub use task::{StackSpec, StrictnessConfig};
-pub use understanding::{FailedRound, UnderstandingState};
+pub use understanding::UnderstandingState;
 pub use witness::{NodeObservation, WitnessReport};
 
 #[cfg(test)]

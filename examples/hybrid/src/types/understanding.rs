@@ -21,16 +21,6 @@ pub struct UnderstandingState {
     pub converging: bool,
 }
 
-/// One failed validation, as far as later ones are compared with it (CON-59).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FailedRound {
-    /// The patterns it showed.
-    pub signatures: std::collections::BTreeSet<String>,
-    /// How many tests failed.
-    pub failures: u32,
-}
-
 impl Default for UnderstandingState {
     /// Nothing seen yet, and no reason to despair (HY-126).
     fn default() -> Self {

@@ -1,9 +1,7 @@
 //! Does another round of fixing make sense?
 
-use super::patterns::{build_pattern, merge_patterns, signature};
-use crate::types::{
-    FailedRound, FailurePattern, FailureType, FixAgentOutput, FixApplied, StructuredFailure, UnderstandingState,
-};
+use crate::types::{FailedRound, FailurePattern, FixAgentOutput, FixApplied, UnderstandingState};
+use interlocking::toolchain::{merge_patterns, stuck_patterns};
 
 /// In how many runs a pattern may be seen before the loop counts as stuck.
 const STUCK_AFTER: u32 = 3;
@@ -33,7 +31,7 @@ pub fn before_fix(
     most: u8,
 ) -> (UnderstandingState, Option<FixStop>) {
     let failures_seen = merge_patterns(&understanding.failures_seen, new_patterns);
-    let stuck = stuck_patterns(&failures_seen);
+    let stuck = stuck_patterns(&failures_seen, STUCK_AFTER);
     let understanding = UnderstandingState {
         failures_seen,
         // What `after_fix` noted counts too: a fix that changed nothing leads nowhere.
@@ -66,11 +64,6 @@ pub fn after_fix(understanding: &UnderstandingState, output: &FixAgentOutput) ->
     next
 }
 
-/// The patterns that came back too often.
-pub fn stuck_patterns(patterns: &[FailurePattern]) -> Vec<FailurePattern> {
-    patterns.iter().filter(|pattern| pattern.occurrences >= STUCK_AFTER).cloned().collect()
-}
-
 /// Whether the rounds seem to lead somewhere (HY-183, CON-59): something was changed, and this round is not like the
 /// one before it with as many failures or more. Lenient: before the first fix there is nothing to hold against it.
 pub fn is_converging(
@@ -80,38 +73,13 @@ pub fn is_converging(
     rounds: u8,
 ) -> bool {
     let something_changed = rounds == 0 || !fixes_applied.is_empty();
-    let failed_alike = previous
-        .is_some_and(|previous| previous.signatures == current.signatures && current.failures >= previous.failures);
-    something_changed && !failed_alike
-}
-
-/// What later rounds are compared with.
-pub fn round_of(failures: &[StructuredFailure]) -> FailedRound {
-    FailedRound {
-        signatures: failures.iter().map(signature).collect(),
-        failures: u32::try_from(failures.len()).unwrap_or(u32::MAX),
-    }
-}
-
-/// A build that failed after a fix, as a failed round like any other (CON-61, HY-178): the failure to show the fix agent
-/// and the pattern to count.
-pub fn build_failure(diagnostics: &str) -> (StructuredFailure, FailurePattern) {
-    let pattern = build_pattern();
-    let failure = StructuredFailure {
-        property_name: pattern.signature.clone(),
-        failure_type: FailureType::ParseError,
-        counterexample: None,
-        expected: None,
-        actual: None,
-        message: format!("the code does not build:\n{diagnostics}"),
-    };
-    (failure, pattern)
+    interlocking::toolchain::is_converging(previous, current, something_changed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::FixType;
+    use crate::types::{FailureType, FixType};
 
     fn pattern(signature: &str, occurrences: u32) -> FailurePattern {
         FailurePattern {
@@ -209,18 +177,5 @@ mod tests {
         let line = "push: one too many (compare with >=)";
         assert_eq!(second.learnings, [format!("{line}; {line}"), "nothing was changed".to_owned()]);
         assert_eq!(second.failures_seen, [pattern("a", 1)]);
-    }
-
-    /// CON-61: failed builds count as one pattern, whatever the compiler said.
-    #[test]
-    fn failed_builds_are_one_pattern() {
-        let (failure, first) = build_failure("error[E0308]");
-        let (_, second) = build_failure("error[E0599]");
-        assert_eq!(first, second);
-        assert!(failure.message.contains("E0308"));
-        let thrice = [first.clone(), second, first]
-            .iter()
-            .fold(Vec::new(), |seen, pattern| merge_patterns(&seen, std::slice::from_ref(pattern)));
-        assert_eq!(stuck_patterns(&thrice).len(), 1);
     }
 }

@@ -1,8 +1,8 @@
 //! What follows from what agents report and tests show. Pure functions: the handlers run things, these judge.
 //!
 //! In the order of a run: the verdict on the types and the [gate](after_adversary); [hints](hardening_hints) and
-//! [contexts](tests_context) for the builders; the [red check](red_check) and the [coverage](verify_claims) of their
-//! tests; [patterns](patterns_of) and [decisions](before_fix) of the fix loop; the verdict on the
+//! [contexts](tests_context) for the builders; the [answer](rejection_feedback) to tests that are not red and the [coverage](verify_claims) of their
+//! tests; what a failure [concerns](affected_functions) and the [decisions](before_fix) of the fix loop; the verdict on the
 //! [test suite](test_suite_verdict).
 
 mod contexts;
@@ -15,9 +15,9 @@ mod type_system;
 
 pub use contexts::{echoes, impl_context, mutation_context, tests_context};
 pub use coverage::{ClaimMismatch, VerifiedClaims, missing_sketches, verify_claims};
-pub use fix_loop::{FixStop, after_fix, before_fix, build_failure, is_converging, round_of, stuck_patterns};
-pub use patterns::{affected_functions, merge_patterns, patterns_of, signature};
-pub use red::{RedCheck, red_check, rejection_feedback};
+pub use fix_loop::{FixStop, after_fix, before_fix, is_converging};
+pub use patterns::affected_functions;
+pub use red::rejection_feedback;
 pub use test_suite::{
     ImplausibleCount, critical_survivors, mutation_adversary_result, mutation_fix_targets, test_suite_verdict,
 };

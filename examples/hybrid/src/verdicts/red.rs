@@ -1,45 +1,7 @@
-//! Did the tests fail on the stubs, each of them, and for the right reason?
+//! What is said of tests that did not fail on the stubs as they should.
 
-use crate::types::{FailureType, StructuredFailure, TrivialTestsFeedback};
-use interlocking::toolchain::{TestOutcome, TestVerdict};
-
-/// What a run of the tests on the skeleton shows (HY-173).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RedCheck {
-    /// How the properties failed that failed as they should: by an assertion or at a stub.
-    pub proof: Vec<StructuredFailure>,
-    /// Properties that pass on stubs, and so check nothing (CON-54).
-    pub passed: Vec<String>,
-    /// Properties that failed otherwise: a panic of their own, no verdict, out of time (CON-53).
-    pub failed_otherwise: Vec<StructuredFailure>,
-    /// Claimed properties that were not run at all: absent, or set to be ignored.
-    pub absent: Vec<String>,
-}
-
-impl RedCheck {
-    /// Whether every property failed as it should, and there is at least one.
-    pub fn is_red(&self) -> bool {
-        !self.proof.is_empty() && self.passed.is_empty() && self.failed_otherwise.is_empty() && self.absent.is_empty()
-    }
-}
-
-/// Judges property by property (CON-54) whether the tests failed on the stubs.
-pub fn red_check<'n>(outcome: &TestOutcome, properties: impl IntoIterator<Item = &'n str>) -> RedCheck {
-    let mut check = RedCheck::default();
-    for property in properties {
-        match outcome.verdict_of(property) {
-            TestVerdict::Passed => check.passed.push(property.to_owned()),
-            TestVerdict::Failed(failure) => match failure.failure_type {
-                FailureType::PropertyFailed | FailureType::UndefinedHit => check.proof.push(failure.clone()),
-                FailureType::ExceptionThrown | FailureType::Timeout | FailureType::ParseError => {
-                    check.failed_otherwise.push(failure.clone());
-                }
-            },
-            TestVerdict::Ignored | TestVerdict::Absent => check.absent.push(property.to_owned()),
-        }
-    }
-    check
-}
+use crate::types::{StructuredFailure, TrivialTestsFeedback};
+use interlocking::toolchain::RedCheck;
 
 /// What the tests agent is told after its tests were not red (HY-174). `None` if they were.
 pub fn rejection_feedback(check: &RedCheck, written: &[String]) -> Option<TrivialTestsFeedback> {
@@ -78,6 +40,8 @@ pub fn rejection_feedback(check: &RedCheck, written: &[String]) -> Option<Trivia
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::FailureType;
+    use interlocking::toolchain::{TestOutcome, red_check};
 
     fn failure(name: &str, failure_type: FailureType) -> StructuredFailure {
         StructuredFailure {
@@ -104,20 +68,6 @@ mod tests {
             ignored: vec!["prop_skipped".to_owned()],
             timed_out: false,
         }
-    }
-
-    /// HY-173, CON-53, CON-54: property by property, and only failures by assertion or stub count.
-    #[test]
-    fn red_means_failed_by_assertion_or_stub() {
-        let red = red_check(&outcome(), ["prop_stub", "prop_assert"]);
-        assert!(red.is_red());
-        assert_eq!(red.proof.len(), 2);
-        for other in ["prop_trivial", "prop_panic", "prop_slow", "prop_lost", "prop_skipped", "prop_none"] {
-            let check = red_check(&outcome(), ["prop_stub", other]);
-            assert!(!check.is_red(), "{other}");
-            assert_eq!(check.proof.len(), 1, "{other}");
-        }
-        assert!(!red_check(&outcome(), []).is_red(), "no property is no proof");
     }
 
     /// HY-174, HY-114: why, which names, and what to do instead.

@@ -8,8 +8,9 @@ use hybrid::spec::{SpecFormat, Task};
 use hybrid::types::{
     FailureType, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypeAdversaryOutput, TypesAgentOutput,
 };
-use hybrid::verdicts::{red_check, type_adversary_result, verify_claims};
+use hybrid::verdicts::{type_adversary_result, verify_claims};
 use interlocking::agents::Script;
+use interlocking::toolchain::red_check;
 use interlocking::toolchain::{BuildOutcome, Checkout, Runner, TestRun, TestVerdict};
 use serde::de::DeserializeOwned;
 
