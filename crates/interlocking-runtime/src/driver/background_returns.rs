@@ -137,7 +137,7 @@ impl<G: Graph> Driver<G> {
             let message = format!("was not done {deadline:?} after the run came to its exit");
             failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
-        let executor = self.recorded.as_ref().map(|recorded| recorded.executor.clone());
+        let given_up = self.recorded.as_ref().map(|recorded| recorded.executor.gives_up());
         let beside = self.beside();
         for execution in std::mem::take(&mut beside.advisory) {
             beside.reports.add(execution, Err(late(execution)));
@@ -168,7 +168,8 @@ impl<G: Graph> Driver<G> {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
                 }
             }
-            drop(executor);
+            // With what they hold: nobody goes on before they have let go of the run.
+            drop((tasks, shared, given_up));
         });
     }
 }

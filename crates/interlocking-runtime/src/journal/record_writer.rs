@@ -25,6 +25,10 @@ impl Scribe {
         Self { journal, run, tree, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }
     }
 
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run
+    }
+
     /// The run is held so from now on.
     pub(crate) fn writes_under(&self, hold: &Arc<Hold>) {
         // A run is prepared once.

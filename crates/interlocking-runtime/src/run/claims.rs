@@ -3,6 +3,9 @@
 //! A run may be dropped at any moment, and what was being written for its nodes then is written all the same. Until it is, the
 //! run is held: nobody reads a journal that is still being written. Another process is refused meanwhile. This one knows that
 //! its own executor has left, and waits: [`claim`].
+//!
+//! What is not done when its run is to end is given up: the run ends without it, and is held until what that comes to is written,
+//! too. Whoever goes on with the tree waits for it: [`addenda`].
 
 use crate::journal::record_writer::Scribe;
 use crate::journal::{Claim, Journal, JournalError};
@@ -30,14 +33,21 @@ pub(crate) async fn claim(journal: &dyn Journal, run: &RunId) -> Result<Claim, J
 
 /// Waits until a run is free that this process is about to let go of; not for one that somebody executes.
 pub(crate) async fn let_go(journal: &dyn Journal, run: &RunId) {
-    while let Some(notify) = told(journal, run) {
-        let mut notified = std::pin::pin!(notify.notified());
-        notified.as_mut().enable();
-        // Looked at once it would be told, so that it is not let go of between the two.
-        if told(journal, run).is_some_and(|now| Arc::ptr_eq(&now, &notify)) {
-            notified.await;
-        }
+    while LEAVING.is_listed_until_told(&key(journal, run)).await {}
+}
+
+/// Whether something that was given up at a run's end works for it in this process.
+pub(crate) fn has_addenda(journal: &dyn Journal, run: &RunId) -> bool {
+    GIVEN_UP.told(&key(journal, run)).is_some()
+}
+
+/// Waits until nothing that was given up at a run's end works for it in this process; whether anything did.
+pub(crate) async fn addenda(journal: &dyn Journal, run: &RunId) -> bool {
+    let mut any = false;
+    while GIVEN_UP.is_listed_until_told(&key(journal, run)).await {
+        any = true;
     }
+    any
 }
 
 /// A run as its executor holds it, and whatever works on for it after its end.
@@ -56,6 +66,19 @@ pub(crate) struct Hold {
 
 /// A run that this process is about to let go of. It has done so when this is dropped.
 pub(crate) struct Leaving {
+    _listed: Listed,
+}
+
+/// What is given up at the end of a run works on, and holds the run, until this is dropped.
+pub(crate) struct GivenUp {
+    _executor: Executor,
+    /// Dropped after the claim: whoever is told finds the run free.
+    _listed: Listed,
+}
+
+/// A run that is on a list until this is dropped.
+struct Listed {
+    list: &'static List,
     key: Key,
     /// Kept, so that no other journal has its address.
     _journal: Arc<dyn Journal>,
@@ -64,8 +87,14 @@ pub(crate) struct Leaving {
 /// The journal's address, and the run.
 type Key = (usize, RunId);
 
-/// By run that is about to be let go of: by how many, and who is told when they have.
-static LEAVING: Mutex<BTreeMap<Key, (usize, Arc<Notify>)>> = Mutex::new(BTreeMap::new());
+/// By run: how often it is listed, and who is told when it is no more.
+struct List(Mutex<BTreeMap<Key, (usize, Arc<Notify>)>>);
+
+/// The runs that are about to be let go of.
+static LEAVING: List = List(Mutex::new(BTreeMap::new()));
+
+/// The runs for which something works on that was given up at their end.
+static GIVEN_UP: List = List(Mutex::new(BTreeMap::new()));
 
 impl Executor {
     /// The executor for whom these records are written.
@@ -73,6 +102,11 @@ impl Executor {
         let hold = Arc::new(Hold { _claim: claim, executors: AtomicUsize::new(1), leaving: OnceLock::new() });
         scribe.writes_under(&hold);
         Self { scribe, hold }
+    }
+
+    /// Holds the run for what goes on though the run ends without it.
+    pub(crate) fn gives_up(&self) -> GivenUp {
+        GivenUp { _executor: self.clone(), _listed: GIVEN_UP.lists(&self.scribe.journal, self.scribe.run()) }
     }
 }
 
@@ -95,20 +129,48 @@ impl Drop for Executor {
 
 impl Leaving {
     pub(crate) fn new(journal: &Arc<dyn Journal>, run: &RunId) -> Self {
-        let key = key(&**journal, run);
-        leaving().entry(key.clone()).or_default().0 += 1;
-        Self { key, _journal: journal.clone() }
+        Self { _listed: LEAVING.lists(journal, run) }
     }
 }
 
-impl Drop for Leaving {
+impl List {
+    fn lists(&'static self, journal: &Arc<dyn Journal>, run: &RunId) -> Listed {
+        let key = key(&**journal, run);
+        self.lock().entry(key.clone()).or_default().0 += 1;
+        Listed { list: self, key, _journal: journal.clone() }
+    }
+
+    /// What tells when the run is listed no more; `None` unless it is.
+    fn told(&self, key: &Key) -> Option<Arc<Notify>> {
+        self.lock().get(key).map(|(_, told)| told.clone())
+    }
+
+    /// False at once if the run is not listed; true when whoever waits for that was told.
+    async fn is_listed_until_told(&self, key: &Key) -> bool {
+        let Some(notify) = self.told(key) else { return false };
+        let mut notified = std::pin::pin!(notify.notified());
+        notified.as_mut().enable();
+        // Looked at once it would be told, so that it does not go between the two.
+        if self.told(key).is_some_and(|now| Arc::ptr_eq(&now, &notify)) {
+            notified.await;
+        }
+        true
+    }
+
+    /// What this guards is whole between two statements, whoever panics.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, (usize, Arc<Notify>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Listed {
     fn drop(&mut self) {
-        let mut leaving = leaving();
-        if let Some((count, told)) = leaving.get_mut(&self.key) {
+        let mut list = self.list.lock();
+        if let Some((count, told)) = list.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {
                 told.notify_waiters();
-                leaving.remove(&self.key);
+                list.remove(&self.key);
             }
         }
     }
@@ -116,14 +178,9 @@ impl Drop for Leaving {
 
 /// What tells when the run is free; `None` unless it is about to be.
 fn told(journal: &dyn Journal, run: &RunId) -> Option<Arc<Notify>> {
-    leaving().get(&key(journal, run)).map(|(_, told)| told.clone())
+    LEAVING.told(&key(journal, run))
 }
 
 fn key(journal: &dyn Journal, run: &RunId) -> Key {
     (std::ptr::from_ref(journal).cast::<()>().addr(), run.clone())
-}
-
-/// What this guards is whole between two statements, whoever panics.
-fn leaving() -> MutexGuard<'static, BTreeMap<Key, (usize, Arc<Notify>)>> {
-    LEAVING.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -249,7 +249,8 @@ impl<G: Graph> Run<G> {
     /// back to the commit that the journal knows. Of a run that has ended, gives the outcome again and does nothing.
     ///
     /// A run of this process that was dropped a moment ago is waited for: what was being written for it is written before anybody
-    /// reads its journal.
+    /// reads its journal. So is what was given up at the end of a child run, and works on for its
+    /// [addendum](Self::with_report_deadline): what that uses up is on the bill.
     ///
     /// Before anything is started, it is looked for what programs of an executor that was killed have left on this system, and that
     /// is [ended](interlocking_agents::program::end_abandoned); unless the journal is of this process alone.
@@ -271,6 +272,8 @@ impl<G: Graph> Run<G> {
     ///
     /// If what failed is a map node, its children that had failed go on where they did, and those that ended with the run where
     /// they stood; children that somebody had cancelled stay so.
+    ///
+    /// What was given up at the run's end, or a child's, and still works in this process, is waited for.
     ///
     /// A retry may fail like any run, and be retried.
     ///

@@ -78,14 +78,22 @@ pub(crate) async fn prepare<G: Graph>(
         Begin::Child { origin, .. } => Some(origin.clone()),
         _ => None,
     };
+    let begins = matches!(begin, Begin::Fresh { .. });
     let may_have_ended = matches!(begin, Begin::Again | Begin::Child { .. });
     // Before the claim, so that whoever sees that the run has left finds it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
+    // Asked before as well: it may be done while the claim is being refused.
+    let has_addenda = journal.as_ref().is_some_and(|journal| !begins && claims::has_addenda(&**journal, &run));
     let claim = match &journal {
         Some(journal) => match claims::claim(&**journal, &run).await {
             Ok(claim) => Some(claim),
             // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
             Err(JournalError::Held { .. }) if may_have_ended && has_ended(&**journal, &run).await? => None,
+            // Whoever goes on with it waits for that, if it is of this process.
+            Err(JournalError::Held { .. }) if has_addenda || !begins && claims::has_addenda(&**journal, &run) => {
+                claims::addenda(&**journal, &run).await;
+                Some(claims::claim(&**journal, &run).await?)
+            }
             Err(error) => return Err(error.into()),
         },
         None => None,
@@ -102,12 +110,13 @@ pub(crate) async fn prepare<G: Graph>(
         return Err(StartError::NotFailed { run, ended });
     }
     // Of a run that has ended, nothing is asked of anybody.
-    if retries || ended.is_none() {
+    let goes_on = retries || ended.is_none();
+    if goes_on {
         end_abandoned(&begin, journal.as_deref(), &run).await?;
         ask_agents::<G>(&settings).await?;
     }
     if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal) {
-        let past = past(&**journal, &run, &records, claim.is_none(), G::net().features().maps).await?;
+        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, G::net().features().maps).await?;
         if settings.allowance().budgets().counts_calls() {
             let allowance = settings.allowance();
             let below = past.iter().skip(1).flat_map(|run| &run.calls).map(|call| call.usage).sum::<Usage>();
@@ -123,7 +132,6 @@ pub(crate) async fn prepare<G: Graph>(
     {
         return Err(StartError::AnotherRun { run });
     }
-    let begins = matches!(begin, Begin::Fresh { .. });
     let (entry, origin) = match begin {
         Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
         Begin::Again | Begin::Retry => (None, None),

@@ -11,12 +11,14 @@ use interlocking_core::run_id::RunId;
 use std::pin::Pin;
 
 /// What `run`, which has these records, and its children, and theirs, have used up. `is_executed` says that somebody else still
-/// executes it.
+/// executes it. If it `goes_on`, nothing of its children works in this process any more when this returns: what would use up
+/// something later is waited for.
 pub(crate) async fn past(
     journal: &dyn Journal,
     run: &RunId,
     records: &[Record],
     is_executed: bool,
+    goes_on: bool,
     has_children: bool,
 ) -> Result<Vec<PastCalls>, JournalError> {
     let mut past = vec![PastCalls { run: run.clone(), parent: None, calls: calls(records, is_executed) }];
@@ -34,8 +36,10 @@ pub(crate) async fn past(
         };
         // What was being written for it as it was dropped is a part of that.
         claims::let_go(journal, &run).await;
+        // And so is what it was given up for as it ended.
+        let is_done = goes_on && claims::addenda(journal, &run).await;
         // Only what works on after its end is still executed: the run above is this executor's.
-        let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some());
+        let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some() && !is_done);
         past.push(PastCalls { run: run.clone(), parent, calls });
     }
     Ok(past)

@@ -2,7 +2,7 @@
 //! and of turns that were killed included.
 
 use crate::faltering::Faltering;
-use crate::support::{Log, finished, pass, timed};
+use crate::support::{Log, failed, finished, pass, timed};
 use askama::Template;
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Sessions, Turn, TurnContext, Usage};
@@ -13,7 +13,7 @@ use interlocking::runtime::map::{Children, Item};
 use interlocking::runtime::{Budgets, Cancel, EventKind, Journal, MemoryJournal, Outcome, Report};
 use serde_json::json;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 #[derive(Template)]
@@ -48,7 +48,7 @@ struct Firm {
     #[node(input = Vec<u64>, prompt = TaskPrompt, output = bool, agent = "clerk", goto(exit))]
     sign: LLMNode<Sign>,
 }
-held!(Clerk, Firm);
+held!(Clerk, Firm, Case, Court);
 
 /// Waits for so many clerks.
 struct Hire(usize);
@@ -222,4 +222,112 @@ async fn what_a_suspended_run_cannot_record_is_an_error_of_its_journal() {
         assert_eq!(report.usage(), cents(2) + unpriced(1));
         finished(report);
     }
+}
+
+/// A case is closed at once, whatever an adviser says of it three seconds later.
+#[derive(Graph)]
+#[graph(output = u64)]
+struct Case {
+    #[node(entry, input = u64, goto(exit), spawn(advise))]
+    open: LogicNode<OpenCase>,
+    #[node(input = u64, prompt = TaskPrompt, output = bool, agent = "clerk", report = (), reports_to(exit))]
+    advise: AdvisoryNode<Advise>,
+}
+
+/// Cases, and a judgement on them that takes a second.
+#[derive(Graph)]
+#[graph(output = u64)]
+struct Court {
+    #[node(entry, input = Vec<u64>, map = Case, goto(judge))]
+    hear: MapNode<Hear>,
+    #[node(input = u64, goto(exit))]
+    judge: LogicNode<Judge>,
+}
+
+logic!(OpenCase(_ill: Arc<AtomicBool>) for case::open, |seconds: u64, cx| {
+    cx.spawn::<case::advise>(seconds);
+    goto!(cx, case::exit, seconds)
+});
+struct Advise;
+impl AdvisoryHandler<case::advise> for Advise {
+    async fn advise(&self, seconds: u64, cx: &mut Cx<'_, case::advise>) -> Result<(), NodeError> {
+        cx.converse(TaskPrompt { seconds }, SessionOp::StartFresh(Slug::new("advise")?)).await.map(drop)
+    }
+}
+impl Finish for Case {
+    async fn finish(&self, seconds: u64, _: interlocking::graph::ReportsOf<Self>) -> Result<u64, NodeError> {
+        if self.open.0.0.load(Ordering::SeqCst) { Err("not signed".into()) } else { Ok(seconds) }
+    }
+}
+struct Hear;
+impl MapHandler<court::hear> for Hear {
+    fn graph(&self, _: &Cx<'_, court::hear>) -> Result<Arc<Case>, NodeError> {
+        Ok(Arc::new(case(&Arc::default())))
+    }
+    async fn items(&self, cases: &Vec<u64>, _: &mut Cx<'_, court::hear>) -> Result<Vec<Item<Case>>, NodeError> {
+        Ok(cases.iter().copied().map(Item::new).collect())
+    }
+    async fn gather(&self, _: Vec<u64>, cases: Children<Case>, cx: &mut Cx<'_, court::hear>) -> Route<court::hear> {
+        let closed: Result<Vec<_>, _> = cases.all().await.into_iter().map(|child| child.result).collect();
+        goto!(cx, court::judge, closed?.iter().sum())
+    }
+}
+logic!(Judge(ill: Arc<AtomicBool>) for court::judge, |cases: u64, cx| {
+    pass(1_000).await;
+    if ill.load(Ordering::SeqCst) { Err("ill".into()) } else { goto!(cx, court::exit, cases) }
+});
+
+fn case(ill: &Arc<AtomicBool>) -> Case {
+    Case { open: LogicNode(OpenCase(ill.clone())), advise: AdvisoryNode(Advise) }
+}
+
+/// A run that goes on while something works for a child that was given up at its end has that on its bill, too: it waits for it.
+#[tokio::test(start_paused = true)]
+async fn what_was_given_up_at_the_end_of_a_child_is_on_the_bill_of_whoever_goes_on() {
+    for fails in [true, false] {
+        let (agent, journal, ill) =
+            (Arc::<Paid>::default(), Arc::<MemoryJournal>::default(), Arc::<AtomicBool>::default());
+        let court = || {
+            let run = timed(Court { hear: MapNode(Hear), judge: LogicNode(Judge(ill.clone())) });
+            let run = run.with_agent("clerk", agent.clone()).with_journal(journal.clone());
+            run.with_report_deadline(Duration::from_millis(200))
+        };
+        ill.store(fails, Ordering::SeqCst);
+        let report = if fails {
+            failed(court().start(vec![3, 4]).await.unwrap());
+            ill.store(false, Ordering::SeqCst);
+            court().retry().await.unwrap()
+        } else {
+            let dropped = tokio::time::timeout(Duration::from_millis(500), court().start(vec![3, 4])).await;
+            assert!(dropped.is_err());
+            court().resume().await.unwrap()
+        };
+        assert_eq!(report.usage(), cents(2), "the report, of a run that failed: {fails}");
+        assert_eq!(account(&*journal, &report.run).await.unwrap().total, cents(2), "the account");
+        assert_eq!(finished(report), 7);
+        pass(10_000).await;
+        assert_eq!(court().resume().await.unwrap().usage(), cents(2), "the report once more");
+        assert_eq!(agent.calls.load(Ordering::SeqCst), 2, "the agent");
+    }
+}
+
+/// The same of a run that fails at its exit, once it has given up its adviser.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_retried_waits_for_what_it_had_given_up() {
+    let (agent, journal, ill) = (Arc::<Paid>::default(), Arc::<MemoryJournal>::default(), Arc::<AtomicBool>::default());
+    let run = || {
+        let run = timed(case(&ill)).with_agent("clerk", agent.clone()).with_journal(journal.clone());
+        run.with_report_deadline(Duration::from_millis(200))
+    };
+    ill.store(true, Ordering::SeqCst);
+    let report = run().start(3).await.unwrap();
+    assert_eq!(report.took.as_millis(), 200);
+    assert_eq!(failed(report).message, "not signed");
+    let again = run().resume().await.unwrap();
+    assert_eq!(failed(again).message, "not signed", "whoever only asks how it ended is told at once");
+    assert_eq!(agent.calls.load(Ordering::SeqCst), 1);
+    ill.store(false, Ordering::SeqCst);
+    let report = run().retry().await.unwrap();
+    assert_eq!(report.usage(), cents(1));
+    assert_eq!(finished(report), 3);
 }
