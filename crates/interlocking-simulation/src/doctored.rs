@@ -2,7 +2,7 @@
 
 use crate::body::EVENT;
 use crate::calls::{Call, Ended as CallEnded, Returned};
-use crate::checks::Account;
+use crate::checks::{Account, Happened};
 use crate::graph::set_nets;
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
@@ -286,6 +286,67 @@ fn children_that_are_not_retried_with_their_parent_are_refused() {
         }
     }
     assert!(late >= 2 && alone >= 10, "only {late} seeds retried a child, and {alone} had one that failed");
+}
+
+/// Changes what came of a run; nothing where there is nothing to change.
+type Otherwise = fn(&mut Happened) -> Option<()>;
+
+#[test]
+fn a_way_in_which_something_else_happens_is_refused() {
+    let changes: [(&str, Otherwise); 6] = [
+        ("a handler does nothing", |happened| happened.lines.pop().map(drop)),
+        ("a handler is called again", |happened| {
+            let line = happened.lines.first()?.clone();
+            happened.lines.push(line);
+            Some(())
+        }),
+        ("a handler is late", |happened| {
+            let line = happened.lines.iter_mut().find(|line| line.contains("/1 ms "))?;
+            *line = line.replace("/1 ms ", "/2 ms ");
+            Some(())
+        }),
+        ("a node was entered once more", |happened| {
+            happened.visits.last_mut()?.1 += 1;
+            Some(())
+        }),
+        ("a call costs nothing", |happened| (happened.usage.calls > 0).then(|| happened.usage.calls -= 1)),
+        ("it ends otherwise", |happened| {
+            happened.outcome = Outcome::Cancelled;
+            Some(())
+        }),
+    ];
+    let mut applied = [0; 6];
+    for seed in 0..SEEDS {
+        let expected = Happened::of(&in_weather(seed, Weather::Fair, None).unwrap());
+        assert_eq!(expected.must_be(&expected), Ok(()), "seed {seed} as it is");
+        for ((what, change), applied) in changes.iter().zip(&mut applied) {
+            let mut happened = expected.clone();
+            if change(&mut happened).is_some() {
+                *applied += 1;
+                assert!(happened.must_be(&expected).is_err(), "seed {seed} is accepted though {what}");
+            }
+        }
+    }
+    assert!(applied.iter().all(|applied| *applied >= 2), "{applied:?}");
+}
+
+/// A run that is executed in another way, and in which handlers do otherwise, is told from the one that it is compared with.
+#[test]
+fn handlers_that_do_otherwise_in_another_way_are_refused() {
+    let mut refused = 0;
+    for seed in 0..SEEDS {
+        let nets = in_weather(seed, Weather::Fair, None).unwrap().history.world.nets;
+        let run = |way, is_calm| {
+            let mut world = World::new(seed, nets);
+            world.is_calm = is_calm;
+            Happened::of(&history::run(&Arc::new(world), Weather::Fair, way).unwrap())
+        };
+        let expected = run(Way::USUAL, false);
+        let unheard = Way { is_heard: false, ..Way::USUAL };
+        assert_eq!(run(unheard, false).must_be(&expected), Ok(()), "seed {seed} unheard");
+        refused += u64::from(run(unheard, true).must_be(&expected).is_err());
+    }
+    assert!(refused >= 25, "only {refused} of {SEEDS} seeds are refused");
 }
 
 /// A child is retried after its parent was.

@@ -140,7 +140,7 @@ impl Plan {
 
 /// The messages that are posted to the run from outside: when, in milliseconds, and what they say.
 pub(crate) fn messages(world: &World) -> Vec<(u64, u64)> {
-    if !world.has_event_node(0) {
+    if world.is_calm || !world.has_event_node(0) {
         return Vec::new();
     }
     let mut dice = Dice::new(mix(&[world.seed, 0x3e]));

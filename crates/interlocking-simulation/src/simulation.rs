@@ -54,7 +54,9 @@ fn weather(seed: u64, nets: [&'static Net; 2], weather: Weather, played: &mut Pl
         let followed = account.check()?;
         played.counts.of(&followed);
         if weather == Weather::Fair {
-            played.counts.add("unrecorded", followed.goes_the_same_in_every_way(&mut played.trace)?);
+            let unrecorded = followed.goes_the_same_in_every_way(&mut played.trace)?;
+            played.counts.add("unrecorded", unrecorded.with_recorded);
+            played.counts.add("only unrecorded", unrecorded.with_each_other);
         }
         Ok(Compared::of(&followed))
     });

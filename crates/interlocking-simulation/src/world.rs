@@ -28,6 +28,8 @@ pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) temper: Temper,
     pub(crate) nets: [&'static Net; 2],
+    /// Whether nobody sends messages, and hardly anything happens at one moment with something else.
+    pub(crate) is_calm: bool,
     pub(crate) lie: Option<Lie>,
     moving: Mutex<Moving>,
     minds: Mutex<Minds>,
@@ -107,7 +109,8 @@ impl World {
     pub(crate) fn new(seed: u64, nets: [&'static Net; 2]) -> Self {
         let moving =
             Moving { executor: 0, epoch: Instant::now(), effects: 0, retries: BTreeMap::new(), log: Vec::new() };
-        Self { seed, temper: Temper::of(seed), nets, lie: None, moving: Mutex::new(moving), minds: Mutex::default() }
+        let (temper, moving) = (Temper::of(seed), Mutex::new(moving));
+        Self { seed, temper, nets, is_calm: false, lie: None, moving, minds: Mutex::default() }
     }
 
     /// A new executor takes over. Must be called inside its runtime.
@@ -141,7 +144,8 @@ impl World {
 
     /// What it does when the run has been retried so often.
     pub(crate) fn choice_after(&self, level: usize, run: &RunId, execution: Execution, retries: u32) -> Choice {
-        choice(self.seed, self.temper, self.nets[level], run, execution, retries)
+        let choice = choice(self.seed, self.temper, self.nets[level], run, execution, retries);
+        if self.is_calm { choice.calm() } else { choice }
     }
 
     /// What whoever asks the agent does.

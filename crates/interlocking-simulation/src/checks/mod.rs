@@ -23,6 +23,8 @@ mod refusals;
 
 pub(crate) use bills::killed;
 pub(crate) use comparison::{Compared, compare};
+#[cfg(test)]
+pub(crate) use ways::Happened;
 
 use crate::history::Ended;
 use crate::oracle::{Facts, Oracle};

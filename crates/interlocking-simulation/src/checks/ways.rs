@@ -1,7 +1,7 @@
 //! One seed in every way that a run can be executed: recorded or not, heard by somebody or by nobody. The way is no part of what
 //! happens.
 
-use super::Followed;
+use super::{Account, Followed};
 use crate::graph::Output;
 use crate::history::{self, Ended};
 use crate::plan::{self, Way, Weather};
@@ -11,25 +11,25 @@ use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry, LetterBody};
 use interlocking_runtime::{Outcome, Report};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What must be the same in all ways: what handlers and agents did and when, and what the run came to.
-#[derive(PartialEq, Eq)]
-struct Happened {
-    lines: Vec<String>,
-    outcome: Outcome<Output>,
-    visits: Vec<(&'static str, u32)>,
-    usage: Usage,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Happened {
+    pub(crate) lines: Vec<String>,
+    pub(crate) outcome: Outcome<Output>,
+    pub(crate) visits: Vec<(&'static str, u32)>,
+    pub(crate) usage: Usage,
 }
 
 impl Happened {
-    fn of(ended: &Ended) -> Self {
+    pub(crate) fn of(ended: &Ended) -> Self {
         Self::until(&ended.report, usize::MAX, ended)
     }
 
     /// Until it failed first: what is recorded nowhere cannot be retried.
-    fn at_first(ended: &Ended) -> Self {
+    pub(crate) fn at_first(ended: &Ended) -> Self {
         match &ended.history.first {
             Some((report, lines)) => Self::until(report, *lines, ended),
             None => Self::of(ended),
@@ -45,41 +45,120 @@ impl Happened {
     }
 }
 
+impl Happened {
+    /// Whether the same has happened in another way.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, what was added, and what it came to.
+    pub(crate) fn must_be(&self, expected: &Self) -> Result<(), String> {
+        if self == expected {
+            return Ok(());
+        }
+        let missing = expected.lines.iter().find(|line| !self.lines.contains(line));
+        let added = self.lines.iter().find(|line| !expected.lines.contains(line));
+        Err(format!(
+            "it comes to {:?} for {}, in place of {:?} for {}; missing {missing:?}, added {added:?}",
+            self.outcome, self.usage, expected.outcome, expected.usage
+        ))
+    }
+}
+
+/// How many comparisons were made of runs without a journal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unrecorded {
+    /// With the run that is recorded.
+    pub(crate) with_recorded: usize,
+    /// With each other: of runs that need a journal sooner or later.
+    pub(crate) with_each_other: usize,
+}
+
 impl Followed<'_> {
-    /// Runs the seed, which ran in fair weather, in all other ways that its run can go, and compares. Gives how many ways those were
+    /// Runs the seed, which ran in fair weather, in all other ways that its run can go, and compares. Gives how often that was
     /// without a journal. What happened where it went otherwise is added to the trace.
-    pub(crate) fn goes_the_same_in_every_way(&self, trace: &mut String) -> Result<usize, String> {
+    ///
+    /// Where it depended on which of two things came first, or something was sent, it is another run of the seed, in which nothing is
+    /// sent and hardly anything happens at one moment with something else.
+    pub(crate) fn goes_the_same_in_every_way(&self, trace: &mut String) -> Result<Unrecorded, String> {
+        let mut unrecorded = Unrecorded::default();
+        let may_be_unrecorded = self.needs_no_journal() && !self.depends_on_the_order();
+        for way in Way::OTHERS.into_iter().filter(|way| way.is_recorded || may_be_unrecorded) {
+            unrecorded.with_recorded += usize::from(!way.is_recorded);
+            self.in_way(way, trace)?;
+        }
+        if may_be_unrecorded {
+            return Ok(unrecorded);
+        }
+        let world = &self.account.ended.history.world;
+        let calm = history::run(&calm(world), Weather::Fair, Way::USUAL).map_err(|why| format!("calm: {why}"))?;
+        let account = Account::of(&calm)?;
+        let followed = account.check().map_err(|why| format!("calm: {why}"))?;
+        if followed.has_ties() {
+            return Ok(unrecorded);
+        }
+        let ways = Way::OTHERS.into_iter().filter(|way| !way.is_recorded);
+        if followed.needs_no_journal() {
+            for way in ways {
+                unrecorded.with_recorded += 1;
+                followed.in_way(way, trace)?;
+            }
+            return Ok(unrecorded);
+        }
+        let ended = ways.map(|way| history::run(&self::calm(world), Weather::Fair, way));
+        let ended = ended.collect::<Result<Vec<_>, _>>().map_err(|why| format!("without a journal: {why}"))?;
+        unrecorded.with_each_other += 1;
+        same(&Happened::of(&ended[0]), &ended[1], "without a journal, heard or not", trace)?;
+        Ok(unrecorded)
+    }
+
+    /// Runs the seed in another way, and compares.
+    fn in_way(&self, way: Way, trace: &mut String) -> Result<(), String> {
         let ended = self.account.ended;
         let world = &ended.history.world;
-        let mut unrecorded = 0;
-        let may_be_unrecorded = self.needs_no_journal() && !self.depends_on_the_order();
-        for way in Way::OTHERS {
-            if !way.is_recorded && !may_be_unrecorded {
-                continue;
+        let world = if world.is_calm { calm(world) } else { Arc::new(World::new(world.seed, world.nets)) };
+        let other = history::run(&world, Weather::Fair, way).map_err(|why| format!("{way:?}: {why}"))?;
+        let expected = if way.is_recorded { Happened::of(ended) } else { Happened::at_first(ended) };
+        same(&expected, &other, &format!("{way:?}"), trace)
+    }
+
+    /// Whether anything at one moment may have come before or after something else: executions that came to an end, or to an agent
+    /// for which several have to wait.
+    fn has_ties(&self) -> bool {
+        let account = self.account;
+        let waits = account.ended.history.surroundings.concurrency.is_some();
+        let records = account.records.values().flatten();
+        let records: BTreeMap<_, _> = records.map(|record| ((&record.run, record.sequence), record)).collect();
+        let mut moments: BTreeMap<u64, (&RunId, By)> = BTreeMap::new();
+        let lines = account.ended.history.first.as_ref().map_or(usize::MAX, |(_, lines)| *lines);
+        for line in account.log.iter().take(lines) {
+            let whose = match &line.what {
+                What::Kept { run, sequence } => records.get(&(run, *sequence)).and_then(|record| match &record.entry {
+                    Entry::Outcome(outcome) => Some((run, outcome.by())),
+                    Entry::Report { by, .. } => Some((run, by.clone())),
+                    _ => None,
+                }),
+                What::Failed { run, by, .. } | What::Reported { run, by } => Some((run, by.clone())),
+                What::Returned(returned) => Some((&returned.run, returned.by.clone())),
+                What::Asks { run, by, .. } if waits => Some((run, by.clone())),
+                _ => None,
+            };
+            let Some(whose) = whose else { continue };
+            if *moments.entry(line.at).or_insert_with(|| whose.clone()) != whose {
+                return true;
             }
-            unrecorded += usize::from(!way.is_recorded);
-            let world = Arc::new(World::new(world.seed, world.nets));
-            let other = history::run(&world, Weather::Fair, way).map_err(|why| format!("{way:?}: {why}"))?;
-            let expected = if way.is_recorded { Happened::of(ended) } else { Happened::at_first(ended) };
-            let found = Happened::of(&other);
-            if found == expected {
-                continue;
-            }
-            *trace += &format!("{way:?}:\n");
-            other.history.world.logged().iter().for_each(|line| *trace += &format!("{line:?}\n"));
-            *trace += &format!("{:?}\n", other.report);
-            let missing = expected.lines.iter().find(|line| !found.lines.contains(line));
-            let added = found.lines.iter().find(|line| !expected.lines.contains(line));
-            return Err(format!(
-                "{way:?}: it comes to {:?} for {}, in place of {:?} for {}; missing {missing:?}, added {added:?}",
-                found.outcome, found.usage, expected.outcome, expected.usage
-            ));
         }
-        Ok(unrecorded)
+        self.begins_at_its_end()
     }
 
     /// Whether it may depend on which of two things at one moment came first: without a journal, nothing is waited for between them.
     fn depends_on_the_order(&self) -> bool {
+        self.runs.values().any(|oracle| oracle.raced.is_some() || oracle.held_up)
+            || self.account.ended.history.surroundings.concurrency.is_some()
+            || self.begins_at_its_end()
+    }
+
+    /// Whether what works beside the graph begins when its run ends.
+    fn begins_at_its_end(&self) -> bool {
         let account = self.account;
         // What works beside the graph may begin, or do what it had to do, just when its run ends.
         let is_beside = |run: &RunId, by: &By| self.kind(run, by) == NodeKind::Advisory;
@@ -92,9 +171,7 @@ impl Followed<'_> {
             What::Started { run, by } => is_beside(run, by) && ends.contains(&(run, line.at)),
             _ => false,
         };
-        self.runs.values().any(|oracle| oracle.raced.is_some() || oracle.held_up)
-            || account.ended.history.surroundings.concurrency.is_some()
-            || account.log.iter().any(begins_at_its_end)
+        account.log.iter().any(begins_at_its_end)
     }
 
     fn kind(&self, run: &RunId, by: &By) -> NodeKind {
@@ -118,6 +195,23 @@ impl Followed<'_> {
             && account.letters.values().flatten().all(|posted| posted.letter.body == LetterBody::Cancel)
             && !account.records.values().flatten().any(|record| is_letters(&record.entry))
     }
+}
+
+/// The same seed once more, without messages, and with hardly anything at one moment with something else.
+fn calm(world: &World) -> Arc<World> {
+    let mut calm = World::new(world.seed, world.nets);
+    calm.is_calm = true;
+    Arc::new(calm)
+}
+
+/// Whether a run came to what is expected; what happened otherwise is added to the trace.
+fn same(expected: &Happened, other: &Ended, way: &str, trace: &mut String) -> Result<(), String> {
+    Happened::of(other).must_be(expected).map_err(|why| {
+        *trace += &format!("{way}:\n");
+        other.history.world.logged().iter().for_each(|line| *trace += &format!("{line:?}\n"));
+        *trace += &format!("{:?}\n", other.report);
+        format!("{way}: {why}")
+    })
 }
 
 /// A line of what handlers and agents did, without what is counted across the whole run: what is side by side has no order.
