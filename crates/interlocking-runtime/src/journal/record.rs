@@ -41,6 +41,10 @@ pub enum Entry {
         /// The table from here on, where it is not the one that the run had until then: its history was migrated.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         table: Option<Box<Table>>,
+        /// Of a child run: the execution of its parent's map node that went on with it, which is a later one than that which
+        /// started it where the map [adopts](crate::map). Older records do not tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken_by: Option<By>,
     },
     /// The run had failed, and goes on where it did: its end before this is none. The executor that does so says next that it
     /// [took the run up](Self::Resumed).
@@ -148,6 +152,14 @@ pub fn ending(records: &[Record]) -> Option<&'static str> {
         entry => entry.ending().map(Some),
     });
     last.flatten()
+}
+
+/// The execution of its map node that went on with the child run with these records last; `None` if only that which started it did.
+pub(crate) fn taken_by(records: &[Record]) -> Option<&By> {
+    records.iter().rev().find_map(|record| match &record.entry {
+        Entry::Resumed { taken_by, .. } => taken_by.as_ref(),
+        _ => None,
+    })
 }
 
 /// The number of the last letter that had come when a run was retried last; 0 if it never was.
@@ -296,6 +308,13 @@ pub struct RunSummary {
     /// Who works on it now: process id and machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+}
+
+impl RunSummary {
+    /// Whether it has ended with nothing that somebody could go on with.
+    pub(crate) fn came_to_nothing(&self) -> bool {
+        matches!(self.ended.as_deref(), Some("failed" | "cancelled"))
+    }
 }
 
 impl MessageRecord {

@@ -120,7 +120,7 @@ pub enum ReplayError {
 pub(crate) fn tables(records: &[Record]) -> Option<(&Table, &Table)> {
     let Some(Entry::Started { table: first, .. }) = records.first().map(|record| &record.entry) else { return None };
     let later = records.iter().rev().find_map(|record| match &record.entry {
-        Entry::Resumed { table: Some(table) } => Some(&**table),
+        Entry::Resumed { table: Some(table), .. } => Some(&**table),
         _ => None,
     });
     Some((first, later.unwrap_or(first)))

@@ -1,5 +1,6 @@
 //! A run that has failed is taken up again, and with it the child runs that its map nodes were at.
 
+use crate::journal::record::taken_by;
 use crate::journal::standing::standing;
 use crate::journal::{By, Entry, Journal, JournalError, LetterBody, Origin, Record, ending};
 use crate::run::claims;
@@ -16,8 +17,8 @@ pub(crate) async fn retried(journal: &dyn Journal, run: &RunId) -> Result<Entry,
     Ok(Entry::Retried { letters: letters.last().map_or(0, |posted| posted.number) })
 }
 
-/// Retries the child runs that these executions of `parent` had started, and that failed, or ended with it; and theirs. Not those
-/// that somebody has cancelled.
+/// Retries the child runs that these executions of `parent` had started or adopted, and that failed, or ended with it; and theirs.
+/// Not those that somebody has cancelled.
 ///
 /// Each is written before its parent, so that whoever is stopped amid this can begin once more.
 pub(crate) fn retry_children<'a>(
@@ -27,13 +28,15 @@ pub(crate) fn retry_children<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
         for child in journal.children(parent).await? {
-            let Some(Origin::Child { node, visit, attempt, .. }) = child.origin else { continue };
-            if !matches!(child.ended.as_deref(), Some("failed" | "cancelled"))
-                || !maps.contains(&By { node, visit, attempt })
-            {
+            let Some(Origin::Child { node, visit, attempt, .. }) = child.origin.clone() else { continue };
+            if !child.came_to_nothing() || !maps.iter().any(|map| map.node == node) {
                 continue;
             }
             let run = child.run;
+            let records = journal.load(&run).await?;
+            if !maps.contains(taken_by(&records).unwrap_or(&By { node, visit, attempt })) {
+                continue;
+            }
             let _claim = claims::claim(journal, &run).await?;
             let records = journal.load(&run).await?;
             let is_cancelled = journal.letters(&run, 0).await?.iter().any(|it| it.letter.body == LetterBody::Cancel);
@@ -57,6 +60,7 @@ async fn maps_at_work(journal: &dyn Journal, run: &RunId, records: &[Record]) ->
     // Then every one whose outcome is not recorded.
     let mut maps = Maps::new();
     for child in journal.children(run).await? {
+        maps.extend(taken_by(&journal.load(&child.run).await?).cloned());
         maps.extend(child.origin.and_then(|origin| match origin {
             Origin::Child { node, visit, attempt, .. } => Some(By { node, visit, attempt }),
             Origin::Fork { .. } => None,

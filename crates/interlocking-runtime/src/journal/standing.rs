@@ -81,7 +81,7 @@ fn by(net: &Net, execution: &Execution) -> By {
 
 /// What is under way, in the graph and beside it.
 fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
-    if records.iter().any(|record| matches!(record.entry, Entry::Resumed { table: Some(_) })) {
+    if records.iter().any(|record| matches!(record.entry, Entry::Resumed { table: Some(_), .. })) {
         return Err("its history was migrated to another table, which only its program can follow".to_owned());
     }
     let Some(Entry::Started { table, .. }) = records.first().map(|record| &record.entry) else {

@@ -187,6 +187,7 @@ impl<C: Graph> Children<C> {
         let (mut tasks, mut pending, mut landed) = (JoinSet::new(), BTreeMap::new(), Vec::new());
         let (mut stops, tree) = (Vec::new(), backstage.settings.tree().clone());
         let slots = Arc::new(Semaphore::new(plan.concurrency));
+        let taken_by = backstage.by(plan.execution);
         for (item, planned) in plan.items.into_iter().enumerate() {
             let Planned { run, origin, key, number, item: Item { entry, workspaces, .. } } = planned;
             pending.insert(item, run.clone());
@@ -203,7 +204,7 @@ impl<C: Graph> Children<C> {
                 settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
             }
             settings.run = run.clone();
-            let (graph, slots) = (graph.clone(), slots.clone());
+            let (graph, slots, taken_by) = (graph.clone(), slots.clone(), taken_by.clone());
             let (task, stop) = (tree.has_task(backstage.run().clone()), settings.cancel.clone().unwrap_or_default());
             let abandoned = tree.abandoned.clone();
             stops.push(stop.clone());
@@ -219,7 +220,7 @@ impl<C: Graph> Children<C> {
                 let result = tokio::select! {
                     biased;
                     () = abandoned.requested() => return None,
-                    ended = run_child(graph, settings, origin, entry) => ended?,
+                    ended = run_child(graph, settings, origin, taken_by, entry) => ended?,
                 };
                 Some(Child { item, run, key, number, result })
             });
@@ -243,6 +244,7 @@ impl<C: Graph> Drop for Children<C> {
 
 /// The items of one execution with what they are run as.
 struct Plan<C: Graph> {
+    execution: Execution,
     items: Vec<Planned<C>>,
     concurrency: usize,
     depth: Option<u32>,
@@ -322,7 +324,8 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
         };
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let siblings = Siblings::new(backstage.parking().clone(), execution, concurrency, backstage.settings.berth());
-        let plan = Plan { items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
+        let plan =
+            Plan { execution, items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
         let children = Children::start(backstage, &allowance, &siblings, &graph, plan);
         self.0.gather(input, children, cx).await
     }

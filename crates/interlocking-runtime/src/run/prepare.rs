@@ -2,7 +2,7 @@
 
 use crate::context::services::{Backstage, Kept, RunServices, memories, read};
 use crate::journal::record_writer::Scribe;
-use crate::journal::{Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
+use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
 use crate::roles::casting;
 use crate::run::claims::{self, Executor};
 use crate::run::executed::Executed;
@@ -39,7 +39,7 @@ pub(crate) enum Begin<G: Graph> {
     /// The same of a run that has failed, where it did.
     Retry,
     /// Either, as a child.
-    Child { entry: G::Entry, origin: Origin },
+    Child { entry: G::Entry, origin: Origin, taken_by: By },
 }
 
 /// A run before its first node.
@@ -132,15 +132,17 @@ pub(crate) async fn prepare<G: Graph>(
     {
         return Err(StartError::AnotherRun { run });
     }
-    let (entry, origin) = match begin {
+    let (entry, origin, taken_by) = match begin {
         Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
-        Begin::Again | Begin::Retry => (None, None),
-        Begin::Child { entry, origin } => (Some(entry).filter(|_| records.is_empty()), Some(origin)),
-        Begin::Fresh { entry } => (Some(entry), None),
+        Begin::Again | Begin::Retry => (None, None, None),
+        Begin::Child { entry, origin, taken_by } => {
+            (Some(entry).filter(|_| records.is_empty()), Some(origin), Some(taken_by))
+        }
+        Begin::Fresh { entry } => (Some(entry), None, None),
     };
     let (standing, services, scribe) = match entry {
         Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(&graph, settings, journal, records, retries).await? {
+        None => match resume::taken_up(&graph, settings, journal, records, retries, taken_by).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(executed) => *executed,
         },

@@ -31,13 +31,15 @@ pub(crate) enum TakenUp<G: Graph> {
     GoesOn(Box<Executed<G>>),
 }
 
-/// Takes up a run that has these records, of which there is at least one; one that has failed if it is to be retried.
+/// Takes up a run that has these records, of which there is at least one; one that has failed if it is to be retried. A child is
+/// `taken_by` an execution of its map node.
 pub(crate) async fn taken_up<G: Graph>(
     graph: &Arc<G>,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
     mut records: Vec<Record>,
     retries: bool,
+    taken_by: Option<By>,
 ) -> Result<TakenUp<G>, StartError> {
     let run = settings.run.clone();
     let Some(journal) = journal else { return Err(StartError::NoJournal { run }) };
@@ -72,7 +74,7 @@ pub(crate) async fn taken_up<G: Graph>(
     if let Some(retried) = retried {
         scribe.write(retried).await?;
     }
-    scribe.begin(Entry::Resumed { table }).await?;
+    scribe.begin(Entry::Resumed { table, taken_by }).await?;
     Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
 }
 
@@ -94,7 +96,7 @@ fn under_the_present_table<G: Graph>(
     };
     // What was recorded under the present table is as it should be.
     let mut records = records;
-    let since = records.iter().rposition(|record| matches!(record.entry, Entry::Resumed { table: Some(_) }));
+    let since = records.iter().rposition(|record| matches!(record.entry, Entry::Resumed { table: Some(_), .. }));
     let later = match since {
         Some(at) if !is_new => records.split_off(at),
         _ => Vec::new(),

@@ -1,6 +1,7 @@
 //! Child runs: what they are called, how they are run, and what is made of their ends.
 
-use crate::journal::{Journal, JournalError, Origin, RunSummary};
+use crate::journal::record::taken_by;
+use crate::journal::{By, Journal, JournalError, Origin, RunSummary};
 use crate::run::claims;
 use crate::run::execute::execute;
 use crate::run::outcome::Outcome;
@@ -99,18 +100,19 @@ impl Fnv {
 /// Boxed, which is what lets a graph be its own child.
 type Running<T> = Pin<Box<dyn Future<Output = Option<Result<T, ChildFailure>>> + Send>>;
 
-/// Runs a child to its end, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
+/// Runs a child to its end for an execution of its map node, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
     settings: Box<Settings>,
     origin: Origin,
+    taken_by: By,
     entry: C::Entry,
 ) -> Running<C::Output> {
     Box::pin(async move {
         let (tree, run) = (settings.tree().clone(), settings.run.clone());
         // One that was stopped a moment ago may not have let go of its run.
         tree.left(&run).await;
-        let result = match execute(graph, settings, Begin::Child { entry, origin }).await {
+        let result = match execute(graph, settings, Begin::Child { entry, origin, taken_by }).await {
             Err(error) => match of_journal(error, &run) {
                 Ok(error) => {
                     tree.had(&error);
@@ -149,7 +151,7 @@ pub(crate) struct Predecessors(Vec<Predecessor>);
 /// A child that a map node has started before.
 struct Predecessor {
     summary: RunSummary,
-    /// The execution that started it: visit and attempt.
+    /// The execution that started it: visit and attempt. Of one that came to nothing, the last that went on with it.
     entry: (u32, u32),
 }
 
@@ -181,7 +183,14 @@ impl Predecessors {
             if let Some(Origin::Child { node, visit, attempt, .. }) = &summary.origin
                 && node == name
             {
-                known.push(Predecessor { entry: (*visit, *attempt), summary });
+                let mut entry = (*visit, *attempt);
+                // Only of such a one is it asked whose it was at last.
+                if summary.came_to_nothing()
+                    && let Some(taken_by) = taken_by(&journal.load(&summary.run).await?)
+                {
+                    entry = entry.max((taken_by.visit, taken_by.attempt));
+                }
+                known.push(Predecessor { entry, summary });
             }
         }
         known.sort_by_key(|child| child.entry);
@@ -194,12 +203,11 @@ impl Predecessors {
     }
 
     /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution takes up what it
-    /// had started, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
+    /// had started or adopted, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
     pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {
         let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);
         let latest = self.0.iter().rev().find(is_equal)?;
-        let came_to_nothing = matches!(latest.summary.ended.as_deref(), Some("failed" | "cancelled"));
-        let goes_on = latest.entry == (kin.visit, kin.attempt) || adopts && !came_to_nothing;
+        let goes_on = latest.entry == (kin.visit, kin.attempt) || adopts && !latest.summary.came_to_nothing();
         goes_on.then(|| latest.summary.origin.clone().map(|origin| (latest.summary.run.clone(), origin)))?
     }
 

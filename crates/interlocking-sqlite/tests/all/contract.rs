@@ -74,7 +74,7 @@ fn entries() -> Vec<Entry> {
     let memory = Some(MemoryRecord { group: "count".to_owned(), value: json("3") });
     vec![
         Entry::Started { table, input: json(r#"{"in":true}"#), origin: Some(origin), workspaces: Vec::new() },
-        Entry::Resumed { table: None },
+        Entry::Resumed { table: None, taken_by: None },
         Entry::Retried { letters: 7 },
         Entry::Session { by: by(), agent: "writer".to_owned(), session },
         Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },

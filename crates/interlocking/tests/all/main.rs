@@ -50,6 +50,7 @@ mod region;
 mod resume;
 mod retry;
 mod retry_migrated;
+mod adopted;
 mod aftermath;
 mod route;
 mod slow;

@@ -509,7 +509,9 @@ async fn a_fork_that_was_cut_off_is_made_anew() {
         journal.remove(&id("part")).await.unwrap();
     }
     // One that somebody has taken up is a run like any other.
-    for (sequence, entry) in (0..).zip(whole.iter().take(1).cloned().chain([Entry::Resumed { table: None }])) {
+    for (sequence, entry) in
+        (0..).zip(whole.iter().take(1).cloned().chain([Entry::Resumed { table: None, taken_by: None }]))
+    {
         journal.append(Record { run: id("part"), sequence, entry }).await.unwrap();
     }
     let taken = fork(&*journal, &id("house"), &ForkPoint::End, &id("part")).await.unwrap_err();

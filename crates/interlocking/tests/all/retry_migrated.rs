@@ -90,7 +90,9 @@ async fn a_run_that_failed_is_retried_under_a_migrated_table() {
     assert_eq!(*diary.lock().unwrap(), ["fetched", "ground"], "what was done is not done again");
     let records = journal.records(&run);
     let since: Vec<_> = records[before.len()..].iter().map(|record| &record.entry).collect();
-    let [Entry::Retried { .. }, Entry::Resumed { table: Some(table) }, ..] = &since[..] else { panic!("{since:?}") };
+    let [Entry::Retried { .. }, Entry::Resumed { table: Some(table), .. }, ..] = &since[..] else {
+        panic!("{since:?}")
+    };
     assert_eq!(table.nodes.len(), 3, "from here on it is under this table");
 
     // What was before is still under the other.
