@@ -28,6 +28,8 @@ struct Clerk {
 struct Bureau {
     #[node(entry, input = Vec<bool>, map = Clerk, goto(exit))]
     clerks: MapNode<Clerks>,
+    #[node(on(String), resume, visits = 9)]
+    mail: EventNode<Mail>,
 }
 held!(Clerk, Bureau);
 
@@ -56,6 +58,14 @@ impl EventHandler<clerk::mail> for Mail {
         cx.resume()
     }
 }
+impl EventHandler<bureau::mail> for Mail {
+    async fn handle(&self, _: String, cx: &mut Cx<'_, bureau::mail>) -> Route<bureau::mail> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        pass(1_000).await;
+        self.0.fetch_add(100, Ordering::SeqCst);
+        cx.resume()
+    }
+}
 
 struct Clerks(Arc<AtomicUsize>);
 impl MapHandler<bureau::clerks> for Clerks {
@@ -77,22 +87,26 @@ impl MapHandler<bureau::clerks> for Clerks {
     }
 }
 
-/// One child handles a message for a second, and what the other has done at 50 ms cannot be recorded.
+/// One child handles a message for a second, or their parent does, and what the other child has done at 50 ms cannot be recorded.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_tree_is_heard_while_a_message_is_handled() {
-    let (handled, journal) = (Arc::new(AtomicUsize::new(0)), Arc::<Faltering>::default());
-    let journal =
-        journal.has_no_room(|record| matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "work"));
-    let run = timed(Bureau { clerks: MapNode(Clerks(handled.clone())) }).with_journal(journal.clone());
-    let (report, ()) = tokio::join!(run.start(vec![true, false]), async {
-        pass(5).await;
-        // The one that works has no time for it: its message waits until it is done.
-        for child in journal.children(&"run".parse().unwrap()).await.unwrap() {
-            let body = LetterBody::Message { node: "mail".to_owned(), message: r#""a word""#.into() };
-            journal.post(&child.run, Letter { key: None, body }).await.unwrap();
-        }
-    });
-    let report = report.unwrap();
-    assert_eq!((report.outcome.name(), report.took.as_millis()), ("journal_failed", 50));
-    assert_eq!(handled.load(Ordering::SeqCst), 1, "it was begun, and not done");
+    for by_parent in [false, true] {
+        let (handled, journal) = (Arc::new(AtomicUsize::new(0)), Arc::<Faltering>::default());
+        let journal =
+            journal.has_no_room(|record| matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "work"));
+        let bureau = Bureau { clerks: MapNode(Clerks(handled.clone())), mail: EventNode(Mail(handled.clone())) };
+        let (report, ()) = tokio::join!(timed(bureau).with_journal(journal.clone()).start(vec![true, false]), async {
+            pass(5).await;
+            let root = "run".parse().unwrap();
+            // The child that works has no time for it: its message waits until it is done.
+            let children = journal.children(&root).await.unwrap().into_iter().map(|child| child.run);
+            for run in if by_parent { vec![root] } else { children.collect() } {
+                let body = LetterBody::Message { node: "mail".to_owned(), message: r#""a word""#.into() };
+                journal.post(&run, Letter { key: None, body }).await.unwrap();
+            }
+        });
+        let report = report.unwrap();
+        assert_eq!((report.outcome.name(), report.took.as_millis()), ("journal_failed", 50), "by parent: {by_parent}");
+        assert_eq!(handled.load(Ordering::SeqCst), 1, "it was begun, and not done");
+    }
 }
