@@ -35,15 +35,18 @@ pub(crate) async fn past(
             _ => None,
         };
         // What was being written for it as it was dropped is a part of that.
-        claims::let_go(journal, &run).await;
-        // And so is what it was given up for as it ended.
-        let is_done = goes_on && claims::addenda(journal, &run).await;
+        claims::let_go(journal, run).await;
+        // And so is what was given up at its end.
+        let is_done = goes_on && claims::addenda(journal, run).await;
         // Only what works on after its end is still executed: the run above is this executor's.
         let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some() && !is_done);
         past.push(PastCalls { run: run.clone(), parent, calls });
     }
     Ok(past)
 }
+
+/// What runs have used up, each without its children.
+type Shares = Vec<(RunId, Usage)>;
 
 /// What `run`, which has these records, has used up without its children, by the run that did: of a fork, what it has taken over
 /// is the other's, as long as that is recorded.
@@ -52,7 +55,7 @@ pub(crate) fn shares<'a>(
     run: &'a RunId,
     records: &'a [Record],
     is_executed: bool,
-) -> Pin<Box<dyn Future<Output = Result<Vec<(RunId, Usage)>, JournalError>> + Send + 'a>> {
+) -> Pin<Box<dyn Future<Output = Result<Shares, JournalError>> + Send + 'a>> {
     Box::pin(async move {
         let (mut shares, mut taken_over) = (Vec::new(), 0);
         if let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
