@@ -1,19 +1,20 @@
 //! The agent: it does what dialogues say, in virtual time, and remembers its sessions from one process to the next.
 
-use crate::asking::{Asking, Said, said};
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::dialogue::{AGENT, Act, Does};
-use crate::numbers::{mix, mix_text};
+use crate::minds::Mind;
+use crate::mix::{mix, mix_text};
 use crate::world::{What, World};
+use crate::{
+    asked::{Asking, Said},
+    asking::said,
+};
 use async_trait::async_trait;
 use interlocking_agents::{
     Agent, AgentError, AgentErrorKind, AgentEvent, Reply, SessionError, SessionId, SessionOp, SessionOpKind, Sessions,
     Turn, TurnContext,
 };
-use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::By;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -24,35 +25,6 @@ pub(crate) struct Simulant {
     sessions: Sessions,
     /// How many calls are under way.
     open: AtomicUsize,
-}
-
-/// What the agent remembers, whatever becomes of the processes that ask it.
-#[derive(Default)]
-pub(crate) struct Minds {
-    sessions: BTreeMap<SessionId, Mind>,
-    /// By execution: its latest session.
-    latest: BTreeMap<(RunId, By), SessionId>,
-    /// By execution: how many acts have come to their end.
-    done: BTreeMap<(RunId, By), usize>,
-}
-
-/// One session.
-struct Mind {
-    /// What it was asked last.
-    about: Asking,
-    /// The executor that used it last.
-    executor: u32,
-    is_lost: bool,
-}
-
-impl Minds {
-    /// The latest session of the node before this execution, if it is known still.
-    pub(crate) fn earlier(&self, run: &RunId, by: &By) -> Option<SessionId> {
-        let mut earlier = self.latest.range(..(run.clone(), by.clone())).rev();
-        let of_node = |((of, other), _): &(&(RunId, By), &SessionId)| of == run && other.node == by.node;
-        let is_known = |session: &SessionId| self.sessions.get(session).is_some_and(|mind| !mind.is_lost);
-        earlier.next().filter(of_node).map(|(_, session)| session.clone()).filter(is_known)
-    }
 }
 
 impl Simulant {

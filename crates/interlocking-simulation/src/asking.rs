@@ -1,61 +1,27 @@
 //! How nodes ask the agent: the prompt, the output, the handlers' part.
 
+use crate::asked::{Asking, Said, Turned};
 use crate::body::Body;
 use crate::choice::Choice;
 use crate::dialogue::sort_of;
 use crate::graph::Simulated;
 use crate::markers::At;
-use crate::numbers::{mix, mix_text};
+use crate::mix::{mix, mix_text};
 use crate::token::Token;
 use crate::world::{What, World};
-use interlocking_agents::{AgentError, SessionOp, SessionOpKind, Slug, Usage};
+use interlocking_agents::{AgentError, SessionOp, SessionOpKind, Slug};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Route;
-use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::RunContext;
-use interlocking_runtime::journal::By;
-use interlocking_runtime::llm::{Ask, LLM, LLMHandler, Prompt, Reply};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// The prompt of every node: who asks, and what it was given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Asking {
-    pub(crate) level: usize,
-    pub(crate) run: RunId,
-    pub(crate) by: By,
-    pub(crate) input: Vec<u64>,
-}
-
-/// The output of every agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Said {
-    pub(crate) number: u64,
-}
-
-impl Prompt for Asking {
-    fn render(&self) -> Result<String, NodeError> {
-        Ok(serde_json::to_string(self)?)
-    }
-}
+use interlocking_runtime::llm::{Ask, LLM, LLMHandler, Reply};
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> LLM for At<LEVEL, INDEX> {
     type Prompt<'a> = Asking;
     type Output = Said;
-}
-
-/// What a turn came to, for the node that asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Turned {
-    pub(crate) run: RunId,
-    pub(crate) by: By,
-    pub(crate) usage: Usage,
-    /// Correction rounds and reminders, where there was an answer.
-    pub(crate) rounds: Option<(u32, u32)>,
 }
 
 /// The number that an agent answers.

@@ -5,7 +5,7 @@ use crate::graph::{Output, Simulated, Sum};
 use crate::markers::{Anywhere, At, Watcher};
 use crate::numbers::{gathered, in_a_word, items, observed, question, report, sent, spawned};
 use crate::token::Token;
-use crate::world::{Gathered, What, World};
+use crate::world::{EVENT, Gathered, What, World};
 use interlocking_core::context::{Cx, Severity};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Node;
@@ -21,9 +21,6 @@ use interlocking_runtime::map::{Child, Children, Item, MapHandler};
 use interlocking_runtime::observer::{Observation, ObserverHandler};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The event node of every table that has one.
-pub(crate) const EVENT: &str = "event";
 
 /// The handler of every node.
 pub(crate) struct Body(pub(crate) Arc<World>);

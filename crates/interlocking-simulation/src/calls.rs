@@ -1,6 +1,6 @@
 //! What is logged of an agent's calls.
 
-use crate::asking::Said;
+use crate::asked::Said;
 use interlocking_agents::{AgentErrorKind, Conversation, Nudges, SessionError, SessionId, SessionOp, Usage};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::By;

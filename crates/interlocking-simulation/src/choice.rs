@@ -3,7 +3,7 @@
 
 use crate::dialogue::{Dialogue, Must, nudges};
 use crate::generate::Dice;
-use crate::numbers::{mix, mix_text};
+use crate::mix::{mix, mix_text};
 use crate::tables::TIMEOUT_MS;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::Execution;

@@ -1,11 +1,11 @@
 //! How often there was what, so that a thousand seeds show that they came upon all of it.
 
-use crate::body::EVENT;
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::checks::Followed;
 use crate::journal::Fault;
 use crate::oracle::Seen;
 use crate::plan::Cut;
+use crate::world::EVENT;
 use crate::world::{Logged, What};
 use interlocking_core::failure::FailureKind;
 use interlocking_runtime::Outcome;

@@ -4,7 +4,7 @@
 //! and asks again comes to the same end, wherever it was.
 
 use crate::generate::Dice;
-use crate::numbers::mix;
+use crate::mix::mix;
 use interlocking_agents::{AgentErrorKind, Cost, Nudges, SessionError, SessionId, SessionOpKind, SessionUse, Usage};
 use std::time::Duration;
 

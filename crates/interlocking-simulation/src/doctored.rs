@@ -1,12 +1,12 @@
 //! The simulation can fail: what really happened is accepted, and refused once anything of it is changed.
 
-use crate::body::EVENT;
 use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::{Account, Happened};
 use crate::graph::set_nets;
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
 use crate::tables::tables;
+use crate::world::EVENT;
 use crate::world::{Lie, Logged, What, World};
 use interlocking_agents::{SessionId, SessionOp};
 use interlocking_core::failure::{Failure, FailureKind};

@@ -1,15 +1,14 @@
 //! A run from its beginning to its end, with as many executors as it takes.
 
 use crate::agent::Simulant;
-use crate::checks::killed;
 use crate::executor::{Came, execute};
 use crate::generate::Dice;
 use crate::graph::{Output, Simulated};
 use crate::journal::{Fault, Harsh};
-use crate::numbers::mix;
+use crate::mix::mix;
 use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
+use crate::spending::{killed, spent};
 use crate::world::{Logged, What, World};
-use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
 use interlocking_runtime::journal::{Entry, Journal, Letter, LetterBody, Record, ending};
@@ -248,16 +247,6 @@ impl History {
         let retries = records.iter().filter(|record| matches!(record.entry, Entry::Retried { .. })).count();
         ending(&records) == Some("failed") && (retries as u32) < self.retries
     }
-}
-
-/// What a record says that agents used up.
-pub(crate) fn spent(entry: &Entry) -> Usage {
-    let calls = match entry {
-        Entry::Outcome(outcome) => &outcome.calls,
-        Entry::Report { calls, .. } | Entry::Spent { calls, .. } => calls,
-        _ => return Usage::default(),
-    };
-    calls.iter().map(|call| call.usage).sum()
 }
 
 /// A runtime of its own clock, which goes on to the next timer whenever nothing else is left to do.

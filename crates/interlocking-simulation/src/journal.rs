@@ -1,8 +1,11 @@
 //! A journal that breaks when it is told to, and that posts people's answers to what is asked.
 
 use crate::generate::Dice;
-use crate::numbers::{answer, mix, mix_text};
 use crate::world::{What, World};
+use crate::{
+    mix::{mix, mix_text},
+    numbers::answer,
+};
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{

@@ -1,8 +1,8 @@
 //! Who writes to runs from outside.
 
-use crate::body::EVENT;
 use crate::history::History;
 use crate::plan;
+use crate::world::EVENT;
 use crate::world::What;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Journal, Letter, LetterBody};

@@ -2,6 +2,7 @@
 
 use crate::choice::Choice;
 use crate::generate::Dice;
+use crate::mix::{mix, mix_text};
 use crate::world::Gathered;
 use interlocking_core::failure::NodeError;
 use interlocking_core::net::{NodeIndex, PlaceIndex};
@@ -9,23 +10,6 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::ChildFailure;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::observer::Observation;
-
-/// A number made of others, the same everywhere.
-pub(crate) fn mix(parts: &[u64]) -> u64 {
-    let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
-    for part in parts {
-        mixed = (mixed ^ part).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed ^= mixed >> 29;
-        mixed = mixed.wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 32;
-    }
-    mixed
-}
-
-/// The same of a text.
-pub(crate) fn mix_text(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
 
 /// A token's: of what made it, what that took, and where it goes.
 pub(crate) fn sent(choice: &Choice, input: &[u64], extra: u64, branch: usize) -> u64 {

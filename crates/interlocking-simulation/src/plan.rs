@@ -2,7 +2,7 @@
 
 use crate::generate::Dice;
 use crate::journal::Fault;
-use crate::numbers::mix;
+use crate::mix::mix;
 use crate::world::World;
 use std::time::Duration;
 

@@ -1,11 +1,10 @@
 //! What surrounds the runs of one seed, and the log of what they do.
 
-use crate::agent::Minds;
-use crate::asking::{Asking, Turned};
-use crate::body::EVENT;
+use crate::asked::{Asking, Turned};
 use crate::calls::{Call, Returned};
 use crate::choice::{Choice, Temper, choice};
 use crate::dialogue::nudges;
+use crate::minds::Minds;
 use interlocking_agents::{Nudges, SessionId, SessionOp};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
@@ -53,6 +52,9 @@ pub(crate) struct Logged {
     pub(crate) at: u64,
     pub(crate) what: What,
 }
+
+/// The event node of every table that has one.
+pub(crate) const EVENT: &str = "event";
 
 /// What happened.
 #[derive(Clone, Debug)]

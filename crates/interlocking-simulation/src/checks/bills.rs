@@ -4,13 +4,13 @@
 use super::Followed;
 use crate::calls::{Call, Returned};
 use crate::dialogue::CUT_OFF;
-use crate::history::spent;
+use crate::spending::{by, killed, spent};
 use crate::world::What;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::budget::UsedUp;
-use interlocking_runtime::journal::{By, Entry, Record};
-use std::collections::{BTreeMap, BTreeSet};
+use interlocking_runtime::journal::By;
+use std::collections::BTreeMap;
 
 /// What was used up, by executor and execution.
 type Bills<'a> = BTreeMap<(u32, &'a RunId, By), Usage>;
@@ -150,34 +150,5 @@ impl Followed<'_> {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// The positions of sessions that were begun in turns which were killed: nothing was recorded of what they came to by the executor
-/// that had begun them.
-pub(crate) fn killed(records: &[Record]) -> Vec<usize> {
-    let executors: Vec<usize> = records
-        .iter()
-        .scan(0, |executor, record| {
-            *executor += usize::from(matches!(record.entry, Entry::Resumed { .. }));
-            Some(*executor)
-        })
-        .collect();
-    let settled = records.iter().zip(&executors).filter_map(|(record, executor)| Some((*executor, by(record)?)));
-    let settled: BTreeSet<(usize, By)> = settled.collect();
-    let sessions = records.iter().zip(&executors).enumerate().filter(|(_, (record, executor))| match &record.entry {
-        Entry::Session { by, .. } => !settled.contains(&(**executor, by.clone())),
-        _ => false,
-    });
-    sessions.map(|(at, _)| at).collect()
-}
-
-/// Whose calls a record tells of.
-fn by(record: &Record) -> Option<By> {
-    match &record.entry {
-        Entry::Outcome(outcome) if !outcome.calls.is_empty() => Some(outcome.by()),
-        Entry::Report { by, calls, .. } if !calls.is_empty() => Some(by.clone()),
-        Entry::Spent { by, .. } => Some(by.clone()),
-        _ => None,
     }
 }

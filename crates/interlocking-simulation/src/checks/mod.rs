@@ -21,7 +21,6 @@ mod ways;
 mod retries;
 mod refusals;
 
-pub(crate) use bills::killed;
 pub(crate) use comparison::{Compared, compare};
 #[cfg(test)]
 pub(crate) use ways::Happened;

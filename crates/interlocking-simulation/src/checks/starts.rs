@@ -1,7 +1,7 @@
 //! When nodes start, in virtual time.
 
 use super::Followed;
-use crate::body::EVENT;
+use crate::world::EVENT;
 use crate::world::What;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry};

@@ -1,6 +1,6 @@
 //! One turn of an execution with its agent, call by call, as it must go on.
 
-use crate::asking::Turned;
+use crate::asked::Turned;
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::dialogue::{CORRECTIONS, CUT_OFF};
 use interlocking_agents::{Nudges, SessionId, SessionOp, Usage};

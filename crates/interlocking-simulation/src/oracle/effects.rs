@@ -1,8 +1,8 @@
 //! What an outcome does beside its tokens: side effects, memory, messages, advisory nodes.
 
 use super::{Oracle, number, same};
-use crate::body::{EVENT, addressee};
 use crate::choice::Choice;
+use crate::{body::addressee, world::EVENT};
 use interlocking_core::frontier::Execution;
 use interlocking_runtime::journal::{By, NodeOutcome};
 

@@ -1,0 +1,40 @@
+//! What is asked of the agent, what it answers, and what that comes to for the node that asked.
+
+use interlocking_agents::Usage;
+use interlocking_core::failure::NodeError;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::By;
+use interlocking_runtime::llm::Prompt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The prompt of every node: who asks, and what it was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Asking {
+    pub(crate) level: usize,
+    pub(crate) run: RunId,
+    pub(crate) by: By,
+    pub(crate) input: Vec<u64>,
+}
+
+/// The output of every agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Said {
+    pub(crate) number: u64,
+}
+
+impl Prompt for Asking {
+    fn render(&self) -> Result<String, NodeError> {
+        Ok(serde_json::to_string(self)?)
+    }
+}
+
+/// What a turn came to, for the node that asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turned {
+    pub(crate) run: RunId,
+    pub(crate) by: By,
+    pub(crate) usage: Usage,
+    /// Correction rounds and reminders, where there was an answer.
+    pub(crate) rounds: Option<(u32, u32)>,
+}

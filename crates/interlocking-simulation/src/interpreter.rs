@@ -1,0 +1,72 @@
+//! How a simulated graph does what any table says.
+
+use crate::graph::{Output, Simulated, Sum, net};
+use crate::numbers::exhausted;
+use crate::positions::perform;
+use crate::token::{Load, NO_PLACE, Token};
+use interlocking_core::context::Entered;
+use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::Limit;
+use interlocking_core::graph::{Done, Graph, MemoryVisitor, ReportSource};
+use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::route::Step;
+
+impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
+    type Entry = u64;
+    type Output = Output;
+    type Token = Token<LEVEL>;
+    const NODES: usize = 0;
+    const EDGES: usize = 0;
+
+    fn net() -> &'static Net {
+        net(LEVEL)
+    }
+
+    fn enter(entry: u64) -> Token<LEVEL> {
+        Token::new(Self::net().entry(), entry)
+    }
+
+    fn leave(token: Token<LEVEL>) -> Option<Output> {
+        match token.load {
+            Load::Number(number) if token.place == Self::net().exit() => Some(Output { number, reports: Vec::new() }),
+            _ => None,
+        }
+    }
+
+    fn join(node: NodeIndex, slots: Vec<Token<LEVEL>>) -> Option<Token<LEVEL>> {
+        let places = Self::net().node(node).places();
+        let in_order = slots.iter().map(|slot| usize::from(slot.place)).eq(places);
+        let numbers = slots.iter().flat_map(|slot| slot.numbers().to_vec()).collect();
+        in_order.then_some(Token { place: NO_PLACE, load: Load::Set(numbers) })
+    }
+
+    fn exhausted(node: NodeIndex, _: Limit, input: Token<LEVEL>) -> Option<Step<Token<LEVEL>>> {
+        let alternative = Self::net().node(node).exhausted?;
+        let place = Self::net().alternative(alternative)?.branches[0][0];
+        Some(Step::One(alternative, Token::new(place, exhausted(node, input.numbers()))))
+    }
+
+    async fn step<'run>(&'run self, input: Token<LEVEL>, entered: Entered<'run, Self>) -> Done<Self> {
+        let mut done = perform(&self.world, input, entered).await;
+        done.route = done.route.map(|step| match step {
+            Step::One(_, Token { load: Load::Leaving(step), .. }) => *step,
+            other => other,
+        });
+        done
+    }
+
+    fn visit_memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output> {
+        (usize::from(group) < Self::net().memory_groups().len()).then(|| visitor.visit::<Sum>())
+    }
+
+    async fn finish<R: ReportSource>(&self, output: Output, mut reports: R) -> Result<Output, NodeError> {
+        let mut told = Vec::new();
+        for (node, row) in Self::net().table().nodes.iter().enumerate().filter(|(_, row)| row.report.is_some()) {
+            for report in reports.read::<Sum>(node as NodeIndex)? {
+                let result = report.result.map(|sum| sum.0).map_err(|failure| failure.kind);
+                told.push((row.name.clone(), report.visit, result));
+            }
+        }
+        Ok(Output { number: output.number, reports: told })
+    }
+}

@@ -1,0 +1,44 @@
+//! What records say that agents used up.
+
+use interlocking_agents::Usage;
+use interlocking_runtime::journal::{By, Entry, Record};
+use std::collections::BTreeSet;
+
+/// What a record says that agents used up.
+pub(crate) fn spent(entry: &Entry) -> Usage {
+    let calls = match entry {
+        Entry::Outcome(outcome) => &outcome.calls,
+        Entry::Report { calls, .. } | Entry::Spent { calls, .. } => calls,
+        _ => return Usage::default(),
+    };
+    calls.iter().map(|call| call.usage).sum()
+}
+
+/// The positions of sessions that were begun in turns which were killed: nothing was recorded of what they came to by the executor
+/// that had begun them.
+pub(crate) fn killed(records: &[Record]) -> Vec<usize> {
+    let executors: Vec<usize> = records
+        .iter()
+        .scan(0, |executor, record| {
+            *executor += usize::from(matches!(record.entry, Entry::Resumed { .. }));
+            Some(*executor)
+        })
+        .collect();
+    let settled = records.iter().zip(&executors).filter_map(|(record, executor)| Some((*executor, by(record)?)));
+    let settled: BTreeSet<(usize, By)> = settled.collect();
+    let sessions = records.iter().zip(&executors).enumerate().filter(|(_, (record, executor))| match &record.entry {
+        Entry::Session { by, .. } => !settled.contains(&(**executor, by.clone())),
+        _ => false,
+    });
+    sessions.map(|(at, _)| at).collect()
+}
+
+/// Whose calls a record tells of.
+pub(crate) fn by(record: &Record) -> Option<By> {
+    match &record.entry {
+        Entry::Outcome(outcome) if !outcome.calls.is_empty() => Some(outcome.by()),
+        Entry::Report { by, calls, .. } if !calls.is_empty() => Some(by.clone()),
+        Entry::Spent { by, .. } => Some(by.clone()),
+        _ => None,
+    }
+}
