@@ -6,7 +6,7 @@ use interlocking::graph::Graph;
 use interlocking::net::Net;
 use interlocking::run_id::RunId;
 use interlocking::runtime::clock::{CoarseClock, Elapsed};
-use interlocking::runtime::event::{Hop, Onward};
+use interlocking::runtime::event::{Targets, Transition};
 use interlocking::runtime::{Cancel, Clock, Event, EventKind, EventSink, Journal};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -101,7 +101,7 @@ pub async fn play<S: State>(
     let index = state.place().expect("the start is not the end");
     visits[usize::from(index)] = 1;
     let run = RunId::DEFAULT;
-    let mut hop = Hop::new(&run, S::net(), index, 1, 1, started, Elapsed::default());
+    let mut hop = Transition::new(&run, S::net(), index, 1, 1, started, Elapsed::default());
     sink.emit(hop.started());
     loop {
         assert!(!cancel.is_requested(), "nobody cancels the benchmark");
@@ -118,13 +118,13 @@ pub async fn play<S: State>(
         let Some(index) = state.place() else {
             let (at, node) = (clock.now().since(started), hop.to());
             let took_ms = at.since(hop.at()).as_millis();
-            let kind = EventKind::NodeFinished { node, to: Onward::One("exit".into()), took_ms };
+            let kind = EventKind::NodeFinished { node, to: Targets::One("exit".into()), took_ms };
             sink.emit(Event { run: run.clone(), at_ms: at.as_millis(), kind });
             return state.end().expect("a state without a place is the end");
         };
         let visit = &mut visits[usize::from(index)];
         *visit += 1;
         hop.go(index, *visit, 1, &*clock);
-        sink.hop(&hop);
+        sink.transition(&hop);
     }
 }

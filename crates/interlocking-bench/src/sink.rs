@@ -1,6 +1,6 @@
 //! What listens to the events.
 
-use interlocking::runtime::event::{Event, EventSink, Hop};
+use interlocking::runtime::event::{Event, EventSink, Transition};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts events.
@@ -21,7 +21,7 @@ impl EventSink for Counter {
     }
 
     #[inline]
-    fn hop(&self, _: &Hop<'_>) {
+    fn transition(&self, _: &Transition<'_>) {
         self.0.fetch_add(2, Ordering::Relaxed);
     }
 }

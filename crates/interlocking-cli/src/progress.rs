@@ -4,7 +4,7 @@ use crate::console::{Console, Style};
 use crate::text::{quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::event::{Events, Name, NodeRef, Onward};
+use interlocking_runtime::event::{Events, Name, NodeRef, Targets};
 use interlocking_runtime::{Event, EventKind};
 use std::collections::HashMap;
 use std::fs::File;
@@ -131,8 +131,8 @@ impl Progress {
             EventKind::NodeFinished { to, took_ms, .. } => {
                 self.running.retain(|(running, _)| *running != node);
                 let to = match to {
-                    Onward::One(place) => place.to_string(),
-                    Onward::All(places) => places.join(" + "),
+                    Targets::One(place) => place.to_string(),
+                    Targets::All(places) => places.join(" + "),
                 };
                 let cost = self.costs.get(&cost_of).map_or_else(String::new, Cost::to_string);
                 line(Style::Plain, format!("→ {to:<24} {}  {cost}", wide(Duration::from_millis(*took_ms))))
@@ -242,7 +242,7 @@ mod tests {
         let usage = Usage { calls: 1, cost: Cost::from_micro_dollars(31_000), ..Usage::default() };
         let wrote = AgentEvent::FileWritten { path: "src/li\u{1b}[2Jb.rs".into() };
         let ran = AgentEvent::CommandRun { command: vec!["cargo".into(), "test".into()], exit: Some(101) };
-        let to = Onward::All(["skeleton".into(), "adversary".into()].into());
+        let to = Targets::All(["skeleton".into(), "adversary".into()].into());
         let events = [
             event(1200, EventKind::NodeStarted(TYPES)),
             event(1300, agent(TYPES, wrote)),
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn nodes_of_child_runs_say_whose_they_are() {
         let in_child = |at_ms, kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms, kind };
-        let to = Onward::One("exit".into());
+        let to = Targets::One("exit".into());
         let mut progress = Progress::of(ROOT);
         progress.see(&event(1000, EventKind::NodeStarted(TESTS)));
         progress.see(&in_child(2000, EventKind::NodeStarted(TESTS)));

@@ -3,12 +3,12 @@
 //! An [`Event`] round-trips through serde. Written as JSON, one a line, it is what `--events` writes; `docs/events.md` describes that.
 
 mod channel;
-mod hop;
+mod transition;
 #[cfg(test)]
 mod json;
 
 pub use channel::{Events, channel};
-pub use hop::Hop;
+pub use transition::Transition;
 
 use crate::journal::Origin;
 use crate::workspaces::unkept::Unkept;
@@ -56,7 +56,7 @@ pub enum EventKind {
         #[serde(flatten)]
         node: NodeRef,
         /// The place it went to.
-        to: Onward,
+        to: Targets,
         /// How many milliseconds it ran.
         took_ms: u64,
     },
@@ -140,7 +140,7 @@ pub struct NodeRef {
 /// Where a step leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Onward {
+pub enum Targets {
     /// To one place.
     One(Name),
     /// To every branch of a fork.
@@ -155,9 +155,9 @@ pub trait EventSink: Send + Sync {
     fn emit(&self, event: Event);
 
     /// Takes two events at once: a node has finished, and the next one starts. The common case, and one call for it.
-    fn hop(&self, hop: &Hop<'_>) {
-        self.emit(hop.finished());
-        self.emit(hop.started());
+    fn transition(&self, transition: &Transition<'_>) {
+        self.emit(transition.finished());
+        self.emit(transition.started());
     }
 }
 
@@ -167,9 +167,9 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
         self(event);
     }
 
-    fn hop(&self, hop: &Hop<'_>) {
-        self(hop.finished());
-        self(hop.started());
+    fn transition(&self, transition: &Transition<'_>) {
+        self(transition.finished());
+        self(transition.started());
     }
 }
 
@@ -182,9 +182,9 @@ impl EventSink for Both {
         self.1.emit(event);
     }
 
-    fn hop(&self, hop: &Hop<'_>) {
-        self.0.hop(hop);
-        self.1.hop(hop);
+    fn transition(&self, transition: &Transition<'_>) {
+        self.0.transition(transition);
+        self.1.transition(transition);
     }
 }
 
@@ -224,7 +224,7 @@ impl EventKind {
             Self::Note { text: words, .. }
             | Self::NodeFailed { message: words, .. }
             | Self::Reported { failure: Some(words), .. } => words.len(),
-            Self::NodeFinished { to: Onward::All(places), .. } => size_of_val(&**places),
+            Self::NodeFinished { to: Targets::All(places), .. } => size_of_val(&**places),
             Self::IsolationUnkept(unkept) => size_of::<Unkept>() + unkept.reason.len(),
             Self::RunStarted { origin: Some(_), .. } => size_of::<Origin>(),
             _ => 0,

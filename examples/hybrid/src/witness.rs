@@ -2,7 +2,7 @@
 //! that is taken up, what was before is told from the outcomes in its journal.
 
 use crate::types::{HybridResult, NodeObservation, WitnessReport};
-use interlocking::runtime::event::Onward;
+use interlocking::runtime::event::Targets;
 use interlocking::runtime::journal::account::{ExecutionState, RunAccount};
 use interlocking::runtime::{Event, EventKind};
 use std::sync::{Mutex, PoisonError};
@@ -22,8 +22,8 @@ impl Witness {
         let observation = match &event.kind {
             EventKind::NodeFinished { node, to, .. } => {
                 let to = match to {
-                    Onward::One(place) => place.to_string(),
-                    Onward::All(places) => places.join(" and "),
+                    Targets::One(place) => place.to_string(),
+                    Targets::All(places) => places.join(" and "),
                 };
                 went_on(&node.node, node.visit, &to)
             }

@@ -1,6 +1,6 @@
 //! Writes down which session an agent has begun, while its turn goes on: what is cut off goes on in that session.
 
-use crate::context::services::Backstage;
+use crate::context::services::UntypedServices;
 use crate::journal::{By, Entry, JournalError};
 use interlocking_agents::{AgentEvent, SessionId};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 /// The sessions that an agent begins in one turn.
 pub(crate) struct BegunSessions<'run> {
-    backstage: &'run Backstage,
+    untyped: &'run UntypedServices,
     by: By,
     agent: &'run str,
     noted: Mutex<Noted>,
@@ -21,13 +21,15 @@ struct Noted {
 }
 
 impl<'run> BegunSessions<'run> {
-    pub(crate) fn new(backstage: &'run Backstage, by: By, agent: &'run str) -> Self {
-        Self { backstage, by, agent, noted: Mutex::default() }
+    pub(crate) fn new(untyped: &'run UntypedServices, by: By, agent: &'run str) -> Self {
+        Self { untyped, by, agent, noted: Mutex::default() }
     }
 
     /// Takes note of an event; does not wait.
     pub(crate) fn note(&self, event: &AgentEvent) {
-        let (AgentEvent::Started { session }, Some(scribe)) = (event, &self.backstage.scribe) else { return };
+        let (AgentEvent::Started { session }, Some(record_writer)) = (event, &self.untyped.record_writer) else {
+            return;
+        };
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.last.as_ref() == Some(session) {
             return;
@@ -35,10 +37,10 @@ impl<'run> BegunSessions<'run> {
         noted.last = Some(session.clone());
         let entry = Entry::Session { by: self.by.clone(), agent: self.agent.to_owned(), session: session.clone() };
         // Whoever drops the run does not wait for this, and nobody else has the run until it is written.
-        let Some(hold) = scribe.hold() else { return };
-        let scribe = scribe.clone();
+        let Some(hold) = record_writer.hold() else { return };
+        let record_writer = record_writer.clone();
         noted.writes.push(tokio::spawn(async move {
-            let written = scribe.write(entry).await;
+            let written = record_writer.write(entry).await;
             drop(hold);
             written
         }));

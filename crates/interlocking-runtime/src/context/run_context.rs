@@ -1,6 +1,6 @@
 //! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
 
-use crate::context::services::{Backstage, RunServices};
+use crate::context::services::{RunServices, UntypedServices};
 use crate::journal::{Encoded, Entry, JournalError};
 use crate::nodes::llm::{LLM, Prompt, Reply, ask};
 use crate::workspaces::Workspaces;
@@ -97,18 +97,18 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         name: &str,
         effect: impl Future<Output = Result<T, NodeError>> + Send,
     ) -> Result<T, NodeError> {
-        let backstage = Backstage::of(self)?;
-        let by = backstage.by(self.execution());
-        if let Some(value) = backstage.history().done(&by, name) {
+        let untyped = UntypedServices::of(self)?;
+        let by = untyped.by(self.execution());
+        if let Some(value) = untyped.history().done(&by, name) {
             return Ok(serde_json::from_str(&value)?);
         }
         let value = effect.await?;
         let json: Encoded = serde_json::to_string(&value)?.into();
-        if let Some(scribe) = &backstage.scribe {
+        if let Some(record_writer) = &untyped.record_writer {
             let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
-            scribe.write_detached(entry).await?;
+            record_writer.write_detached(entry).await?;
         }
-        backstage.history().did(by, name, json);
+        untyped.history().did(by, name, json);
         Ok(value)
     }
 
@@ -117,7 +117,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     }
 
     fn restarts(&self) -> u32 {
-        Backstage::of(self).map_or(0, |backstage| backstage.history().restarts(&backstage.by(self.execution())))
+        UntypedServices::of(self).map_or(0, |untyped| untyped.history().restarts(&untyped.by(self.execution())))
     }
 
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {
@@ -125,18 +125,18 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     }
 
     fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError> {
-        Ok(Backstage::of(self)?.settings.options().workspaces.clone())
+        Ok(UntypedServices::of(self)?.settings.options().workspaces.clone())
     }
 
     fn parent(&self) -> Option<RunId> {
-        let backstage = Backstage::of(self).ok()?;
-        backstage.settings.tree().parent(backstage.run())
+        let untyped = UntypedServices::of(self).ok()?;
+        untyped.settings.tree().parent(untyped.run())
     }
 
     fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send {
-        let known = Backstage::of(self).ok().map(|backstage| {
-            let (tree, run) = (backstage.settings.tree(), backstage.run());
-            (backstage.settings.journal.clone(), tree.parent(run), tree.siblings(run), (tree.clone(), run.clone()))
+        let known = UntypedServices::of(self).ok().map(|untyped| {
+            let (tree, run) = (untyped.settings.tree(), untyped.run());
+            (untyped.settings.journal.clone(), tree.parent(run), tree.siblings(run), (tree.clone(), run.clone()))
         });
         async move {
             match known {
@@ -176,7 +176,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         if row.kind != NodeKind::Event {
             return Err(format!("`{}` is a {}, and only event nodes take messages", row.name, row.kind).into());
         }
-        if Backstage::of(self)?.scribe.is_none() {
+        if UntypedServices::of(self)?.record_writer.is_none() {
             return Err(ContextError::NowhereToSend { node: row.name.clone() }.into());
         }
         let json = serde_json::to_string(message)?;

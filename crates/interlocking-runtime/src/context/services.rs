@@ -2,13 +2,13 @@
 
 use crate::clock::Elapsed;
 use crate::context::history::History;
-use crate::event::{Event, EventKind, NodeRef, Onward};
+use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
-use crate::journal::record_writer::Scribe;
+use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Encoded, JournalError, MemoryRecord, Origin};
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
-use crate::tree::idle::Parking;
+use crate::tree::idle::IdleExecutions;
 use crate::workspaces::isolation;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
 use interlocking_core::context::{ContextError, Cx, MemoryCell, Services, Workspace};
@@ -28,7 +28,7 @@ use tokio::sync::Notify;
 /// A run's services, for handlers of graph `G`.
 pub(crate) struct RunServices<G: Graph> {
     pub(crate) graph: Arc<G>,
-    pub(crate) backstage: Backstage,
+    pub(crate) untyped: UntypedServices,
     /// `None` where the run has no journal.
     pub(crate) kept: Option<Box<Kept<G>>>,
     pub(crate) memories: Box<[Box<dyn MemoryStore>]>,
@@ -42,13 +42,13 @@ pub(crate) struct Kept<G: Graph> {
 }
 
 /// The part of a run's services that depends on no graph type: what node kinds of this crate use.
-pub(crate) struct Backstage {
+pub(crate) struct UntypedServices {
     pub(crate) net: &'static Net,
     pub(crate) settings: Settings,
     /// When the run began, or the one that was started, where this is a child of it.
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
-    pub(crate) scribe: Option<Arc<Scribe>>,
+    pub(crate) record_writer: Option<Arc<RecordWriter>>,
     notes: OnceBox<Notes>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Backstage {
 #[derive(Default)]
 struct Notes {
     history: History,
-    parking: Arc<Parking>,
+    idle: Arc<IdleExecutions>,
     /// Told of every answer that was taken up.
     answered: Notify,
     calls: Mutex<Vec<Call>>,
@@ -123,7 +123,7 @@ pub(crate) fn memories<G: Graph>() -> Box<[Box<dyn MemoryStore>]> {
 
 impl<G: Graph> Services<G> for RunServices<G> {
     fn run_id(&self) -> &RunId {
-        self.backstage.run()
+        self.untyped.run()
     }
 
     fn entry(&self) -> Result<&G::Entry, ContextError> {
@@ -131,7 +131,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError> {
-        let net = self.backstage.net;
+        let net = self.untyped.net;
         let name = || net.name(node).to_owned();
         let kept = self.kept.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
         let row = net.node(node);
@@ -154,17 +154,17 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError> {
-        let row = self.backstage.net.row(node);
+        let row = self.untyped.net.row(node);
         let name = row.workspace.clone().unwrap_or_default();
-        match self.backstage.settings.options().workspaces.locate(&name) {
+        match self.untyped.settings.options().workspaces.locate(&name) {
             Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
             Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
         }
     }
 
     fn note(&self, execution: Execution, text: String) {
-        let node = self.backstage.node(execution);
-        self.backstage.emit(|| EventKind::Note { node, text });
+        let node = self.untyped.node(execution);
+        self.untyped.emit(|| EventKind::Note { node, text });
     }
 
     fn extension(&self) -> &(dyn Any + Send + Sync) {
@@ -181,14 +181,14 @@ impl<G: Graph> RunServices<G> {
     /// Keeps the payloads that a node takes as its last input.
     pub(crate) fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
         if let Some(kept) = &self.kept {
-            let places = self.backstage.net.node(node).places();
+            let places = self.untyped.net.node(node).places();
             lock(&kept.inputs)[places.clone()].clone_from_slice(&arrived[places]);
         }
     }
 
     /// A memory group's value now, as records have it.
     pub(crate) fn remembered(&self, group: usize) -> Result<MemoryRecord, JournalError> {
-        let name = self.backstage.net.memory_groups()[group].clone();
+        let name = self.untyped.net.memory_groups()[group].clone();
         match self.memories[group].encode() {
             Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
             Err(error) => Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() }),
@@ -206,27 +206,29 @@ impl<G: Graph> RunServices<G> {
     /// Tells the sink that an execution has finished.
     #[inline]
     pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
-        self.backstage.emit_at(now, || {
+        self.untyped.emit_at(now, || {
             let to = match step {
-                Step::One(_, token) => Onward::One(self.place_name(token).into()),
-                Step::Stay => Onward::All(Box::default()),
-                Step::All(_, tokens) => Onward::All(tokens.iter().map(|token| self.place_name(token).into()).collect()),
+                Step::One(_, token) => Targets::One(self.place_name(token).into()),
+                Step::Stay => Targets::All(Box::default()),
+                Step::All(_, tokens) => {
+                    Targets::All(tokens.iter().map(|token| self.place_name(token).into()).collect())
+                }
             };
-            EventKind::NodeFinished { node: self.backstage.node(execution), to, took_ms: took.as_millis() }
+            EventKind::NodeFinished { node: self.untyped.node(execution), to, took_ms: took.as_millis() }
         });
     }
 
     /// The name of the place that the token lies in.
     pub(crate) fn place_name(&self, token: &G::Token) -> &'static str {
-        &self.backstage.net.place(token.place()).name
+        &self.untyped.net.place(token.place()).name
     }
 }
 
-impl Backstage {
-    pub(crate) fn new<G: Graph>(settings: Settings, scribe: Option<Arc<Scribe>>) -> Self {
+impl UntypedServices {
+    pub(crate) fn new<G: Graph>(settings: Settings, record_writer: Option<Arc<RecordWriter>>) -> Self {
         let net = G::net();
         let started = settings.began().unwrap_or_else(|| settings.clock().now());
-        Self { net, settings, started, scribe, notes: OnceBox::new() }
+        Self { net, settings, started, record_writer, notes: OnceBox::new() }
     }
 
     /// The run's name.
@@ -244,13 +246,13 @@ impl Backstage {
     }
 
     /// Which executions only wait.
-    pub(crate) fn parking(&self) -> &Arc<Parking> {
-        &self.notes().parking
+    pub(crate) fn idle(&self) -> &Arc<IdleExecutions> {
+        &self.notes().idle
     }
 
     /// How many executions only wait.
     pub(crate) fn parked(&self) -> usize {
-        self.notes.get().map_or(0, |notes| notes.parking.count())
+        self.notes.get().map_or(0, |notes| notes.idle.count())
     }
 
     /// Tells whoever waits for an answer that one was taken up.
@@ -260,7 +262,7 @@ impl Backstage {
 
     /// The one behind a handler's context.
     pub(crate) fn of<'run, N: Node>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
-        Ok(&RunServices::of(cx)?.backstage)
+        Ok(&RunServices::of(cx)?.untyped)
     }
 
     /// How records name an execution.
@@ -271,7 +273,7 @@ impl Backstage {
 
     /// Waits for a person's answer.
     pub(crate) async fn answer(&self, execution: Execution, by: &By) -> Encoded {
-        let Notes { history, parking, answered, .. } = self.notes();
+        let Notes { history, idle, answered, .. } = self.notes();
         let _asking = history.question(by).map(|(question, schema)| {
             let [question, schema] = [question, schema].map(|json| serde_json::from_str(&json).unwrap_or_default());
             self.settings.tree().asks(OpenQuestion { run: self.run().clone(), by: by.clone(), question, schema })
@@ -283,7 +285,7 @@ impl Backstage {
             if let Some(answer) = history.answer(by) {
                 return answer;
             }
-            let _parked = parking.park(execution);
+            let _parked = idle.park(execution);
             told.await;
         }
     }
@@ -368,7 +370,7 @@ impl Backstage {
     /// Books an agent call.
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
-        if self.scribe.is_some() || self.is_observed(by.node) {
+        if self.record_writer.is_some() || self.is_observed(by.node) {
             lock(&self.notes().calls).push(Call { by, entry: entry.clone() });
         }
         self.settings.tree().spent(self.run(), entry);

@@ -1,6 +1,6 @@
 //! What one node execution's turn with its agent uses up: admitted call by call, and booked however it ends.
 
-use crate::context::services::Backstage;
+use crate::context::services::UntypedServices;
 use crate::limits::allowance::Pass;
 use async_trait::async_trait;
 use interlocking_agents::{Admission, Admitted, AgentError, AgentEvent, NotAdmitted, SessionId, Usage};
@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Books what a turn used up: one that is cut off by a timeout or a cancellation may have made a call whose price nobody
 /// will learn.
-pub(crate) struct Bill<'run> {
-    backstage: &'run Backstage,
+pub(crate) struct UsageGuard<'run> {
+    untyped: &'run UntypedServices,
     execution: Execution,
     agent: &'run str,
     role: &'run str,
@@ -31,9 +31,9 @@ struct SoFar {
 /// A call under way.
 struct Call<'b>(Pass<'b>);
 
-impl<'run> Bill<'run> {
-    pub(crate) fn new(backstage: &'run Backstage, execution: Execution, agent: &'run str, role: &'run str) -> Self {
-        Self { backstage, execution, agent, role, so_far: Mutex::default(), settled: false }
+impl<'run> UsageGuard<'run> {
+    pub(crate) fn new(untyped: &'run UntypedServices, execution: Execution, agent: &'run str, role: &'run str) -> Self {
+        Self { untyped, execution, agent, role, so_far: Mutex::default(), settled: false }
     }
 
     pub(crate) fn note(&self, event: &AgentEvent) {
@@ -53,7 +53,7 @@ impl<'run> Bill<'run> {
         self.settled = true;
         // A turn that was refused before its first call is none.
         if self.so_far().called {
-            self.backstage.spent(self.execution, self.agent, self.role, session, spent);
+            self.untyped.spent(self.execution, self.agent, self.role, session, spent);
         }
     }
 
@@ -64,9 +64,9 @@ impl<'run> Bill<'run> {
 }
 
 #[async_trait]
-impl Admission for Bill<'_> {
+impl Admission for UsageGuard<'_> {
     async fn admit(&self, _agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
-        match self.backstage.settings.allowance().admit(self.agent).await {
+        match self.untyped.settings.allowance().admit(self.agent).await {
             Ok(pass) => {
                 let mut so_far = self.so_far();
                 (so_far.called, so_far.calling) = (true, true);
@@ -83,7 +83,7 @@ impl Admitted for Call<'_> {
     }
 }
 
-impl Drop for Bill<'_> {
+impl Drop for UsageGuard<'_> {
     fn drop(&mut self) {
         if self.settled {
             return;
@@ -94,7 +94,7 @@ impl Drop for Bill<'_> {
             usage += Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
         }
         if called {
-            self.backstage.spent(self.execution, self.agent, self.role, session, usage);
+            self.untyped.spent(self.execution, self.agent, self.role, session, usage);
         }
     }
 }

@@ -44,9 +44,9 @@ impl<G: Graph> Driver<G> {
         let updated = self.apply(execution, &effects);
         let spawned = effects.take_spawned::<G::Token>();
         let outcome = self.record(execution, &step, &spawned, &effects, updated, took);
-        let written = match (outcome, self.scribe()) {
-            (Ok(outcome), Some(scribe)) => {
-                let written = scribe.write(Entry::Outcome(outcome.clone())).await;
+        let written = match (outcome, self.record_writer()) {
+            (Ok(outcome), Some(record_writer)) => {
+                let written = record_writer.write(Entry::Outcome(outcome.clone())).await;
                 written.map(|()| outcome)
             }
             (outcome, _) => outcome,
@@ -65,7 +65,7 @@ impl<G: Graph> Driver<G> {
     /// Does what an outcome that is taken in has asked for beside its tokens.
     pub(crate) async fn follow(&mut self, spawned: Vec<G::Token>, outcome: NodeOutcome) -> Result<(), End> {
         for token in spawned {
-            self.spawn_beside(token);
+            self.spawn_in_background(token);
         }
         if !outcome.posted.is_empty() {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
@@ -77,10 +77,10 @@ impl<G: Graph> Driver<G> {
 
     /// Records the agent calls of an execution that has no outcome.
     async fn book(&mut self, execution: Execution) -> Result<(), End> {
-        let backstage = &self.shared.services.backstage;
-        let calls = backstage.calls_of(execution);
-        let Some(scribe) = self.scribe().filter(|_| !calls.is_empty()) else { return Ok(()) };
-        let written = scribe.write(Entry::Spent { by: backstage.by(execution), calls }).await;
+        let untyped = &self.shared.services.untyped;
+        let calls = untyped.calls_of(execution);
+        let Some(record_writer) = self.record_writer().filter(|_| !calls.is_empty()) else { return Ok(()) };
+        let written = record_writer.write(Entry::Spent { by: untyped.by(execution), calls }).await;
         written.map_err(|error| self.journal_failed(error))
     }
 
@@ -95,7 +95,7 @@ impl<G: Graph> Driver<G> {
     ) -> Result<(), End> {
         let Some((step, effects)) = self.judge(execution, result, took)? else {
             // Nobody is shown them.
-            drop(self.backstage().calls_of(execution));
+            drop(self.untyped().calls_of(execution));
             return Ok(());
         };
         self.accept(execution, step, effects, now, took)
@@ -131,12 +131,12 @@ impl<G: Graph> Driver<G> {
         let updated = self.apply(execution, &effects);
         let spawned = effects.take_spawned::<G::Token>();
         let node = G::net().name(execution.node);
-        let is_observed = self.observes && self.beside().is_observed(node);
+        let is_observed = self.observes && self.background().is_observed(node);
         let seen = is_observed.then(|| self.record(execution, &step, &spawned, &effects, updated, took));
         self.shared.services.emit_finished(execution, &step, now, took);
         self.complete(execution, step)?;
         for token in spawned {
-            self.spawn_beside(token);
+            self.spawn_in_background(token);
         }
         match seen {
             None => {}
@@ -155,16 +155,16 @@ impl<G: Graph> Driver<G> {
         took: Elapsed,
     ) -> Result<Option<Accepted<G>>, End> {
         if !self.frontier.is_current(execution) {
-            self.flight.forget(execution);
+            self.tasks.forget(execution);
             return Ok(None);
         }
         if let Ok(Done { route: Err(error), .. }) = &result
             && let Some(stopped) = error.downcast_ref::<Stopped>()
         {
             // The rest of the run comes as far as it can without: it was paid for.
-            let backstage = &self.shared.services.backstage;
-            backstage.settings.tree().hold_back(stopped.clone());
-            backstage.parking().hold_back(execution);
+            let untyped = &self.shared.services.untyped;
+            untyped.settings.tree().hold_back(stopped.clone());
+            untyped.idle().hold_back(execution);
             return Ok(None);
         }
         self.verdict(execution, result, took).map(Some)
@@ -202,8 +202,8 @@ impl<G: Graph> Driver<G> {
 
     /// Says that an execution failed, which ends the run.
     pub(crate) fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
-        let node = self.shared.services.backstage.node(execution);
-        self.shared.services.backstage.emit(|| {
+        let node = self.shared.services.untyped.node(execution);
+        self.shared.services.untyped.emit(|| {
             let message = failure.message.clone();
             EventKind::NodeFailed { node, message, took_ms: took.as_millis() }
         });
@@ -215,7 +215,7 @@ impl<G: Graph> Driver<G> {
         if effects.is_empty() {
             return None;
         }
-        let group = self.shared.services.backstage.net.node(execution.node).memory.map(usize::from);
+        let group = self.shared.services.untyped.net.node(execution.node).memory.map(usize::from);
         group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
 
@@ -234,14 +234,14 @@ impl<G: Graph> Driver<G> {
     /// Stops executions whose tokens were cleared.
     pub(crate) fn stop_all(&self, cancelled: Vec<Execution>) {
         for cancelled in cancelled {
-            self.flight.stop(cancelled);
-            let backstage = &self.shared.services.backstage;
+            self.tasks.stop(cancelled);
+            let untyped = &self.shared.services.untyped;
             // Its task ends in its own time; nobody is to be sent for an answer until then.
-            if backstage.net.row(cancelled.node).kind == NodeKind::Human {
-                backstage.settings.tree().asks_no_more(backstage.run(), &backstage.by(cancelled));
+            if untyped.net.row(cancelled.node).kind == NodeKind::Human {
+                untyped.settings.tree().asks_no_more(untyped.run(), &untyped.by(cancelled));
             }
-            let node = backstage.node(cancelled);
-            backstage.emit(|| EventKind::NodeCancelled(node));
+            let node = untyped.node(cancelled);
+            untyped.emit(|| EventKind::NodeCancelled(node));
         }
     }
 
@@ -288,7 +288,7 @@ impl<G: Graph> Driver<G> {
             posted: posted.collect(),
             label: effects.label().cloned(),
             memory: memory.transpose()?,
-            calls: services.backstage.calls_of(execution),
+            calls: services.untyped.calls_of(execution),
             commits: effects.commits().to_vec(),
             took_ms: took.as_millis(),
         })
@@ -311,7 +311,7 @@ impl<G: Graph> Driver<G> {
             let end = self.journal_failed(error);
             outcome = self.outcome(Err(end)).0;
         }
-        self.backstage().emit_ended(&outcome);
+        self.untyped().emit_ended(&outcome);
         outcome
     }
 
@@ -332,10 +332,10 @@ impl<G: Graph> Driver<G> {
         // What the run goes on with when it is taken up again has not ended.
         let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
         for stopped in self.frontier.abandon() {
-            let node = self.shared.services.backstage.node(stopped);
+            let node = self.shared.services.untyped.node(stopped);
             // What failed has ended by itself, and said so.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.backstage.emit(|| left(node));
+                self.shared.services.untyped.emit(|| left(node));
             }
         }
         (outcome, failure, ended)
@@ -358,27 +358,27 @@ impl<G: Graph> Driver<G> {
 
     /// Writes what has been spent and not recorded, and then how the run ended, if it did.
     async fn write_end(&mut self, ended: Option<Entry>) -> Result<(), JournalError> {
-        let Some(scribe) = self.scribe() else { return Ok(()) };
-        let backstage = &self.shared.services.backstage;
-        for execution in backstage.unrecorded() {
-            let calls = backstage.calls_of(execution);
-            scribe.write(Entry::Spent { by: backstage.by(execution), calls }).await?;
+        let Some(record_writer) = self.record_writer() else { return Ok(()) };
+        let untyped = &self.shared.services.untyped;
+        for execution in untyped.unrecorded() {
+            let calls = untyped.calls_of(execution);
+            record_writer.write(Entry::Spent { by: untyped.by(execution), calls }).await?;
         }
         match ended {
-            Some(entry) => scribe.write(entry).await,
+            Some(entry) => record_writer.write(entry).await,
             None => Ok(()),
         }
     }
 
     /// What a run that can be taken up again ends as; the whole tree stops with it.
     fn halted(&self, halt: Halt) -> Outcome<G::Output> {
-        self.shared.services.backstage.settings.tree().halt(halt.clone());
+        self.shared.services.untyped.settings.tree().halt(halt.clone());
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting(questions) => Outcome::Waiting { questions },
             Halt::Journal(error) => Outcome::JournalFailed(error),
             // By now it may have used more: what was under way came to its end first.
-            Halt::Stopped(stopped) => self.shared.services.backstage.settings.stopped().unwrap_or(stopped).into(),
+            Halt::Stopped(stopped) => self.shared.services.untyped.settings.stopped().unwrap_or(stopped).into(),
         }
     }
 
@@ -388,13 +388,13 @@ impl<G: Graph> Driver<G> {
         if error.is_refusal() {
             return End::failed(at_exit(&error));
         }
-        self.backstage().settings.tree().had(&error);
+        self.untyped().settings.tree().had(&error);
         End::Halted(Halt::Journal(error))
     }
 
     /// An error if a journal of the tree has failed: nothing counts any more, whatever was made of that.
     pub(crate) fn journal_is_well(&self) -> Result<(), End> {
-        let error = self.recorded.as_ref().and_then(|_| self.backstage().settings.tree().journal_error());
+        let error = self.recorded.as_ref().and_then(|_| self.untyped().settings.tree().journal_error());
         error.map_or(Ok(()), |error| Err(End::Halted(Halt::Journal(error))))
     }
 

@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use tokio::task::JoinSet;
 
 /// What works beside one run.
-pub(crate) struct Beside<G: Graph> {
+pub(crate) struct Background<G: Graph> {
     pub(super) tasks: JoinSet<Returned<G>>,
     pub(super) observers: Vec<Observer>,
     /// The advisory executions that have not returned.
@@ -45,13 +45,13 @@ pub(crate) struct Returned<G: Graph> {
 }
 
 /// An execution beside the graph.
-struct Aside<G: Graph> {
+struct BackgroundExecution<G: Graph> {
     shared: Arc<Shared<G>>,
     execution: Execution,
     input: Option<G::Token>,
 }
 
-impl<G: Graph> Performed<G> for Aside<G> {
+impl<G: Graph> Performed<G> for BackgroundExecution<G> {
     fn execution(&self) -> Execution {
         self.execution
     }
@@ -65,7 +65,7 @@ impl<G: Graph> Performed<G> for Aside<G> {
     }
 }
 
-impl<G: Graph> Beside<G> {
+impl<G: Graph> Background<G> {
     pub(crate) fn new(net: &Net) -> Self {
         let rows = net.table().nodes.iter().enumerate();
         let observers = rows.filter(|(_, row)| row.kind == NodeKind::Observer).map(|(node, _)| Observer {
@@ -92,15 +92,18 @@ impl<G: Graph> Beside<G> {
 
     /// Starts an advisory execution.
     pub(crate) fn start(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
-        let backstage = &shared.services.backstage;
-        backstage.emit_started(execution, backstage.now());
+        let untyped = &shared.services.untyped;
+        untyped.emit_started(execution, untyped.now());
         self.advisory.push(execution);
         self.launch(shared, execution, input);
     }
 
     fn launch(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
-        let aside = Aside { shared: shared.clone(), execution, input: Some(input) };
-        self.tasks.spawn(perform(aside, |aside: Aside<G>, result| Returned { execution: aside.execution, result }));
+        let aside = BackgroundExecution { shared: shared.clone(), execution, input: Some(input) };
+        self.tasks.spawn(perform(aside, |aside: BackgroundExecution<G>, result| Returned {
+            execution: aside.execution,
+            result,
+        }));
     }
 
     /// Shows an outcome to whoever observes its node.

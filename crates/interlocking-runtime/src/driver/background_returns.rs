@@ -37,16 +37,16 @@ struct Did {
 
 impl<G: Graph> Driver<G> {
     /// Starts the advisory node in whose place a token lies.
-    pub(crate) fn spawn_beside(&mut self, token: G::Token) {
+    pub(crate) fn spawn_in_background(&mut self, token: G::Token) {
         let node = G::net().place(token.place()).node;
         let (execution, exhausted) = self.frontier.enter_beside(node);
         let shared = self.shared.clone();
         match exhausted {
-            None => self.beside().start(&shared, execution, token),
+            None => self.background().start(&shared, execution, token),
             Some(limit) => {
-                let backstage = &shared.services.backstage;
-                backstage.emit(|| EventKind::NodeExhausted(backstage.node(execution)));
-                self.beside().reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
+                let untyped = &shared.services.untyped;
+                untyped.emit(|| EventKind::NodeExhausted(untyped.node(execution)));
+                self.background().reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
             }
         }
     }
@@ -62,29 +62,29 @@ impl<G: Graph> Driver<G> {
             return Err(self.journal_failed(error.clone()));
         }
         self.journal_is_well()?;
-        if let Some(at) = self.beside().observers.iter().position(|observer| observer.node == execution.node) {
+        if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
             match self.observer_returned(returned) {
                 Ok(()) => {
-                    let beside = self.beside();
-                    beside.observers[at].busy = false;
-                    beside.show_next(&shared, at);
+                    let background = self.background();
+                    background.observers[at].busy = false;
+                    background.show_next(&shared, at);
                 }
-                Err(Stop::Failed(failure)) => self.beside().observer_failed(at, execution, *failure),
+                Err(Stop::Failed(failure)) => self.background().observer_failed(at, execution, *failure),
                 Err(Stop::Cancelled) => return Err(self.stopped()),
             }
             return Ok(());
         }
-        self.beside().advisory.retain(|other| *other != execution);
+        self.background().advisory.retain(|other| *other != execution);
         let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
         record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
-        let (by, Did { posted, label, commits }) = (shared.services.backstage.by(execution), ended.did);
+        let (by, Did { posted, label, commits }) = (shared.services.untyped.by(execution), ended.did);
         self.post(&by, &posted).await.map_err(|error| self.journal_failed(error))?;
         if let Ok(report) = &ended.report
-            && self.beside().is_observed(&by.node)
+            && self.background().is_observed(&by.node)
         {
             self.observe(NodeOutcome::of_report(by, report.clone().into(), posted, label, commits));
         }
-        self.beside().reports.add(execution, ended.report);
+        self.background().reports.add(execution, ended.report);
         Ok(())
     }
 
@@ -106,19 +106,19 @@ impl<G: Graph> Driver<G> {
         if !net.features().reports {
             return Ok(output);
         }
-        let deadline = self.shared.services.backstage.settings.options().report_deadline;
+        let deadline = self.shared.services.untyped.settings.options().report_deadline;
         let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
-        while self.is_busy_beside() {
+        while self.is_background_busy() {
             // What was stopped with the run's end comes down now, and wakes whoever waits until it is taken.
-            while self.flight.next().is_some() {}
+            while self.tasks.next().is_some() {}
             if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
                 break;
             }
         }
-        let beside = self.beside();
-        let mut reports = std::mem::take(&mut beside.reports);
-        let shown: Vec<_> = beside.observers.iter().map(|observer| (observer.node, observer.shown)).collect();
+        let background = self.background();
+        let mut reports = std::mem::take(&mut background.reports);
+        let shown: Vec<_> = background.observers.iter().map(|observer| (observer.node, observer.shown)).collect();
         reports.add_observers(net, &self.shared.services.memories, &shown);
         let shared = self.shared.clone();
         let finished = caught(async { shared.services.graph.finish(output, reports).await });
@@ -138,18 +138,18 @@ impl<G: Graph> Driver<G> {
             failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
         let given_up = self.recorded.as_ref().map(|recorded| recorded.executor.gives_up());
-        let beside = self.beside();
-        for execution in std::mem::take(&mut beside.advisory) {
-            beside.reports.add(execution, Err(late(execution)));
+        let background = self.background();
+        for execution in std::mem::take(&mut background.advisory) {
+            background.reports.add(execution, Err(late(execution)));
         }
-        for at in 0..beside.observers.len() {
-            if beside.observers[at].busy {
-                let Observer { node, shown, .. } = beside.observers[at];
+        for at in 0..background.observers.len() {
+            if background.observers[at].busy {
+                let Observer { node, shown, .. } = background.observers[at];
                 let execution = Execution { node, visit: shown, attempt: 1 };
-                beside.observer_failed(at, execution, late(execution));
+                background.observer_failed(at, execution, late(execution));
             }
         }
-        let mut tasks = std::mem::take(&mut beside.tasks);
+        let mut tasks = std::mem::take(&mut background.tasks);
         tokio::spawn(async move {
             while let Some(returned) = tasks.join_next().await {
                 let Ok(returned) = returned else { continue };
@@ -157,10 +157,10 @@ impl<G: Graph> Driver<G> {
                     continue;
                 }
                 let Some(ended) = ended(&shared, returned) else { continue };
-                let backstage = &shared.services.backstage;
-                let recorded = match (record(&shared, &ended, true).await, &backstage.scribe) {
-                    (Ok(()), Some(scribe)) => {
-                        post(scribe, backstage.run(), &backstage.by(ended.execution), &ended.did.posted).await
+                let untyped = &shared.services.untyped;
+                let recorded = match (record(&shared, &ended, true).await, &untyped.record_writer) {
+                    (Ok(()), Some(record_writer)) => {
+                        post(record_writer, untyped.run(), &untyped.by(ended.execution), &ended.did.posted).await
                     }
                     (recorded, _) => recorded,
                 };
@@ -187,7 +187,7 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
             Err(failure(services, execution, kind_of(&error), error.to_string(), causes))
         }
         Ok(Done { effects, .. }) => {
-            let group = services.backstage.net.node(execution.node).memory.map(usize::from);
+            let group = services.untyped.net.node(execution.node).memory.map(usize::from);
             updated = group.filter(|&group| services.memories[group].apply(&effects));
             let posted = effects.posted().iter().map(MessageRecord::of).collect();
             did = Did { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
@@ -199,21 +199,21 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
 
 /// Records what an advisory execution came to, and tells it.
 async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Result<(), crate::journal::JournalError> {
-    let backstage = &shared.services.backstage;
+    let untyped = &shared.services.untyped;
     let (report, failure) = match &ended.report {
         Ok(report) => (Some(report.clone().into()), None),
         Err(failure) => (None, Some(failure.clone())),
     };
     let message = failure.as_ref().map(|failure| failure.message.clone());
-    let calls = backstage.calls_of(ended.execution);
-    if let Some(scribe) = &backstage.scribe {
-        let by = backstage.by(ended.execution);
+    let calls = untyped.calls_of(ended.execution);
+    if let Some(record_writer) = &untyped.record_writer {
+        let by = untyped.by(ended.execution);
         let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
         let Did { posted, label, commits } = &ended.did;
         let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
-        scribe.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
+        record_writer.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
     }
-    let node = backstage.node(ended.execution);
-    backstage.emit(|| EventKind::Reported { node, failure: message, late });
+    let node = untyped.node(ended.execution);
+    untyped.emit(|| EventKind::Reported { node, failure: message, late });
     Ok(())
 }

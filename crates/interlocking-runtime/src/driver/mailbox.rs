@@ -8,7 +8,7 @@ use crate::driver::{Driver, end::End};
 use crate::event::EventKind;
 use crate::execution::perform::{Here, perform};
 use crate::journal::question::fits;
-use crate::journal::record_writer::Scribe;
+use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{beyond_bounds, keeps_waiting};
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
 use interlocking_core::context::Effects;
@@ -21,7 +21,7 @@ use interlocking_core::table::NodeKind;
 
 /// Sends what an execution of `run` has sent. Each message has a key of its own, so that none is sent twice.
 pub(crate) async fn post(
-    scribe: &Scribe,
+    record_writer: &RecordWriter,
     run: &RunId,
     by: &By,
     messages: &[MessageRecord],
@@ -30,7 +30,7 @@ pub(crate) async fn post(
         let Payload::Json(message) = message else { continue };
         let body = LetterBody::Message { node: node.clone(), message: message.clone() };
         let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
-        match scribe.journal.post(to, letter).await {
+        match record_writer.journal.post(to, letter).await {
             Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -41,12 +41,12 @@ pub(crate) async fn post(
 impl<G: Graph> Driver<G> {
     /// Takes a letter up.
     pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
-        let backstage = &self.shared.services.backstage;
+        let untyped = &self.shared.services.untyped;
         // It goes on from now on, until it says otherwise: nobody may halt the tree between the letter and what comes of it.
-        if let Some(berth) = backstage.settings.berth() {
-            berth.set_waiting(false);
+        if let Some(child_slot) = untyped.settings.child_slot() {
+            child_slot.set_waiting(false);
         }
-        backstage.settings.tree().has_read(backstage.run(), number);
+        untyped.settings.tree().has_read(untyped.run(), number);
         if let Some(recorded) = &mut self.recorded {
             recorded.letters = recorded.letters.max(number);
         }
@@ -59,51 +59,51 @@ impl<G: Graph> Driver<G> {
     }
 
     async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
-        let backstage = &self.shared.services.backstage;
+        let untyped = &self.shared.services.untyped;
         // Whoever posted it has seen the question; an answer to none is nobody's.
-        let Some((_, schema)) = backstage.history().question(&by) else { return Ok(()) };
-        if backstage.history().answer(&by).is_some() {
+        let Some((_, schema)) = untyped.history().question(&by) else { return Ok(()) };
+        if untyped.history().answer(&by).is_some() {
             return Ok(());
         }
         if let Err(reason) = fits(&schema, &answer) {
-            tracing::warn!(run = %backstage.run(), question = %by, reason, "dropping an answer to something else");
+            tracing::warn!(run = %untyped.run(), question = %by, reason, "dropping an answer to something else");
             return Ok(());
         }
-        if let Some(scribe) = self.scribe() {
-            scribe.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
+        if let Some(record_writer) = self.record_writer() {
+            record_writer.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
         }
         if let Some(node) = G::net().node_named(&by.node) {
             // It goes on from now on, though its task has not been told yet: the run does not wait for this person.
-            backstage.parking().leave(Execution { node, visit: by.visit, attempt: by.attempt });
+            untyped.idle().leave(Execution { node, visit: by.visit, attempt: by.attempt });
         }
-        backstage.history().answered(by, answer);
-        backstage.tell_of_answer();
+        untyped.history().answered(by, answer);
+        untyped.tell_of_answer();
         Ok(())
     }
 
     async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
         let net = G::net();
-        let backstage = &self.shared.services.backstage;
+        let untyped = &self.shared.services.untyped;
         // Dropped: its run has come to its exit, and only awaits reports.
         if self.frontier.has_ended() {
             return Ok(());
         }
         let Some(node) = net.node_named(name).filter(|node| net.row(*node).kind == NodeKind::Event) else {
-            tracing::warn!(run = %backstage.run(), node = name, "dropping a message: the graph has no such event node");
+            tracing::warn!(run = %untyped.run(), node = name, "dropping a message: the graph has no such event node");
             return Ok(());
         };
         let place = net.node(node).first_place;
         let token = match G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&message)) {
             Ok(token) => token,
             Err(error) => {
-                tracing::warn!(run = %backstage.run(), node = name, %error, "dropping a message that does not parse");
+                tracing::warn!(run = %untyped.run(), node = name, %error, "dropping a message that does not parse");
                 return Ok(());
             }
         };
-        if let Some(scribe) = self.scribe() {
-            scribe.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
+        if let Some(record_writer) = self.record_writer() {
+            record_writer.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
         }
-        backstage.emit(|| EventKind::Message { node: net.name(node).into() });
+        untyped.emit(|| EventKind::Message { node: net.name(node).into() });
         if let Some(recorded) = &mut self.recorded {
             recorded.mailbox.push_back((node, token));
         }
@@ -112,9 +112,9 @@ impl<G: Graph> Driver<G> {
 
     /// Sends what an execution has sent.
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
-        let Some(scribe) = self.scribe() else { return Ok(()) };
-        let scribe = scribe.clone();
-        post(&scribe, self.shared.services.backstage.run(), by, messages).await
+        let Some(record_writer) = self.record_writer() else { return Ok(()) };
+        let record_writer = record_writer.clone();
+        post(&record_writer, self.shared.services.untyped.run(), by, messages).await
     }
 
     /// Handles the messages that wait, if the run is at a safe point.
@@ -132,10 +132,10 @@ impl<G: Graph> Driver<G> {
 
     async fn handle(&mut self, node: NodeIndex, message: G::Token) -> Result<(), End> {
         let shared = self.shared.clone();
-        let backstage = &shared.services.backstage;
+        let untyped = &shared.services.untyped;
         let (execution, exhausted) = self.frontier.enter_beside(node);
-        let started = backstage.now();
-        backstage.emit_started(execution, started);
+        let started = untyped.now();
+        untyped.emit_started(execution, started);
         let result = match exhausted {
             Some(limit) => Ok(self.exhausted_event(execution, limit, message)?),
             None => {
@@ -144,7 +144,7 @@ impl<G: Graph> Driver<G> {
             }
         };
         let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
-        let now = backstage.now();
+        let now = untyped.now();
         let took = now.since(started);
         let accepted = self.verdict(execution, result, took)?;
         let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
@@ -159,8 +159,8 @@ impl<G: Graph> Driver<G> {
     /// Where a message goes that comes after all that the event node may handle.
     fn exhausted_event(&self, execution: Execution, limit: Limit, message: G::Token) -> Result<Done<G>, End> {
         let services = &self.shared.services;
-        let node = services.backstage.node(execution);
-        services.backstage.emit(|| EventKind::NodeExhausted(node));
+        let node = services.untyped.node(execution);
+        services.untyped.emit(|| EventKind::NodeExhausted(node));
         match G::exhausted(execution.node, limit, message) {
             Some(step @ Step::One(..)) => Ok(Done { route: Ok(step), effects: Effects::default() }),
             _ => Err(End::failed(beyond_bounds(G::net(), execution, limit))),

@@ -9,18 +9,18 @@ pub(crate) mod mailbox;
 pub(crate) mod start;
 pub(crate) mod wait;
 
-use crate::context::services::Backstage;
-use crate::driver::background::Beside;
+use crate::context::services::UntypedServices;
+use crate::driver::background::Background;
 use crate::driver::end::End;
 use crate::driver::standing::{Begun, StandingReport};
-use crate::execution::chain::{Chained, Whereabouts};
+use crate::execution::chain::{Chained, CurrentNode};
 use crate::execution::shared::Shared;
-use crate::execution::{completions::Landed, tasks::Flight};
+use crate::execution::{completions::Completed, tasks::RunningTasks};
 use crate::execution::{
     interruption::{Interruption, Stop, failure},
     perform::is_watched,
 };
-use crate::journal::record_writer::Scribe;
+use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::keeps_waiting;
 use crate::journal::{Encoded, JournalError, LetterBody, NodeOutcome, Posted};
 use crate::run::claims::Executor;
@@ -43,15 +43,15 @@ pub(crate) struct Driver<G: Graph> {
     /// What a run has that is recorded.
     pub(crate) recorded: Option<Box<Recorded<G>>>,
     /// Where its chain stands, if it is one now.
-    pub(crate) whereabouts: Whereabouts,
+    pub(crate) current_node: CurrentNode,
     /// Executions that run as tasks of their own: others run beside them, or there is a journal.
-    pub(crate) flight: Flight<G>,
+    pub(crate) tasks: RunningTasks<G>,
     /// Whether chains may go on by themselves: nothing is recorded, and no node is watched or observed.
     pub(crate) relays: bool,
     /// Whether any node is observed.
     pub(crate) observes: bool,
     /// Advisory nodes and observers, once there is something for them.
-    pub(crate) beside: Option<Box<Beside<G>>>,
+    pub(crate) background: Option<Box<Background<G>>>,
     /// Whether it was said that only people can take the run further.
     pub(crate) said_waiting: bool,
     /// Whether the run has come to an end, of whatever sort.
@@ -64,7 +64,7 @@ pub(crate) struct Driver<G: Graph> {
 /// What a driver has where there is a journal.
 pub(crate) struct Recorded<G: Graph> {
     /// Writes the run's records.
-    pub(crate) scribe: Arc<Scribe>,
+    pub(crate) record_writer: Arc<RecordWriter>,
     /// The run is this driver's, and that of what it leaves behind, while this lives.
     pub(crate) executor: Executor,
     /// By place: the payload that arrived last.
@@ -72,7 +72,7 @@ pub(crate) struct Recorded<G: Graph> {
     /// The messages that wait for a safe point: the event node, and what it gets.
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
     /// Outcomes of map and human nodes that came while a message waited.
-    pub(crate) held: VecDeque<Landed<G>>,
+    pub(crate) held: VecDeque<Completed<G>>,
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
     /// The next letter.
@@ -106,13 +106,13 @@ impl<G: Graph> Driver<G> {
         Self {
             shared: Arc::new(shared),
             frontier,
-            whereabouts: Whereabouts::nowhere(),
-            flight: Flight::default(),
+            current_node: CurrentNode::nowhere(),
+            tasks: RunningTasks::default(),
             relays: recorded.is_none() && !workspaces && !observes,
             observes,
             listens: recorded.is_some() || maps || observes,
             recorded,
-            beside: None,
+            background: None,
             said_waiting: false,
             has_ended: false,
         }
@@ -124,15 +124,15 @@ impl<G: Graph> Driver<G> {
             Ok(output) => self.conclude(output).await,
             Err(end) => Err(end),
         };
-        self.flight.shutdown().await;
-        if let Some(beside) = &mut self.beside {
-            beside.shutdown().await;
+        self.tasks.shutdown().await;
+        if let Some(background) = &mut self.background {
+            background.shutdown().await;
         }
         if G::net().features().maps
-            && let Some(tree) = self.backstage().settings.known_tree()
+            && let Some(tree) = self.untyped().settings.known_tree()
         {
             // Children are stopped with their map node, and record what they have cost a moment later.
-            tree.childless(self.backstage().run()).await;
+            tree.childless(self.untyped().run()).await;
         }
         self.has_ended = true;
         self.finish(end).await
@@ -142,14 +142,14 @@ impl<G: Graph> Driver<G> {
         self.shared.clone()
     }
 
-    pub(crate) fn backstage(&self) -> &Backstage {
-        &self.shared.services.backstage
+    pub(crate) fn untyped(&self) -> &UntypedServices {
+        &self.shared.services.untyped
     }
 
     /// Writes the run's records; `None` where there is no journal.
     #[inline]
-    pub(crate) fn scribe(&self) -> Option<&Arc<Scribe>> {
-        self.recorded.as_ref().map(|recorded| &recorded.scribe)
+    pub(crate) fn record_writer(&self) -> Option<&Arc<RecordWriter>> {
+        self.recorded.as_ref().map(|recorded| &recorded.record_writer)
     }
 
     /// Whether a message waits.
@@ -159,20 +159,20 @@ impl<G: Graph> Driver<G> {
     }
 
     /// What works beside the graph.
-    pub(crate) fn beside(&mut self) -> &mut Beside<G> {
-        self.beside.get_or_insert_with(|| Box::new(Beside::new(G::net())))
+    pub(crate) fn background(&mut self) -> &mut Background<G> {
+        self.background.get_or_insert_with(|| Box::new(Background::new(G::net())))
     }
 
     /// Whether anything works beside the graph.
-    pub(crate) fn is_busy_beside(&self) -> bool {
-        self.beside.as_ref().is_some_and(|beside| beside.is_busy())
+    pub(crate) fn is_background_busy(&self) -> bool {
+        self.background.as_ref().is_some_and(|background| background.is_busy())
     }
 
     /// Shows an outcome to whoever observes its node.
     pub(crate) fn observe(&mut self, outcome: NodeOutcome) {
         if self.observes {
             let shared = self.shared.clone();
-            self.beside().observe(&shared, outcome);
+            self.background().observe(&shared, outcome);
         }
     }
 
@@ -186,24 +186,24 @@ impl<G: Graph> Driver<G> {
             return Err(End::failed(failure));
         }
         for StandingReport { execution, report } in begun.reports {
-            self.beside().reports.add(execution, report);
+            self.background().reports.add(execution, report);
         }
         for outcome in begun.observed {
             self.observe(outcome);
         }
-        let started = self.shared.services.backstage.now();
+        let started = self.shared.services.untyped.now();
         for (execution, token) in begun.in_flight {
-            self.shared.services.backstage.emit_started(execution, started);
-            self.flight.start(&self.shared, execution, &mut Some(token), started);
+            self.shared.services.untyped.emit_started(execution, started);
+            self.tasks.start(&self.shared, execution, &mut Some(token), started);
         }
         for (execution, token) in begun.advisory {
             let shared = self.shared.clone();
-            self.beside().start(&shared, execution, token);
+            self.background().start(&shared, execution, token);
         }
         // What has come meanwhile is taken up before anybody says that the run waits for it.
-        if let Some(Recorded { scribe, letters, .. }) = self.recorded.as_deref() {
-            let (scribe, letters) = (scribe.clone(), *letters);
-            let letters = scribe.journal.letters(self.shared.services.backstage.run(), letters).await;
+        if let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() {
+            let (record_writer, letters) = (record_writer.clone(), *letters);
+            let letters = record_writer.journal.letters(self.shared.services.untyped.run(), letters).await;
             for posted in letters.map_err(|error| self.journal_failed(error))? {
                 let is_void = posted.number <= begun.retried_after && posted.letter.body == LetterBody::Cancel;
                 match &mut self.recorded {
@@ -216,9 +216,9 @@ impl<G: Graph> Driver<G> {
     }
 
     /// What a chain needs that begins with an execution, where one may: it is alone, and nobody watches it.
-    pub(crate) fn solo(&mut self, execution: Execution) -> Option<(&Shared<G>, &Whereabouts, Solo<'_>)> {
+    pub(crate) fn solo(&mut self, execution: Execution) -> Option<(&Shared<G>, &CurrentNode, Solo<'_>)> {
         let solo = self.may_chain(execution).then(|| self.frontier.solo(execution))??;
-        Some((&self.shared, &self.whereabouts, solo))
+        Some((&self.shared, &self.current_node, solo))
     }
 
     /// Whether a chain may begin with an execution that is alone.
@@ -275,14 +275,14 @@ impl<G: Graph> Driver<G> {
                 }
             }
             if self.recorded.is_none() {
-                if !self.absorb_landed()? {
+                if !self.absorb_completed()? {
                     self.wait().await?;
                 }
                 continue;
             }
-            match self.next_landed() {
+            match self.next_completed() {
                 None => self.wait().await?,
-                Some(landed) => Box::pin(self.absorb_recorded(landed)).await?,
+                Some(completed) => Box::pin(self.absorb_recorded(completed)).await?,
             }
         }
     }
@@ -300,11 +300,11 @@ impl<G: Graph> Driver<G> {
 
     /// Takes in what has landed already, where there is no journal, until something is due or nothing runs; false if
     /// nothing has landed.
-    fn absorb_landed(&mut self) -> Result<bool, End> {
+    fn absorb_completed(&mut self) -> Result<bool, End> {
         let mut any = false;
-        while let Some(Landed { execution, result, now }) = self.flight.next() {
+        while let Some(Completed { execution, result, now }) = self.tasks.next() {
             any = true;
-            let took = now.since(self.flight.started(execution.node));
+            let took = now.since(self.tasks.started(execution.node));
             match result {
                 // Looked at here already: it would be moved as a part of something larger each time.
                 Some(Ok(Done { route: Ok(step), effects })) if self.frontier.is_current(execution) => {
@@ -323,22 +323,22 @@ impl<G: Graph> Driver<G> {
     }
 
     /// What is to be taken in next: first what was held while a message waited, if none waits any more.
-    fn next_landed(&mut self) -> Option<Landed<G>> {
+    fn next_completed(&mut self) -> Option<Completed<G>> {
         let free = self.recorded.as_mut().filter(|recorded| recorded.mailbox.is_empty());
-        free.and_then(|recorded| recorded.held.pop_front()).or_else(|| self.flight.next())
+        free.and_then(|recorded| recorded.held.pop_front()).or_else(|| self.tasks.next())
     }
 
     /// Takes in what has landed, where there is a journal.
-    async fn absorb_recorded(&mut self, landed: Landed<G>) -> Result<(), End> {
+    async fn absorb_recorded(&mut self, completed: Completed<G>) -> Result<(), End> {
         if let Some(recorded) = &mut self.recorded
             && !recorded.mailbox.is_empty()
-            && !keeps_waiting(G::net(), landed.execution.node)
+            && !keeps_waiting(G::net(), completed.execution.node)
         {
-            recorded.held.push_back(landed);
+            recorded.held.push_back(completed);
             return Ok(());
         }
-        let Landed { execution, result, now } = landed;
-        let took = now.since(self.flight.started(execution.node));
+        let Completed { execution, result, now } = completed;
+        let took = now.since(self.tasks.started(execution.node));
         let result = self.settled(execution, result);
         self.absorb(execution, result, now, took).await
     }
@@ -363,10 +363,10 @@ impl<G: Graph> Driver<G> {
 impl<G: Graph> Drop for Driver<G> {
     fn drop(&mut self) {
         if !self.has_ended
-            && self.backstage().settings.depth() == 0
-            && let Some(tree) = self.backstage().settings.known_tree()
+            && self.untyped().settings.depth() == 0
+            && let Some(tree) = self.untyped().settings.known_tree()
         {
-            tree.abandon(self.backstage().settings.journal.as_ref());
+            tree.abandon(self.untyped().settings.journal.as_ref());
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Standing<G: Graph> {
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
     pub(crate) letters: u64,
     /// The advisory executions that have not come to an end.
-    pub(crate) beside: Vec<(Execution, G::Token)>,
+    pub(crate) background: Vec<(Execution, G::Token)>,
     pub(crate) reports: Vec<StandingReport>,
     /// What observers have seen.
     pub(crate) observed: Vec<NodeOutcome>,

@@ -20,7 +20,7 @@ impl<G: Graph> Driver<G> {
     pub(crate) fn start_due(&mut self) -> Result<Option<(Execution, G::Token)>, End> {
         // Branches of one fork start at one moment.
         let mut started = None;
-        self.flight.gather(&self.shared, self.frontier.due());
+        self.tasks.gather(&self.shared, self.frontier.due());
         loop {
             // A driver that has to listen does not run a node itself meanwhile.
             let as_task = self.listens || self.frontier.running() + self.frontier.due() > 1;
@@ -28,9 +28,9 @@ impl<G: Graph> Driver<G> {
                 if let Some(recorded) = &self.recorded {
                     self.shared.services.keep_input(execution.node, &recorded.arrived);
                 }
-                let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-                self.shared.services.backstage.emit_started(execution, started);
-                self.flight.start(&self.shared, execution, waiting, started);
+                let started = *started.get_or_insert_with(|| self.shared.services.untyped.now());
+                self.shared.services.untyped.emit_started(execution, started);
+                self.tasks.start(&self.shared, execution, waiting, started);
                 continue;
             }
             let Some(due) = self.frontier.next_due() else { break };
@@ -39,11 +39,11 @@ impl<G: Graph> Driver<G> {
             if !self.listens && self.frontier.running() == 1 && !self.frontier.has_due() {
                 return Ok(Some((execution, input)));
             }
-            let started = *started.get_or_insert_with(|| self.shared.services.backstage.now());
-            self.shared.services.backstage.emit_started(execution, started);
-            self.flight.start(&self.shared, execution, &mut Some(input), started);
+            let started = *started.get_or_insert_with(|| self.shared.services.untyped.now());
+            self.shared.services.untyped.emit_started(execution, started);
+            self.tasks.start(&self.shared, execution, &mut Some(input), started);
         }
-        self.flight.launch();
+        self.tasks.launch();
         Ok(None)
     }
 
@@ -75,8 +75,8 @@ impl<G: Graph> Driver<G> {
     }
 
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {
-        let node = self.shared.services.backstage.node(execution);
-        self.shared.services.backstage.emit(|| EventKind::NodeExhausted(node));
+        let node = self.shared.services.untyped.node(execution);
+        self.shared.services.untyped.emit(|| EventKind::NodeExhausted(node));
         let Some(step) = G::exhausted(execution.node, limit, token) else {
             return Err(End::failed(beyond_bounds(G::net(), execution, limit)));
         };
@@ -94,11 +94,11 @@ impl<G: Graph> Driver<G> {
     pub(crate) async fn run_here(&mut self, execution: Execution, input: G::Token) -> Result<(), End> {
         let shared = self.shared.clone();
         let Shared { services, .. } = &*shared;
-        let started = services.backstage.now();
-        services.backstage.emit_started(execution, started);
+        let started = services.untyped.now();
+        services.untyped.emit_started(execution, started);
         let result = perform(Here { shared: &shared, execution, input: Some(input) }, |_, result| result).await;
         let result = result.map_err(|interruption| interruption.into_stop(services, execution));
-        let now = services.backstage.now();
+        let now = services.untyped.now();
         self.absorb_unrecorded(execution, result, now, now.since(started))
     }
 }

@@ -1,7 +1,7 @@
 //! How a driver waits: for what lands, for what works beside the graph, for letters, and for what stops the run.
 
 use crate::cancel::Cancel;
-use crate::context::services::Backstage;
+use crate::context::services::UntypedServices;
 use crate::driver::{Driver, Recorded, end::End};
 use crate::event::EventKind;
 use crate::journal::replay::keeps_waiting;
@@ -17,8 +17,8 @@ use std::task::Poll;
 
 /// What a driver that waits is woken by.
 enum Woken<G: Graph> {
-    Landed,
-    Beside(crate::driver::background::Returned<G>),
+    Completed,
+    Background(crate::driver::background::Returned<G>),
     Letter(Result<Posted, JournalError>),
     Parked,
     Cancelled,
@@ -35,9 +35,9 @@ enum Told {
 }
 
 /// Waits until others tell a driver something.
-async fn told(backstage: &Backstage) -> Told {
-    let mut halted = std::pin::pin!(backstage.settings.tree().halted.requested());
-    let mut parked = std::pin::pin!(backstage.parking().changed.notified());
+async fn told(untyped: &UntypedServices) -> Told {
+    let mut halted = std::pin::pin!(untyped.settings.tree().halted.requested());
+    let mut parked = std::pin::pin!(untyped.idle().changed.notified());
     std::future::poll_fn(|context| {
         if halted.as_mut().poll(context).is_ready() {
             return Poll::Ready(Told::Halted);
@@ -62,7 +62,7 @@ pub(crate) enum Waited {
 impl<G: Graph> Driver<G> {
     /// Waits until something happens; an error if it is what ends the run.
     pub(crate) async fn wait(&mut self) -> Result<(), End> {
-        let may_be_parked = self.listens || self.shared.services.backstage.parked() > 0;
+        let may_be_parked = self.listens || self.shared.services.untyped.parked() > 0;
         if may_be_parked && self.look_for_parked()? {
             Box::pin(self.wait_for_people()).await?;
         }
@@ -73,26 +73,26 @@ impl<G: Graph> Driver<G> {
     /// drop this future half-way would lose it.
     pub(crate) async fn wait_for_any(&mut self, mut over: Option<&mut Over<'_>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
-        let backstage = &shared.services.backstage;
-        if let Some(Recorded { scribe, letters, next_letter, .. }) = self.recorded.as_deref_mut()
+        let untyped = &shared.services.untyped;
+        if let Some(Recorded { record_writer, letters, next_letter, .. }) = self.recorded.as_deref_mut()
             && next_letter.is_none()
         {
-            let (journal, run, after) = (scribe.journal.clone(), backstage.run().clone(), *letters);
+            let (journal, run, after) = (record_writer.journal.clone(), untyped.run().clone(), *letters);
             *next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
         }
         let woken = {
             // Boxed, and made only for those who need them: a run that waits holds all that this one might.
             let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.requested()));
-            let mut told = self.listens.then(|| Box::pin(told(backstage)));
-            let Self { flight, beside, recorded, .. } = self;
+            let mut told = self.listens.then(|| Box::pin(told(untyped)));
+            let Self { tasks, background, recorded, .. } = self;
             std::future::poll_fn(|context| {
-                if flight.poll_landed(context).is_ready() {
-                    return Poll::Ready(Woken::Landed);
+                if tasks.poll_completed(context).is_ready() {
+                    return Poll::Ready(Woken::Completed);
                 }
-                if let Some(beside) = beside
-                    && let Poll::Ready(returned) = beside.poll_returned(context)
+                if let Some(background) = background
+                    && let Poll::Ready(returned) = background.poll_returned(context)
                 {
-                    return Poll::Ready(Woken::Beside(returned));
+                    return Poll::Ready(Woken::Background(returned));
                 }
                 if let Some(Recorded { next_letter: Some(letter), .. }) = recorded.as_deref_mut()
                     && let Poll::Ready(posted) = letter.as_mut().poll(context)
@@ -117,16 +117,16 @@ impl<G: Graph> Driver<G> {
             .await
         };
         match woken {
-            Woken::Landed | Woken::Parked => {}
+            Woken::Completed | Woken::Parked => {}
             Woken::Over => return Ok(Waited::UntilOver),
-            Woken::Beside(returned) => Box::pin(self.take_returned(returned)).await?,
+            Woken::Background(returned) => Box::pin(self.take_returned(returned)).await?,
             Woken::Letter(posted) => {
                 self.recorded.iter_mut().for_each(|recorded| recorded.next_letter = None);
                 let posted = posted.map_err(|error| self.journal_failed(error))?;
                 Box::pin(self.take_letter(posted)).await?;
             }
             Woken::Cancelled => return Err(self.stopped()),
-            Woken::Halted => return Err(End::Halted(backstage.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
+            Woken::Halted => return Err(End::Halted(untyped.settings.tree().halted_by().unwrap_or(Halt::Suspended))),
         }
         Ok(Waited::ForSomething)
     }
@@ -144,9 +144,9 @@ impl<G: Graph> Driver<G> {
         let mut is_over = std::future::poll_fn(|context| Poll::Ready(over.as_mut().poll(context).is_ready())).await;
         while !is_over {
             is_over = self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver;
-            while let Some(landed) = self.flight.next() {
+            while let Some(completed) = self.tasks.next() {
                 if let Some(recorded) = &mut self.recorded {
-                    recorded.held.push_back(landed);
+                    recorded.held.push_back(completed);
                 }
             }
         }
@@ -160,10 +160,10 @@ impl<G: Graph> Driver<G> {
         if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
             return End::Cancelled;
         }
-        if self.shared.services.backstage.settings.is_left_behind() {
+        if self.shared.services.untyped.settings.is_left_behind() {
             return End::LeftBehind;
         }
-        match self.shared.services.backstage.settings.stopped() {
+        match self.shared.services.untyped.settings.stopped() {
             // Its time was over, and that is why it was suspended.
             Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
             _ => End::Halted(Halt::Suspended),
@@ -174,13 +174,13 @@ impl<G: Graph> Driver<G> {
     /// the root of its tree, and nobody was told of the former yet.
     fn look_for_parked(&mut self) -> Result<bool, End> {
         let waits = self.is_parked();
-        let backstage = &self.shared.services.backstage;
+        let untyped = &self.shared.services.untyped;
         let told = std::mem::replace(&mut self.said_waiting, waits);
-        if let Some(berth) = backstage.settings.berth() {
-            berth.set_waiting(waits);
+        if let Some(child_slot) = untyped.settings.child_slot() {
+            child_slot.set_waiting(waits);
             return Ok(false);
         }
-        match backstage.settings.tree().held_back_by().filter(|_| waits) {
+        match untyped.settings.tree().held_back_by().filter(|_| waits) {
             Some(stopped) => Err(End::Halted(Halt::Stopped(stopped))),
             None => Ok(waits && !told),
         }
@@ -191,10 +191,10 @@ impl<G: Graph> Driver<G> {
         let is_written_to = self.is_written_to().await.map_err(|error| self.journal_failed(error))?;
         // Whoever takes the letter up wakes this run.
         self.said_waiting = !is_written_to && self.is_parked();
-        let backstage = self.backstage();
+        let untyped = self.untyped();
         match self.said_waiting {
-            true if backstage.settings.options().awaits_people => backstage.emit(|| EventKind::Waiting),
-            true => return Err(End::Halted(Halt::Waiting(backstage.settings.tree().questions()))),
+            true if untyped.settings.options().awaits_people => untyped.emit(|| EventKind::Waiting),
+            true => return Err(End::Halted(Halt::Waiting(untyped.settings.tree().questions()))),
             false => {}
         }
         Ok(())
@@ -202,38 +202,38 @@ impl<G: Graph> Driver<G> {
 
     /// Whether all that runs is parked.
     fn is_parked(&self) -> bool {
-        let backstage = &self.shared.services.backstage;
-        let (running, parking) = (self.frontier.running(), backstage.parking());
+        let untyped = &self.shared.services.untyped;
+        let (running, idle) = (self.frontier.running(), untyped.idle());
         // A message waits for what is held back, and that goes on in another process.
         let mail_is_next = self.has_mail() && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
         // What has landed while a message waits is taken in once that is handled.
         let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
         let is_held = |execution| {
             let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);
-            held.any(|landed| landed.execution == execution)
+            held.any(|completed| completed.execution == execution)
         };
         running > 0
-            && parking.count() + held >= running
+            && idle.count() + held >= running
             && !mail_is_next
-            && !self.is_busy_beside()
+            && !self.is_background_busy()
             && self.frontier.executions().all(|execution| {
                 // One that was answered may not have found out yet.
-                is_held(execution) || parking.is_parked(execution) && !backstage.is_answered(execution)
+                is_held(execution) || idle.is_parked(execution) && !untyped.is_answered(execution)
             })
     }
 
     /// Whether a letter lies in the journal that a run of the tree has not taken up, or takes up meanwhile: what one run
     /// sends to another is on its way when nobody works.
     async fn is_written_to(&mut self) -> Result<bool, JournalError> {
-        let Some(Recorded { scribe, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
-        let backstage = &self.shared.services.backstage;
-        let read = backstage.settings.tree().read();
-        let own = (backstage.run(), letters);
+        let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
+        let untyped = &self.shared.services.untyped;
+        let read = untyped.settings.tree().read();
+        let own = (untyped.run(), letters);
         for (run, letter) in read.iter().map(|(run, letter)| (run, letter)).chain([own]) {
-            if !scribe.journal.letters(run, *letter).await?.is_empty() {
+            if !record_writer.journal.letters(run, *letter).await?.is_empty() {
                 return Ok(true);
             }
         }
-        Ok(read != backstage.settings.tree().read())
+        Ok(read != untyped.settings.tree().read())
     }
 }

@@ -1,6 +1,6 @@
 //! The form in which events leave the program: the lines that `docs/events.md` shows.
 
-use super::{Event, EventKind, NodeRef, Onward};
+use super::{Event, EventKind, NodeRef, Targets};
 use crate::journal::Origin;
 use crate::workspaces::unkept::Unkept;
 use interlocking_agents::{AgentEvent, SessionId, Usage};
@@ -35,10 +35,10 @@ fn samples() -> Vec<Event> {
         EventKind::RunStarted { graph: "Newsroom".into(), origin: None },
         EventKind::IsolationUnkept(Box::new(unkept)),
         EventKind::NodeStarted(write()),
-        EventKind::NodeFinished { node: write(), to: Onward::One("review".into()), took_ms: 1500 },
+        EventKind::NodeFinished { node: write(), to: Targets::One("review".into()), took_ms: 1500 },
         EventKind::NodeFinished {
             node: write(),
-            to: Onward::All(["spell".into(), "desk.facts".into()].into()),
+            to: Targets::All(["spell".into(), "desk.facts".into()].into()),
             took_ms: 1500,
         },
         EventKind::NodeFailed { node: write(), message: "two\nlines".to_owned(), took_ms: 1500 },

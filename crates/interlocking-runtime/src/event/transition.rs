@@ -1,6 +1,6 @@
 //! One token's way from a node to the next.
 
-use super::{Event, EventKind, NodeRef, Onward};
+use super::{Event, EventKind, NodeRef, Targets};
 use crate::clock::{Clock, Elapsed};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
@@ -12,7 +12,7 @@ use std::fmt;
 /// Kept as what the executor has at hand, nodes by index and moments by the clock: a listener that asks for no name and
 /// for no time pays for neither.
 #[derive(Clone, Copy)]
-pub struct Hop<'run> {
+pub struct Transition<'run> {
     run: &'run RunId,
     net: &'static Net,
     from: Stand,
@@ -32,7 +32,7 @@ struct Stand {
     node: NodeIndex,
 }
 
-impl<'run> Hop<'run> {
+impl<'run> Transition<'run> {
     /// A token of `run` that comes to `node`, a node of `net`, and has made no hop yet: from there to there, so long after the
     /// run's beginning, which is as the clock told it.
     pub fn new(
@@ -91,7 +91,7 @@ impl<'run> Hop<'run> {
     /// The first event.
     #[inline]
     pub fn finished(&self) -> Event {
-        let to = Onward::One(Cow::Borrowed(self.net.name(self.to.node)));
+        let to = Targets::One(Cow::Borrowed(self.net.name(self.to.node)));
         self.event(EventKind::NodeFinished { node: self.from(), to, took_ms: self.took().as_millis() })
     }
 
@@ -112,10 +112,14 @@ impl<'run> Hop<'run> {
     }
 }
 
-impl fmt::Debug for Hop<'_> {
+impl fmt::Debug for Transition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut hop = f.debug_struct("Hop");
-        hop.field("run", self.run).field("at", &self.at()).field("from", &self.from()).field("took", &self.took());
-        hop.field("to", &self.to()).finish()
+        let mut transition = f.debug_struct("Hop");
+        transition
+            .field("run", self.run)
+            .field("at", &self.at())
+            .field("from", &self.from())
+            .field("took", &self.took());
+        transition.field("to", &self.to()).finish()
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, Elapsed};
-use crate::context::services::Backstage;
-use crate::event::{EventSink, Hop};
+use crate::context::services::UntypedServices;
+use crate::event::{EventSink, Transition};
 use crate::execution::interruption::poll_caught;
 use crate::execution::shared::Shared;
 use crate::execution::{
@@ -58,7 +58,7 @@ pub(crate) struct Plain<'c>(pub(crate) Solo<'c>);
 struct Links<'c> {
     plain: Plain<'c>,
     /// Absent where a node that waits waits alone: it has no timeout, and nothing stops it.
-    whereabouts: Option<&'c Whereabouts>,
+    current_node: Option<&'c CurrentNode>,
     /// What stops the run; absent where nothing can.
     cancel: Option<&'c Cancel>,
     /// Absent where nobody listens, and then nobody asks for the time either.
@@ -71,16 +71,16 @@ struct Links<'c> {
 #[repr(C)]
 struct Heard<'c> {
     /// The last hop; its end is where the chain stands.
-    hop: Hop<'c>,
+    transition: Transition<'c>,
     sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
 }
 
 /// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
 /// move between threads.
-pub(crate) struct Whereabouts(AtomicU16);
+pub(crate) struct CurrentNode(AtomicU16);
 
-impl Whereabouts {
+impl CurrentNode {
     /// No node: no net has as many.
     const SEEN: NodeIndex = NodeIndex::MAX;
 
@@ -106,19 +106,19 @@ impl Whereabouts {
 /// No `async fn`: that would hold its arguments twice, and every run that waits in a chain holds one of these.
 pub(crate) fn chain<'c, G: Graph>(
     shared: &'c Shared<G>,
-    whereabouts: &'c Whereabouts,
+    current_node: &'c CurrentNode,
     solo: Solo<'c>,
     input: &'c mut Option<G::Token>,
 ) -> impl Future<Output = Chained<G>> + Send + 'c {
-    let backstage = &shared.services.backstage;
+    let untyped = &shared.services.untyped;
     let execution = solo.execution();
-    let may_be_interrupted = shared.cancel().is_some() || backstage.net.features().timeouts;
-    let whereabouts = may_be_interrupted.then_some(whereabouts);
-    if let Some(whereabouts) = whereabouts {
-        whereabouts.come_to(execution.node);
+    let may_be_interrupted = shared.cancel().is_some() || untyped.net.features().timeouts;
+    let current_node = may_be_interrupted.then_some(current_node);
+    if let Some(current_node) = current_node {
+        current_node.come_to(execution.node);
     }
-    let heard = backstage.settings.sink.as_deref().map(|sink| Box::new(Heard::new(backstage, sink, execution)));
-    let mut links = Links { plain: Plain(solo), whereabouts, cancel: shared.cancel(), heard };
+    let heard = untyped.settings.sink.as_deref().map(|sink| Box::new(Heard::new(untyped, sink, execution)));
+    let mut links = Links { plain: Plain(solo), current_node, cancel: shared.cancel(), heard };
     async move {
         let result = 'result: {
             // Moved as a whole from here on: what is matched on further down would stay in the future.
@@ -133,32 +133,32 @@ pub(crate) fn chain<'c, G: Graph>(
                 if let Poll::Ready(ended) = poll_caught(chain.as_mut(), context) {
                     return Poll::Ready(ended);
                 }
-                if let Some(node) = whereabouts.and_then(Whereabouts::see) {
+                if let Some(node) = current_node.and_then(CurrentNode::see) {
                     waiting = interruptible(G::net().node(node).timeout, shared.cancel());
                 }
                 waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
             })
             .await
         };
-        let times = links.heard.as_ref().map(|heard| heard.ended(&shared.services.backstage)).unwrap_or_default();
+        let times = links.heard.as_ref().map(|heard| heard.ended(&shared.services.untyped)).unwrap_or_default();
         Chained::new(shared, &links.plain, result, times)
     }
 }
 
 impl<'c> Heard<'c> {
     /// Says that the first execution of a chain has started.
-    fn new(backstage: &'c Backstage, sink: &'c dyn EventSink, execution: Execution) -> Self {
+    fn new(untyped: &'c UntypedServices, sink: &'c dyn EventSink, execution: Execution) -> Self {
         let Execution { node, visit, attempt } = execution;
-        let started = backstage.now();
-        let hop = Hop::new(backstage.run(), backstage.net, node, visit, attempt, backstage.started, started);
-        sink.emit(hop.started());
-        Self { hop, sink, clock: backstage.settings.clock() }
+        let started = untyped.now();
+        let transition = Transition::new(untyped.run(), untyped.net, node, visit, attempt, untyped.started, started);
+        sink.emit(transition.started());
+        Self { transition, sink, clock: untyped.settings.clock() }
     }
 
     /// When the last execution ended, which is now, and how long it took.
-    fn ended(&self, backstage: &Backstage) -> (Elapsed, Elapsed) {
-        let now = backstage.now();
-        (now, now.since(self.hop.at()))
+    fn ended(&self, untyped: &UntypedServices) -> (Elapsed, Elapsed) {
+        let now = untyped.now();
+        (now, now.since(self.transition.at()))
     }
 }
 
@@ -199,12 +199,12 @@ impl Relay for Links<'_> {
             return false;
         }
         let next = *execution;
-        if let Some(whereabouts) = self.whereabouts {
-            whereabouts.come_to(next.node);
+        if let Some(current_node) = self.current_node {
+            current_node.come_to(next.node);
         }
         if let Some(heard) = &mut self.heard {
-            heard.hop.go(next.node, next.visit, next.attempt, heard.clock);
-            heard.sink.hop(&heard.hop);
+            heard.transition.go(next.node, next.visit, next.attempt, heard.clock);
+            heard.sink.transition(&heard.transition);
         }
         true
     }

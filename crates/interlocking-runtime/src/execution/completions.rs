@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// What came of an execution.
-pub(crate) struct Landed<G: Graph> {
+pub(crate) struct Completed<G: Graph> {
     pub(crate) execution: Execution,
     /// `None` where its task ended without an outcome: its runtime ended, or the drop of a value in it panicked.
     pub(crate) result: Option<Result<Done<G>, Interruption>>,
@@ -19,41 +19,41 @@ pub(crate) struct Landed<G: Graph> {
 }
 
 /// What the tasks of one run share.
-pub(crate) struct Airfield<G: Graph> {
-    pub(crate) landings: Landings<G>,
-    pub(crate) boarding: Boarding<G>,
+pub(crate) struct TaskState<G: Graph> {
+    pub(crate) completions: Completions<G>,
+    pub(crate) inputs: InputSlots<G>,
     pub(crate) stops: Stops,
 }
 
 /// Where tasks leave what came of them.
-pub(crate) struct Landings<G: Graph>(Mutex<Queue<G>>);
+pub(crate) struct Completions<G: Graph>(Mutex<Queue<G>>);
 
 struct Queue<G: Graph> {
-    landed: VecDeque<Landed<G>>,
+    completed: VecDeque<Completed<G>>,
     /// Who waits for them.
     waker: Option<Waker>,
 }
 
 /// By node: the input of the task that is about to begin.
-pub(crate) struct Boarding<G: Graph>(Box<[Mutex<Boarder<G>>]>);
+pub(crate) struct InputSlots<G: Graph>(Box<[Mutex<InputSlot<G>>]>);
 
 /// An input, and for whom it is.
-pub(crate) struct Boarder<G: Graph> {
+pub(crate) struct InputSlot<G: Graph> {
     pub(crate) execution: Execution,
     pub(crate) input: Option<G::Token>,
 }
 
-impl<G: Graph> Default for Airfield<G> {
+impl<G: Graph> Default for TaskState<G> {
     fn default() -> Self {
-        let landings = Landings(Mutex::new(Queue { landed: VecDeque::new(), waker: None }));
-        Self { landings, boarding: Boarding::new(), stops: Stops::default() }
+        let completions = Completions(Mutex::new(Queue { completed: VecDeque::new(), waker: None }));
+        Self { completions, inputs: InputSlots::new(), stops: Stops::default() }
     }
 }
 
-impl<G: Graph> Landings<G> {
-    pub(crate) fn push(&self, landed: Landed<G>) {
+impl<G: Graph> Completions<G> {
+    pub(crate) fn push(&self, completed: Completed<G>) {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.landed.push_back(landed);
+        queue.completed.push_back(completed);
         let waker = queue.waker.take();
         drop(queue);
         if let Some(waker) = waker {
@@ -62,26 +62,26 @@ impl<G: Graph> Landings<G> {
     }
 
     /// Gives all that have landed for the empty `taken`.
-    pub(crate) fn poll_take(&self, taken: &mut VecDeque<Landed<G>>, context: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_take(&self, taken: &mut VecDeque<Completed<G>>, context: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.landed.is_empty() {
+        if queue.completed.is_empty() {
             queue.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
         debug_assert!(taken.is_empty(), "what was taken before would be put back");
-        std::mem::swap(&mut queue.landed, taken);
+        std::mem::swap(&mut queue.completed, taken);
         Poll::Ready(())
     }
 }
 
-impl<G: Graph> Boarding<G> {
+impl<G: Graph> InputSlots<G> {
     fn new() -> Self {
-        let nobody = |node| Mutex::new(Boarder { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
+        let nobody = |node| Mutex::new(InputSlot { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
         Self((0..G::net().nodes().len() as NodeIndex).map(nobody).collect())
     }
 
     #[inline]
-    pub(crate) fn of(&self, node: NodeIndex) -> MutexGuard<'_, Boarder<G>> {
+    pub(crate) fn of(&self, node: NodeIndex) -> MutexGuard<'_, InputSlot<G>> {
         self.0[usize::from(node)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -61,7 +61,7 @@ impl Interruption {
                 (FailureKind::Timeout { limit_ms }, format!("took longer than its timeout of {limit:?}"))
             }
             Self::Workspace(error) => {
-                let name = services.backstage.net.row(execution.node).workspace.clone().unwrap_or_default();
+                let name = services.untyped.net.row(execution.node).workspace.clone().unwrap_or_default();
                 (FailureKind::Workspace, format!("workspace `{name}`: {error}"))
             }
         };
@@ -77,7 +77,7 @@ pub(crate) fn failure<G: Graph>(
     message: String,
     causes: Vec<String>,
 ) -> Failure {
-    let node = services.backstage.net.name(execution.node).to_owned();
+    let node = services.untyped.net.name(execution.node).to_owned();
     Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::execution::perform::is_watched;
 use crate::execution::{
-    chain::{Chained, Plain, Whereabouts, chain},
+    chain::{Chained, CurrentNode, Plain, chain},
     interruption::poll_caught,
 };
 use crate::run::execute::go_on;
@@ -79,8 +79,8 @@ impl<G: Graph> Lone<G> {
                 };
                 Chained::of_plain(shared, &plain, result)
             } else {
-                let (whereabouts, mut input) = (Whereabouts::nowhere(), Some(input));
-                Box::pin(chain(shared, &whereabouts, single.solo(first), &mut input)).await
+                let (current_node, mut input) = (CurrentNode::nowhere(), Some(input));
+                Box::pin(chain(shared, &current_node, single.solo(first), &mut input)).await
             };
             match end(shared, single, chained) {
                 Ok(report) => Ok(report),
@@ -100,7 +100,7 @@ impl<G: Graph> Lone<G> {
         match self.0.insert(Stage::Begun(begun)) {
             Stage::Fresh(..) => Ok(None),
             Stage::Begun(begun) => {
-                begun.shared.services.backstage.begin();
+                begun.shared.services.untyped.begin();
                 Ok(Some((begun, G::enter(entry))))
             }
         }
@@ -126,7 +126,7 @@ fn end<G: Graph>(
     chained: Chained<G>,
 ) -> Result<Report<G::Output>, Chained<G>> {
     let Shared { services, .. } = shared;
-    let settings = &services.backstage.settings;
+    let settings = &services.untyped.settings;
     if G::net().features().reports || settings.has_company() || settings.owns_workspaces() {
         return Err(chained);
     }
@@ -145,8 +145,8 @@ fn end<G: Graph>(
         return Err(Chained { execution, result: Ok(Done::misplaced()), now, took });
     };
     let outcome = Outcome::Finished(output);
-    services.backstage.emit_ended(&outcome);
-    Ok(report(&services.backstage, single.entries(), outcome))
+    services.untyped.emit_ended(&outcome);
+    Ok(report(&services.untyped, single.entries(), outcome))
 }
 
 /// Whether a chain may begin with the entry.
@@ -156,5 +156,5 @@ fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
 
 /// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.
 fn is_plain<G: Graph>(shared: &Shared<G>) -> bool {
-    shared.services.backstage.settings.sink.is_none() && shared.cancel().is_none() && !G::net().features().timeouts
+    shared.services.untyped.settings.sink.is_none() && shared.cancel().is_none() && !G::net().features().timeouts
 }

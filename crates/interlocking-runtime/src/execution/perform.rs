@@ -95,7 +95,7 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
 /// Whether an execution needs more than the guard: its workspace is made ready and compared, or somebody traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
-    (services.backstage.net.features().workspaces && services.backstage.net.node(execution.node).works)
+    (services.untyped.net.features().workspaces && services.untyped.net.node(execution.node).works)
         || tracing::enabled!(tracing::Level::INFO)
 }
 
@@ -111,7 +111,7 @@ fn watched<'run, G: Graph>(
     step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
 ) -> Pin<Box<dyn Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
     let (services, execution) = (&performed.shared().services, performed.execution());
-    let net = services.backstage.net;
+    let net = services.untyped.net;
     let span = tracing::info_span!(
         "node",
         node = net.name(execution.node),
@@ -157,7 +157,7 @@ fn go_on<'run, G: Graph>(
     mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
 ) -> Pin<Box<impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
     Box::pin(async move {
-        let limit = performed.shared().services.backstage.net.node(performed.execution().node).timeout;
+        let limit = performed.shared().services.untyped.net.node(performed.execution().node).timeout;
         let mut interrupted = pin!(interruption(limit, stopped(performed)));
         let mut has_been_polled = true;
         poll_fn(|context| {
@@ -205,9 +205,9 @@ async fn in_workspace<G: Graph>(
     execution: Execution,
     guarded: impl Future<Output = Result<Done<G>, Interruption>>,
 ) -> Result<Done<G>, Interruption> {
-    let net = services.backstage.net;
+    let net = services.untyped.net;
     let name = net.row(execution.node).workspace.as_deref().unwrap_or_default();
-    let workspaces = &services.backstage.settings.options().workspaces;
+    let workspaces = &services.untyped.settings.options().workspaces;
     let began_at = workspaces.ready(name).await.map_err(Interruption::Workspace)?;
     let mut done = if net.node(execution.node).read_only {
         read_only(&**workspaces, name, guarded).await?

@@ -2,7 +2,7 @@
 
 use crate::cancel::Cancel;
 use crate::context::services::RunServices;
-use crate::execution::completions::Airfield;
+use crate::execution::completions::TaskState;
 use interlocking_core::graph::Graph;
 use once_cell::race::OnceBox;
 
@@ -10,23 +10,23 @@ use once_cell::race::OnceBox;
 pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     /// Where tasks start from and land, once there are any.
-    airfield: OnceBox<Airfield<G>>,
+    task_state: OnceBox<TaskState<G>>,
 }
 
 impl<G: Graph> Shared<G> {
     pub(crate) fn new(services: RunServices<G>) -> Self {
-        Self { services, airfield: OnceBox::new() }
+        Self { services, task_state: OnceBox::new() }
     }
 
     /// What stops the run; absent where nothing can.
     #[inline]
     pub(crate) fn cancel(&self) -> Option<&Cancel> {
-        self.services.backstage.settings.cancel.as_ref()
+        self.services.untyped.settings.cancel.as_ref()
     }
 
     /// Where tasks start from and land.
     #[inline]
-    pub(crate) fn airfield(&self) -> &Airfield<G> {
-        self.airfield.get_or_init(Box::default)
+    pub(crate) fn task_state(&self) -> &TaskState<G> {
+        self.task_state.get_or_init(Box::default)
     }
 }

@@ -4,7 +4,7 @@
 //! takes all that have come at once.
 
 use crate::clock::Elapsed;
-use crate::execution::completions::Landed;
+use crate::execution::completions::Completed;
 use crate::execution::interruption::Interruption;
 use crate::execution::perform::{Performed, perform};
 use crate::execution::shared::Shared;
@@ -24,15 +24,15 @@ const LARGE: usize = 1_024;
 const CROWD: usize = 32;
 
 /// The tasks that are under way, once there has been any. Stops them when it is dropped.
-pub(crate) struct Flight<G: Graph>(Option<Box<Tasks<G>>>);
+pub(crate) struct RunningTasks<G: Graph>(Option<Box<TaskSet<G>>>);
 
 /// The tasks of a run, as its driver sees them.
-struct Tasks<G: Graph> {
+struct TaskSet<G: Graph> {
     shared: Arc<Shared<G>>,
     /// How many tasks have not been seen landing, the stopped ones included.
-    aloft: usize,
+    unfinished: usize,
     /// What was taken from the queue last.
-    landed: VecDeque<Landed<G>>,
+    completed: VecDeque<Completed<G>>,
     /// By node: when its latest task started.
     started: Vec<Elapsed>,
     /// Whether the runtime has several threads, which a crowd would get in each other's way.
@@ -40,36 +40,36 @@ struct Tasks<G: Graph> {
     /// Whether more than a few start now.
     crowded: bool,
     /// Those of them that are handed over next.
-    crowd: Vec<Aloft<G>>,
+    crowd: Vec<Task<G>>,
 }
 
 /// What a task holds: it lands when this does.
-struct Aloft<G: Graph> {
+struct Task<G: Graph> {
     shared: Arc<Shared<G>>,
     execution: Execution,
-    landed: bool,
+    completed: bool,
 }
 
-impl<G: Graph> Default for Flight<G> {
+impl<G: Graph> Default for RunningTasks<G> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<G: Graph> Flight<G> {
-    fn tasks(&mut self, shared: &Arc<Shared<G>>) -> &mut Tasks<G> {
+impl<G: Graph> RunningTasks<G> {
+    fn tasks(&mut self, shared: &Arc<Shared<G>>) -> &mut TaskSet<G> {
         self.0.get_or_insert_with(|| {
             let started = vec![Elapsed::default(); G::net().nodes().len()];
             let threads =
                 Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
-            let (aloft, landed, crowded, crowd) = Default::default();
-            Box::new(Tasks { shared: shared.clone(), aloft, landed, started, threads, crowded, crowd })
+            let (unfinished, completed, crowded, crowd) = Default::default();
+            Box::new(TaskSet { shared: shared.clone(), unfinished, completed, started, threads, crowded, crowd })
         })
     }
 
     /// Whether any task has not been seen landing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|tasks| tasks.aloft == 0)
+        self.0.as_ref().is_none_or(|tasks| tasks.unfinished == 0)
     }
 
     /// Says how many are about to start. They may be held back until [`launch`](Self::launch).
@@ -90,21 +90,21 @@ impl<G: Graph> Flight<G> {
         input: &mut Option<G::Token>,
         started: Elapsed,
     ) {
-        let aloft = Aloft { shared: shared.clone(), execution, landed: false };
-        let mut boarder = shared.airfield().boarding.of(execution.node);
-        boarder.execution = execution;
-        std::mem::swap(&mut boarder.input, input);
-        drop(boarder);
+        let unfinished = Task { shared: shared.clone(), execution, completed: false };
+        let mut slot = shared.task_state().inputs.of(execution.node);
+        slot.execution = execution;
+        std::mem::swap(&mut slot.input, input);
+        drop(slot);
         let tasks = self.tasks(shared);
         tasks.started[usize::from(execution.node)] = started;
-        tasks.aloft += 1;
+        tasks.unfinished += 1;
         if !tasks.crowded {
-            return aloft.take_off();
+            return unfinished.spawn();
         }
         if tasks.crowd.is_empty() {
             tasks.crowd.reserve_exact(CROWD);
         }
-        tasks.crowd.push(aloft);
+        tasks.crowd.push(unfinished);
         if tasks.crowd.len() == CROWD {
             tasks.launch();
         }
@@ -119,17 +119,17 @@ impl<G: Graph> Flight<G> {
 
     /// The next one that has landed, if it was taken already.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Landed<G>> {
+    pub(crate) fn next(&mut self) -> Option<Completed<G>> {
         let tasks = self.0.as_mut()?;
-        let landed = tasks.landed.pop_front()?;
-        tasks.aloft -= 1;
-        Some(landed)
+        let completed = tasks.completed.pop_front()?;
+        tasks.unfinished -= 1;
+        Some(completed)
     }
 
     /// Takes what has landed; [`next`](Self::next) gives it.
-    pub(crate) fn poll_landed(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_completed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {
-            Some(tasks) => tasks.shared.airfield().landings.poll_take(&mut tasks.landed, context),
+            Some(tasks) => tasks.shared.task_state().completions.poll_take(&mut tasks.completed, context),
             None => Poll::Pending,
         }
     }
@@ -142,36 +142,36 @@ impl<G: Graph> Flight<G> {
     /// Forgets a task that was stopped and has landed.
     pub(crate) fn forget(&self, execution: Execution) {
         if let Some(tasks) = &self.0 {
-            tasks.shared.airfield().stops.forget(execution);
+            tasks.shared.task_state().stops.forget(execution);
         }
     }
 
     /// Stops a task. It still lands.
     pub(crate) fn stop(&self, execution: Execution) {
         let Some(tasks) = &self.0 else { return };
-        let airfield = tasks.shared.airfield();
-        airfield.stops.stop(execution);
+        let task_state = tasks.shared.task_state();
+        task_state.stops.stop(execution);
         // What it has not taken it need not take.
-        let input = airfield.boarding.of(execution.node).input.take();
+        let input = task_state.inputs.of(execution.node).input.take();
         drop(input);
     }
 
     /// Stops all tasks, and waits until they have stopped.
     pub(crate) async fn shutdown(&mut self) {
         if let Some(tasks) = &mut self.0 {
-            tasks.shared.airfield().stops.stop_all();
+            tasks.shared.task_state().stops.stop_all();
             // What was held back lands right here.
             tasks.crowd.clear();
         }
         while !self.is_empty() {
             if self.next().is_none() {
-                std::future::poll_fn(|context| self.poll_landed(context)).await;
+                std::future::poll_fn(|context| self.poll_completed(context)).await;
             }
         }
     }
 }
 
-impl<G: Graph> Tasks<G> {
+impl<G: Graph> TaskSet<G> {
     /// Starts those that were held back.
     ///
     /// One task spawns the tasks of all of them, on a thread of the runtime. From outside each would go through the
@@ -179,20 +179,20 @@ impl<G: Graph> Tasks<G> {
     /// woken time and again.
     fn launch(&mut self) {
         let crowd = std::mem::take(&mut self.crowd);
-        drop(tokio::spawn(async move { crowd.into_iter().for_each(Aloft::take_off) }));
+        drop(tokio::spawn(async move { crowd.into_iter().for_each(Task::spawn) }));
     }
 }
 
-impl<G: Graph> Drop for Tasks<G> {
+impl<G: Graph> Drop for TaskSet<G> {
     fn drop(&mut self) {
-        self.shared.airfield().stops.stop_all();
+        self.shared.task_state().stops.stop_all();
     }
 }
 
-impl<G: Graph> Aloft<G> {
+impl<G: Graph> Task<G> {
     /// Spawns the task.
     #[inline(always)]
-    fn take_off(self) {
+    fn spawn(self) {
         let task = perform(self, Self::land);
         // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
         let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
@@ -200,17 +200,17 @@ impl<G: Graph> Aloft<G> {
     }
 
     fn land(mut self, result: Result<Done<G>, Interruption>) {
-        self.landed = true;
+        self.completed = true;
         self.leave(Some(result));
     }
 
     fn leave(&self, result: Option<Result<Done<G>, Interruption>>) {
-        let now = self.shared.services.backstage.now();
-        self.shared.airfield().landings.push(Landed { execution: self.execution, result, now });
+        let now = self.shared.services.untyped.now();
+        self.shared.task_state().completions.push(Completed { execution: self.execution, result, now });
     }
 }
 
-impl<G: Graph> Performed<G> for Aloft<G> {
+impl<G: Graph> Performed<G> for Task<G> {
     fn execution(&self) -> Execution {
         self.execution
     }
@@ -221,19 +221,19 @@ impl<G: Graph> Performed<G> for Aloft<G> {
 
     #[inline]
     fn take_input(&mut self) -> Option<G::Token> {
-        let mut boarder = self.shared.airfield().boarding.of(self.execution.node);
+        let mut slot = self.shared.task_state().inputs.of(self.execution.node);
         // A task that was stopped may come late, and find what its successor is to take.
-        if boarder.execution == self.execution { boarder.input.take() } else { None }
+        if slot.execution == self.execution { slot.input.take() } else { None }
     }
 
     fn stops(&self) -> Option<&Stops> {
-        Some(&self.shared.airfield().stops)
+        Some(&self.shared.task_state().stops)
     }
 }
 
-impl<G: Graph> Drop for Aloft<G> {
+impl<G: Graph> Drop for Task<G> {
     fn drop(&mut self) {
-        if !self.landed {
+        if !self.completed {
             self.leave(None);
         }
     }

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 /// Writes one run's records, one after the other, until the journal fails: from then on nothing is recorded of the run, and
 /// its tree knows.
-pub(crate) struct Scribe {
+pub(crate) struct RecordWriter {
     pub(crate) journal: Arc<dyn Journal>,
     run: RunId,
     tree: Arc<Tree>,
@@ -19,7 +19,7 @@ pub(crate) struct Scribe {
     hold: OnceLock<Weak<Hold>>,
 }
 
-impl Scribe {
+impl RecordWriter {
     /// Of a run of that tree, which has so many records.
     pub(crate) fn new(journal: Arc<dyn Journal>, run: RunId, tree: Arc<Tree>, records: u64) -> Self {
         Self { journal, run, tree, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }

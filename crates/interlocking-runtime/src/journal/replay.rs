@@ -17,12 +17,12 @@ use thiserror::Error;
 
 /// A token whose payload need not be here.
 #[derive(Clone, Debug)]
-pub(crate) struct Slip {
+pub(crate) struct StoredToken {
     pub(crate) place: PlaceIndex,
     pub(crate) content: Content,
 }
 
-/// What a [`Slip`] stands for.
+/// What a [`StoredToken`] stands for.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// A recorded payload.
@@ -34,11 +34,11 @@ pub(crate) enum Content {
 /// What a node execution consumes: one slip, or one a slot.
 #[derive(Clone, Debug)]
 pub(crate) enum Inputs {
-    One(Slip),
-    Slots(Vec<Slip>),
+    One(StoredToken),
+    Slots(Vec<StoredToken>),
 }
 
-impl frontier::Payload for Slip {
+impl frontier::Payload for StoredToken {
     fn place(&self) -> PlaceIndex {
         self.place
     }
@@ -50,13 +50,13 @@ impl frontier::Payload for Slip {
 
 /// A run as its records leave it.
 pub(crate) struct Replayed<'net> {
-    pub(crate) frontier: Frontier<'net, Slip>,
+    pub(crate) frontier: Frontier<'net, StoredToken>,
     pub(crate) entry: Payload,
     /// The executions that had begun, or were about to, in the order in which they did.
     pub(crate) in_flight: BTreeMap<u64, (Execution, Inputs)>,
     /// By place: what arrived there last, and what its node took last.
-    pub(crate) arrived: Vec<Option<Slip>>,
-    pub(crate) inputs: Vec<Option<Slip>>,
+    pub(crate) arrived: Vec<Option<StoredToken>>,
+    pub(crate) inputs: Vec<Option<StoredToken>>,
     /// By memory group.
     pub(crate) memories: Vec<Option<Payload>>,
     /// The messages that wait for their turn: the event node, and what it gets.
@@ -64,7 +64,7 @@ pub(crate) struct Replayed<'net> {
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
     /// The advisory executions that have not come to an end.
-    pub(crate) beside: Vec<(Execution, Payload)>,
+    pub(crate) background: Vec<(Execution, Payload)>,
     pub(crate) reports: Vec<(Execution, Result<Payload, Failure>)>,
     /// The outcomes that observers have seen, in order.
     pub(crate) observed: Vec<NodeOutcome>,
@@ -140,7 +140,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
     let entry_place = net.entry();
     let commits: BTreeMap<_, _> = workspaces.into_iter().map(|commit| (commit.workspace, commit.id)).collect();
     let mut replayed = Replayed {
-        frontier: Frontier::new(net, Slip { place: entry_place, content: Content::Stored(input.clone()) }),
+        frontier: Frontier::new(net, StoredToken { place: entry_place, content: Content::Stored(input.clone()) }),
         entry: input.clone(),
         in_flight: BTreeMap::new(),
         arrived: vec![None; net.places().len()],
@@ -148,7 +148,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         memories: vec![None; net.memory_groups().len()],
         mailbox: VecDeque::new(),
         letters: 0,
-        beside: Vec::new(),
+        background: Vec::new(),
         reports: Vec::new(),
         observed: Vec::new(),
         began: commits.clone(),
@@ -169,7 +169,8 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         running: HashMap::new(),
         begun: 0,
     };
-    replayed.arrived[usize::from(entry_place)] = Some(Slip { place: entry_place, content: Content::Stored(input) });
+    replayed.arrived[usize::from(entry_place)] =
+        Some(StoredToken { place: entry_place, content: Content::Stored(input) });
     for record in records {
         replayed.start_due(net);
         replayed.take(net, &names, &places, record)?;
@@ -212,7 +213,7 @@ impl<'net> Replayed<'net> {
             };
             let place = way.branches[0][0];
             let content = Content::Exhausted(Arc::new((execution.node, limit, inputs)));
-            let slip = Slip { place, content };
+            let slip = StoredToken { place, content };
             self.arrived[usize::from(place)] = Some(slip.clone());
             match self.frontier.complete(execution, Step::One(alternative, slip)) {
                 Ok(completed) => completed.cancelled.into_iter().for_each(|stopped| self.land(stopped)),
@@ -227,7 +228,7 @@ impl<'net> Replayed<'net> {
     /// The executions that begin once more when the run is taken up here.
     pub(crate) fn cut_off(&self, net: &Net) -> Vec<Execution> {
         let mut cut_off: Vec<_> = self.in_flight.values().map(|(execution, _)| *execution).collect();
-        cut_off.extend(self.beside.iter().map(|(execution, _)| *execution));
+        cut_off.extend(self.background.iter().map(|(execution, _)| *execution));
         // A message is being handled as soon as nothing runs that it waits for.
         if let Some((node, _)) = self.mailbox.front()
             && !self.in_flight.values().any(|(execution, _)| keeps_waiting(net, execution.node))
@@ -294,7 +295,7 @@ impl<'net> Replayed<'net> {
                     self.posted = Some((by.clone(), posted));
                 }
                 self.remember(net, memory);
-                self.beside.retain(|(other, _)| *other != execution);
+                self.background.retain(|(other, _)| *other != execution);
                 let result = match (report, failure) {
                     (Some(report), _) => Ok(report),
                     (None, failure) => Err(failure.unwrap_or_else(|| lost(&by))),
@@ -358,7 +359,8 @@ impl<'net> Replayed<'net> {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
             self.posted = Some((by, std::mem::take(&mut outcome.posted)));
         }
-        let tokens: Result<Vec<Slip>, String> = outcome.tokens.drain(..).map(|token| slip(places, token)).collect();
+        let tokens: Result<Vec<StoredToken>, String> =
+            outcome.tokens.drain(..).map(|token| slip(places, token)).collect();
         let mut tokens = tokens?;
         for token in &tokens {
             self.arrived[usize::from(token.place)] = Some(token.clone());
@@ -383,7 +385,7 @@ impl<'net> Replayed<'net> {
             let node = *names.get(place.as_str()).ok_or_else(|| format!("the graph has no node `{place}`"))?;
             let (execution, exhausted) = self.frontier.enter_beside(node);
             match exhausted {
-                None => self.beside.push((execution, payload)),
+                None => self.background.push((execution, payload)),
                 Some(limit) => self.reports.push((execution, Err(beyond_bounds(net, execution, limit)))),
             }
         }
@@ -392,12 +394,12 @@ impl<'net> Replayed<'net> {
 
     /// Drops what is known of executions that nobody will repeat.
     fn forget_the_past(&mut self, net: &'net Net) {
-        let beside = self.beside.iter().map(|(execution, _)| execution);
+        let background = self.background.iter().map(|(execution, _)| execution);
         let live: HashSet<(&str, u32)> = self
             .in_flight
             .values()
             .map(|(execution, _)| execution)
-            .chain(beside)
+            .chain(background)
             .map(|execution| (net.name(execution.node), execution.visit))
             .collect();
         // An event node has no execution yet where its message waits.
@@ -421,7 +423,7 @@ impl<'net> Replayed<'net> {
             }
             return digests.list;
         }
-        let _: Result<Frontier<'_, Slip>, ()> = self.frontier.clone().try_map(|slip| {
+        let _: Result<Frontier<'_, StoredToken>, ()> = self.frontier.clone().try_map(|slip| {
             digests.of_slip(&slip);
             Ok(slip)
         });
@@ -432,9 +434,14 @@ impl<'net> Replayed<'net> {
         let reports = self.reports.iter().filter_map(|(_, report)| report.as_ref().ok());
         let observed = self.observed.iter().flat_map(NodeOutcome::payloads);
         let waiting = self.mailbox.iter().map(|(_, message)| message);
-        let beside = self.beside.iter().map(|(_, payload)| payload);
+        let background = self.background.iter().map(|(_, payload)| payload);
         let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
-        kept.chain(reports).chain(observed).chain(waiting).chain(beside).chain(posted).for_each(|it| digests.of(it));
+        kept.chain(reports)
+            .chain(observed)
+            .chain(waiting)
+            .chain(background)
+            .chain(posted)
+            .for_each(|it| digests.of(it));
         self.once.iter().for_each(|(_, _, value)| digests.of(value));
         self.questions.iter().for_each(|(_, question, schema)| {
             digests.of(question);
@@ -460,7 +467,7 @@ impl Digests {
         }
     }
 
-    fn of_slip(&mut self, slip: &Slip) {
+    fn of_slip(&mut self, slip: &StoredToken) {
         match &slip.content {
             Content::Stored(payload) => self.of(payload),
             Content::Exhausted(exhausted) => self.of_inputs(&exhausted.2),
@@ -510,10 +517,10 @@ pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
     !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Human)
 }
 
-fn slip(places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<Slip, String> {
+fn slip(places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<StoredToken, String> {
     let place = places.get(token.place.as_str()).copied();
     let place = place.ok_or_else(|| format!("the graph has no place `{}`", token.place))?;
-    Ok(Slip { place, content: Content::Stored(token.payload) })
+    Ok(StoredToken { place, content: Content::Stored(token.payload) })
 }
 
 fn said(violation: Violation) -> String {

@@ -69,7 +69,7 @@ pub(crate) fn begun(records: &[Record]) -> Vec<By> {
     let Ok(net) = Net::new((**table).clone()) else { return Vec::new() };
     let Ok(replayed) = replay(&net, records.to_vec()) else { return Vec::new() };
     if replayed.frontier.has_ended() {
-        return replayed.beside.iter().map(|(execution, _)| by(&net, execution)).collect();
+        return replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
     }
     replayed.cut_off(&net).iter().map(|execution| by(&net, execution)).collect()
 }
@@ -90,7 +90,7 @@ fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
     let net = Net::new((**table).clone()).map_err(|error| error.to_string())?;
     let replayed = replay(&net, records.to_vec()).map_err(|error| error.to_string())?;
     let in_flight = replayed.in_flight.values().map(|(execution, _)| by(&net, execution)).collect();
-    let beside = replayed.beside.iter().map(|(execution, _)| by(&net, execution)).collect();
+    let beside = replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
     Ok((in_flight, beside))
 }
 

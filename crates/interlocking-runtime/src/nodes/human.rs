@@ -3,7 +3,7 @@
 //! The run parks on a typed question: it is recorded, the process may end, and whoever answers, hours later and on another
 //! machine, is checked against the question's schema. The question is asked once, however often the run is resumed.
 
-use crate::context::services::Backstage;
+use crate::context::services::UntypedServices;
 pub use crate::journal::question::OpenQuestion;
 use crate::journal::{Encoded, Entry};
 use interlocking_core::context::{ContextError, Cx};
@@ -39,21 +39,21 @@ where
     H: HumanHandler<N>,
 {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
-        let backstage = Backstage::of(cx)?;
-        let scribe = backstage.scribe.clone();
-        let scribe = scribe.ok_or_else(|| ContextError::NowhereToAsk { node: cx.node().to_owned() })?;
+        let untyped = UntypedServices::of(cx)?;
+        let record_writer = untyped.record_writer.clone();
+        let record_writer = record_writer.ok_or_else(|| ContextError::NowhereToAsk { node: cx.node().to_owned() })?;
         let execution = cx.execution();
-        let by = backstage.by(execution);
-        if backstage.history().question(&by).is_none() {
+        let by = untyped.by(execution);
+        if untyped.history().question(&by).is_none() {
             let question: Encoded = serde_json::to_string(&self.0.ask(&input, cx).await?)?.into();
             let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
             let entry =
                 Entry::Asked { by: by.clone(), question: question.clone().into(), schema: schema.clone().into() };
             // Known before it is recorded: who reads the journal may answer at once, and an answer to no question is dropped.
-            Backstage::of(cx)?.history().asked(by.clone(), question, schema);
-            scribe.write_detached(entry).await?;
+            UntypedServices::of(cx)?.history().asked(by.clone(), question, schema);
+            record_writer.write_detached(entry).await?;
         }
-        let answer = Backstage::of(cx)?.answer(execution, &by).await;
+        let answer = UntypedServices::of(cx)?.answer(execution, &by).await;
         let answer = serde_json::from_str(&answer)?;
         self.0.answered(input, answer, cx).await
     }

@@ -15,8 +15,8 @@
 //! ```
 
 use crate::context::begun_sessions::BegunSessions;
-use crate::context::services::Backstage;
-use crate::context::usage_guard::Bill;
+use crate::context::services::UntypedServices;
+use crate::context::usage_guard::UsageGuard;
 use crate::workspaces::isolation;
 use crate::workspaces::{Moment, Strayed, WorkspaceError};
 use interlocking_agents::{
@@ -163,49 +163,49 @@ async fn converse<N: LLM>(
     prompt: String,
     session: SessionOp,
 ) -> Result<Result<Reply<N::Output>, AgentError>, NodeError> {
-    let backstage = Backstage::of(cx)?;
+    let untyped = UntypedServices::of(cx)?;
     let row = N::Graph::net().row(N::INDEX);
     let role = row.agent.as_deref().unwrap_or(&row.name);
-    let options = backstage.settings.options();
+    let options = untyped.settings.options();
     let player = options
         .roles
         .player(role)
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
     let execution = cx.execution();
-    let by = backstage.by(execution);
+    let by = untyped.by(execution);
     // What was cut off goes on in the session that it had begun, which knows what was done.
-    let begun = backstage.history().session(&by, player.agent.name());
+    let begun = untyped.history().session(&by, player.agent.name());
     let fresh = begun.is_some().then(|| session.clone());
     let turn = Turn {
         system,
-        schema: Some(backstage.schema(N::INDEX, schema_of::<N::Output>)?),
+        schema: Some(untyped.schema(N::INDEX, schema_of::<N::Output>)?),
         workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
         read_only: row.read_only,
-        sandbox: isolation::sandbox(&backstage.settings, backstage.net, row)?,
+        sandbox: isolation::sandbox(&untyped.settings, untyped.net, row)?,
         model: player.model.clone(),
         role: Some(role.to_owned()),
         ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
     };
-    isolation::refuse_hidden(&backstage.settings, backstage.net, row, &turn.session)?;
+    isolation::refuse_hidden(&untyped.settings, untyped.net, row, &turn.session)?;
     if let SessionOp::ContinueFrom(session) = &turn.session
         && fresh.is_some()
     {
         player.agent.sessions().tie(session, turn.workspace.as_deref())?;
     }
-    verify(backstage, row, Moment::Before, None).await?;
-    let bill = Bill::new(backstage, execution, player.agent.name(), role);
-    let begun = BegunSessions::new(backstage, by, player.agent.name());
+    verify(untyped, row, Moment::Before, None).await?;
+    let usage_guard = UsageGuard::new(untyped, execution, player.agent.name(), role);
+    let begun = BegunSessions::new(untyped, by, player.agent.name());
     let events = |event| {
-        bill.note(&event);
+        usage_guard.note(&event);
         begun.note(&event);
-        backstage.agent_event(cx.node(), execution, event);
+        untyped.agent_event(cx.node(), execution, event);
     };
     let conversation = Conversation::new(&*player.agent)
         // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
         .with_check(deserializes_as::<N::Output>)
         .with_nudges(player.nudges.unwrap_or(options.nudges))
         .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
-        .with_admission(&bill);
+        .with_admission(&usage_guard);
     let conversation = match fresh {
         // If the agent knows nothing of it any more, from the beginning.
         Some(session) => conversation.with_instead_of_lost(session),
@@ -218,15 +218,15 @@ async fn converse<N: LLM>(
         Ok(completion) => (completion.usage, Some(completion.session.clone())),
         Err(error) => (error.usage, error.session.clone()),
     };
-    bill.settle(session, spent);
+    usage_guard.settle(session, spent);
     if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. })) {
-        verify(backstage, row, Moment::After, outcome.as_ref().err()).await?;
+        verify(untyped, row, Moment::After, outcome.as_ref().err()).await?;
     }
     let completion = match outcome {
         Ok(completion) => completion,
         Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. }) => {
             // Not a failure of this node: the run as a whole may not go on.
-            return Err(backstage.settings.stopped().map_or_else(|| error.into(), Into::into));
+            return Err(untyped.settings.stopped().map_or_else(|| error.into(), Into::into));
         }
         Err(error) => return Ok(Err(error)),
     };
@@ -238,13 +238,13 @@ async fn converse<N: LLM>(
 
 /// Looks whether an agent's workspace is as it should be.
 async fn verify(
-    backstage: &Backstage,
+    untyped: &UntypedServices,
     row: &NodeRow,
     moment: Moment,
     failed: Option<&AgentError>,
 ) -> Result<(), WorkspaceError> {
     let Some(workspace) = &row.workspace else { return Ok(()) };
-    let findings = backstage.settings.options().workspaces.verify(workspace, moment).await?;
+    let findings = untyped.settings.options().workspaces.verify(workspace, moment).await?;
     if findings.is_empty() {
         return Ok(());
     }

@@ -10,12 +10,12 @@
 //! failed, and but for items that say they [run anew](Item::anew).
 
 use crate::cancel::Cancel;
-use crate::context::services::Backstage;
+use crate::context::services::UntypedServices;
 use crate::journal::Origin;
 use crate::limits::allowance::Allowance;
 use crate::tree::Tree;
 use crate::tree::child::{ChildFailure, Kin, Predecessors, child_id, run_child};
-use crate::tree::idle::Siblings;
+use crate::tree::idle::ChildGroup;
 use crate::workspaces::{ParentScope, RunScope, Workspaces};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -101,7 +101,7 @@ pub struct Children<C: Graph> {
     tree: Arc<Tree>,
     /// By position of its item: the runs that have not been taken.
     pending: BTreeMap<usize, RunId>,
-    landed: Vec<Child<C::Output>>,
+    completed: Vec<Child<C::Output>>,
 }
 
 impl<C: Graph> Item<C> {
@@ -149,7 +149,7 @@ impl<C: Graph> Children<C> {
 
     /// The next child that ends; `None`, at once, when all have been taken (PRG-33).
     pub async fn any(&mut self) -> Option<Child<C::Output>> {
-        let child = match self.landed.pop() {
+        let child = match self.completed.pop() {
             Some(child) => child,
             None => loop {
                 match self.tasks.join_next().await {
@@ -178,34 +178,34 @@ impl<C: Graph> Children<C> {
 
     /// Starts the children.
     fn start(
-        backstage: &Backstage,
+        untyped: &UntypedServices,
         allowance: &Allowance,
-        siblings: &Arc<Siblings>,
+        siblings: &Arc<ChildGroup>,
         graph: &Arc<C>,
         plan: Plan<C>,
     ) -> Self {
-        let (mut tasks, mut pending, mut landed) = (JoinSet::new(), BTreeMap::new(), Vec::new());
-        let (mut stops, tree) = (Vec::new(), backstage.settings.tree().clone());
+        let (mut tasks, mut pending, mut completed) = (JoinSet::new(), BTreeMap::new(), Vec::new());
+        let (mut stops, tree) = (Vec::new(), untyped.settings.tree().clone());
         let slots = Arc::new(Semaphore::new(plan.concurrency));
-        let taken_by = backstage.by(plan.execution);
+        let taken_by = untyped.by(plan.execution);
         for (item, planned) in plan.items.into_iter().enumerate() {
             let Planned { run, origin, key, number, item: Item { entry, workspaces, .. } } = planned;
             pending.insert(item, run.clone());
-            if plan.depth.is_some_and(|limit| backstage.settings.depth() >= limit) {
+            if plan.depth.is_some_and(|limit| untyped.settings.depth() >= limit) {
                 let limit = plan.depth.unwrap_or_default();
-                landed.push(Child { item, run, key, number, result: Err(ChildFailure::TooDeep { limit }) });
+                completed.push(Child { item, run, key, number, result: Err(ChildFailure::TooDeep { limit }) });
                 continue;
             }
             let mut settings =
-                Box::new(backstage.settings.of_child(backstage.started, allowance.clone(), siblings.berth()));
-            if workspaces.is_some() || backstage.settings.sets_options() {
-                let parent = ParentScope { run: backstage.run(), workspace: plan.workspace, key: &key };
+                Box::new(untyped.settings.of_child(untyped.started, allowance.clone(), siblings.child_slot()));
+            if workspaces.is_some() || untyped.settings.sets_options() {
+                let parent = ParentScope { run: untyped.run(), workspace: plan.workspace, key: &key };
                 let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
                 settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
             }
             settings.run = run.clone();
             let (graph, slots, taken_by) = (graph.clone(), slots.clone(), taken_by.clone());
-            let (task, stop) = (tree.has_task(backstage.run().clone()), settings.cancel.clone().unwrap_or_default());
+            let (task, stop) = (tree.has_task(untyped.run().clone()), settings.cancel.clone().unwrap_or_default());
             let abandoned = tree.abandoned.clone();
             stops.push(stop.clone());
             tasks.spawn(async move {
@@ -226,8 +226,8 @@ impl<C: Graph> Children<C> {
             });
         }
         // Taken from the end.
-        landed.reverse();
-        Self { tasks, stops, have_stopped: false, tree, pending, landed }
+        completed.reverse();
+        Self { tasks, stops, have_stopped: false, tree, pending, completed }
     }
 }
 
@@ -263,15 +263,15 @@ struct Planned<C: Graph> {
 
 /// Finds for each item the run that it goes on with, or names a new one.
 async fn plan<C: Graph>(
-    backstage: &Backstage,
+    untyped: &UntypedServices,
     execution: Execution,
     items: Vec<Item<C>>,
 ) -> Result<Vec<Planned<C>>, NodeError> {
-    let row = backstage.net.row(execution.node);
-    let (parent, tree, entry) = (backstage.run(), backstage.settings.tree(), (execution.visit, execution.attempt));
+    let row = untyped.net.row(execution.node);
+    let (parent, tree, entry) = (untyped.run(), untyped.settings.tree(), (execution.visit, execution.attempt));
     // Only an execution that is not the node's first, or was begun before, can have any.
-    let journal = backstage.settings.journal.as_deref();
-    let journal = journal.filter(|_| entry != (1, 1) || backstage.history().restarts(&backstage.by(execution)) > 0);
+    let journal = untyped.settings.journal.as_deref();
+    let journal = journal.filter(|_| entry != (1, 1) || untyped.history().restarts(&untyped.by(execution)) > 0);
     let known = match journal {
         Some(journal) => Predecessors::read(journal, tree, parent, &row.name, entry).await?,
         None => Predecessors::default(),
@@ -312,21 +312,21 @@ impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let graph = self.0.graph(cx)?;
         let items = self.0.items(&input, cx).await?;
-        let backstage = Backstage::of(cx)?;
+        let untyped = UntypedServices::of(cx)?;
         let execution = cx.execution();
         let row = N::Graph::net().row(N::INDEX);
-        let planned = plan(backstage, execution, items).await?;
-        let allowance = backstage.settings.allowance();
-        let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| backstage.settings.depth() >= limit) {
+        let planned = plan(untyped, execution, items).await?;
+        let allowance = untyped.settings.allowance();
+        let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| untyped.settings.depth() >= limit) {
             allowance.clone()
         } else {
             allowance.child()?
         };
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
-        let siblings = Siblings::new(backstage.parking().clone(), execution, concurrency, backstage.settings.berth());
+        let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
         let plan =
             Plan { execution, items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
-        let children = Children::start(backstage, &allowance, &siblings, &graph, plan);
+        let children = Children::start(untyped, &allowance, &siblings, &graph, plan);
         self.0.gather(input, children, cx).await
     }
 }

@@ -7,7 +7,7 @@
 //! What is not done when its run is to end is given up: the run ends without it, and is held until what that comes to is written,
 //! too. Whoever goes on with the tree waits for it: [`addenda`].
 
-use crate::journal::record_writer::Scribe;
+use crate::journal::record_writer::RecordWriter;
 use crate::journal::{Claim, Journal, JournalError};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub(crate) async fn addenda(journal: &dyn Journal, run: &RunId) -> bool {
 
 /// A run as its executor holds it, and whatever works on for it after its end.
 pub(crate) struct Executor {
-    scribe: Arc<Scribe>,
+    record_writer: Arc<RecordWriter>,
     hold: Arc<Hold>,
 }
 
@@ -98,22 +98,25 @@ static GIVEN_UP: List = List(Mutex::new(BTreeMap::new()));
 
 impl Executor {
     /// The executor for whom these records are written.
-    pub(crate) fn new(claim: Claim, scribe: Arc<Scribe>) -> Self {
+    pub(crate) fn new(claim: Claim, record_writer: Arc<RecordWriter>) -> Self {
         let hold = Arc::new(Hold { _claim: claim, executors: AtomicUsize::new(1), leaving: OnceLock::new() });
-        scribe.writes_under(&hold);
-        Self { scribe, hold }
+        record_writer.writes_under(&hold);
+        Self { record_writer, hold }
     }
 
     /// Holds the run for what goes on though the run ends without it.
     pub(crate) fn gives_up(&self) -> GivenUp {
-        GivenUp { _executor: self.clone(), _listed: GIVEN_UP.lists(&self.scribe.journal, self.scribe.run()) }
+        GivenUp {
+            _executor: self.clone(),
+            _listed: GIVEN_UP.lists(&self.record_writer.journal, self.record_writer.run()),
+        }
     }
 }
 
 impl Clone for Executor {
     fn clone(&self) -> Self {
         self.hold.executors.fetch_add(1, Ordering::Relaxed);
-        Self { scribe: self.scribe.clone(), hold: self.hold.clone() }
+        Self { record_writer: self.record_writer.clone(), hold: self.hold.clone() }
     }
 }
 
@@ -122,7 +125,7 @@ impl Drop for Executor {
         let is_last = self.hold.executors.fetch_sub(1, Ordering::AcqRel) == 1;
         // This one, and what is being written.
         if is_last && Arc::strong_count(&self.hold) > 1 {
-            self.hold.leaving.get_or_init(|| Box::new(self.scribe.leaving()));
+            self.hold.leaving.get_or_init(|| Box::new(self.record_writer.leaving()));
         }
     }
 }

@@ -33,9 +33,7 @@ pub(crate) fn execute<G: Graph>(
     async move {
         match preparing.await? {
             Prepared::Ended(report) => Ok(*report),
-            Prepared::Ready(ready) if ready.driver.backstage().settings.is_timed() => {
-                Ok(Box::pin(in_time(ready)).await)
-            }
+            Prepared::Ready(ready) if ready.driver.untyped().settings.is_timed() => Ok(Box::pin(in_time(ready)).await),
             Prepared::Ready(ready) => Ok(Box::pin(at_leisure(ready)).await),
         }
     }
@@ -50,7 +48,7 @@ async fn at_leisure<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
 /// The same under a limit of time. Children are stopped with the run that was started.
 async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
     let shared = ready.driver.shared();
-    let settings = &shared.services.backstage.settings;
+    let settings = &shared.services.untyped.settings;
     let outcome = {
         let running = std::pin::pin!(async {
             let end = to_the_end(&mut ready).await;
@@ -79,12 +77,12 @@ async fn onward<G: Graph>(driver: &mut Driver<G>, mut next: Next<G>) -> Result<G
         next = match next {
             Next::Ended(output) => return Ok(output),
             Next::Chain(execution, input) => {
-                let Some((shared, whereabouts, solo)) = driver.solo(execution) else {
+                let Some((shared, current_node, solo)) = driver.solo(execution) else {
                     next = Next::Alone(execution, input);
                     continue;
                 };
                 let mut input = Some(input);
-                let chained = chain(shared, whereabouts, solo, &mut input).await;
+                let chained = chain(shared, current_node, solo, &mut input).await;
                 driver.take_in(chained)?
             }
             next => driver.drive(next).await?,
@@ -101,9 +99,9 @@ async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>
 /// Gives a run back, ends what it leaves behind, and makes its report.
 async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
     let Ready { driver, membership, .. } = *ready;
-    let (shared, report) = (driver.shared(), report(driver.backstage(), driver.frontier.entries(), outcome));
+    let (shared, report) = (driver.shared(), report(driver.untyped(), driver.frontier.entries(), outcome));
     drop(driver);
-    let settings = &shared.services.backstage.settings;
+    let settings = &shared.services.untyped.settings;
     let run = &settings.run;
     if settings.depth() == 0 && settings.has_company() {
         // Children are stopped with their map node, and let go of their runs a moment later.

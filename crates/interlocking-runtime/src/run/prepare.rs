@@ -1,7 +1,7 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
-use crate::context::services::{Backstage, Kept, RunServices, memories, read};
-use crate::journal::record_writer::Scribe;
+use crate::context::services::{Kept, RunServices, UntypedServices, memories, read};
+use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
 use crate::roles::casting;
 use crate::run::claims::{self, Executor};
@@ -140,20 +140,20 @@ pub(crate) async fn prepare<G: Graph>(
         }
         Begin::Fresh { entry } => (Some(entry), None, None),
     };
-    let (standing, services, scribe) = match entry {
+    let (standing, services, record_writer) = match entry {
         Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
         None => match resume::taken_up(&graph, settings, journal, records, retries, taken_by).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
-    if let Some(shared) = services.backstage.settings.shared_allowance().filter(|_| begins && scribe.is_some())
+    if let Some(shared) = services.untyped.settings.shared_allowance().filter(|_| begins && record_writer.is_some())
         && shared.budgets().counts_calls()
     {
         shared.account(&run, true);
     }
     membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
-    Ok(Prepared::Ready(Box::new(ready(services, standing, scribe.zip(claim), membership, child_of))))
+    Ok(Prepared::Ready(Box::new(ready(services, standing, record_writer.zip(claim), membership, child_of))))
 }
 
 /// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
@@ -216,16 +216,16 @@ fn nets<G: Graph>(settings: &Settings) -> Nets {
 fn ready<G: Graph>(
     services: RunServices<G>,
     standing: Standing<G>,
-    recorder: Option<(Arc<Scribe>, Claim)>,
+    recorder: Option<(Arc<RecordWriter>, Claim)>,
     membership: Option<Box<Membership>>,
     child_of: Option<Origin>,
 ) -> Ready<G> {
-    services.backstage.emit_begun(child_of);
+    services.untyped.emit_begun(child_of);
     let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
-    let Standing { beside: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
-    let recorded = recorder.map(|(scribe, claim)| {
-        let (executor, held) = (Executor::new(claim, scribe.clone()), VecDeque::new());
-        Box::new(Recorded { scribe, executor, arrived, mailbox, held, letters, next_letter: None })
+    let Standing { background: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
+    let recorded = recorder.map(|(record_writer, claim)| {
+        let (executor, held) = (Executor::new(claim, record_writer.clone()), VecDeque::new());
+        Box::new(Recorded { record_writer, executor, arrived, mailbox, held, letters, next_letter: None })
     });
     let begun =
         is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed, retried_after }));
@@ -247,24 +247,24 @@ async fn fresh<G: Graph>(
     let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
     let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
-    let scribe = Arc::new(Scribe::new(journal, settings.run.clone(), settings.tree().clone(), 0));
-    let services = services(graph.clone(), *settings, Some(kept.into()), Some(scribe.clone()));
-    let settings = &services.backstage.settings;
+    let record_writer = Arc::new(RecordWriter::new(journal, settings.run.clone(), settings.tree().clone(), 0));
+    let services = services(graph.clone(), *settings, Some(kept.into()), Some(record_writer.clone()));
+    let settings = &services.untyped.settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
     let table = Box::new(net.table().clone());
-    scribe.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
+    record_writer.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
     let mut arrived = vec![None; net.places().len()];
     arrived[usize::from(net.entry())] = Some(encoded);
-    Ok((standing(entry, arrived), services, Some(scribe)))
+    Ok((standing(entry, arrived), services, Some(record_writer)))
 }
 
 fn services<G: Graph>(
     graph: Arc<G>,
     settings: Settings,
     kept: Option<Box<Kept<G>>>,
-    scribe: Option<Arc<Scribe>>,
+    record_writer: Option<Arc<RecordWriter>>,
 ) -> RunServices<G> {
-    RunServices { graph, kept, memories: memories::<G>(), backstage: Backstage::new::<G>(settings, scribe) }
+    RunServices { graph, kept, memories: memories::<G>(), untyped: UntypedServices::new::<G>(settings, record_writer) }
 }
 
 /// Where a run stands before its first node.
@@ -275,7 +275,7 @@ fn standing<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> Standin
         in_flight: Vec::new(),
         mailbox: VecDeque::new(),
         letters: 0,
-        beside: Vec::new(),
+        background: Vec::new(),
         reports: Vec::new(),
         observed: Vec::new(),
         posted: None,

@@ -1,17 +1,17 @@
 //! What is reported of a run.
 
-use crate::context::services::Backstage;
+use crate::context::services::UntypedServices;
 use crate::run::outcome::{Outcome, Report};
 use interlocking_core::net::{Net, NodeIndex};
 
 /// What is reported of a run that ended so.
 pub(crate) fn report<O>(
-    backstage: &Backstage,
+    untyped: &UntypedServices,
     entries: impl Iterator<Item = (NodeIndex, u32)>,
     outcome: Outcome<O>,
 ) -> Report<O> {
-    let (run, ledger) = (backstage.run().clone(), backstage.ledger());
-    Report { run, outcome, ledger, visits: visits(backstage.net, entries), took: backstage.now() }
+    let (run, ledger) = (untyped.run().clone(), untyped.ledger());
+    Report { run, outcome, ledger, visits: visits(untyped.net, entries), took: untyped.now() }
 }
 
 /// The nodes that were entered, each with how often.

@@ -2,10 +2,10 @@
 
 use crate::clock::Elapsed;
 use crate::context::history::History;
-use crate::context::services::{Backstage, Kept, MemoryStore, RunServices, memories, read};
+use crate::context::services::{Kept, MemoryStore, RunServices, UntypedServices, memories, read};
 use crate::driver::standing::{Standing, StandingReport};
-use crate::journal::record_writer::Scribe;
-use crate::journal::replay::{self, Content, Inputs, Replayed, Slip, Texts, replay};
+use crate::journal::record_writer::RecordWriter;
+use crate::journal::replay::{self, Content, Inputs, Replayed, StoredToken, Texts, replay};
 use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Payload, Record, retry};
 use crate::run::executed::Executed;
 use crate::run::outcome::{Outcome, Report};
@@ -68,14 +68,14 @@ pub(crate) async fn taken_up<G: Graph>(
         let maps = replayed.cut_off(net).into_iter().map(by).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
-    let scribe = Arc::new(Scribe::new(journal, run.clone(), settings.tree().clone(), count));
+    let record_writer = Arc::new(RecordWriter::new(journal, run.clone(), settings.tree().clone(), count));
     let table = migrated.then(|| Box::new(net.table().clone()));
-    let (standing, services) = reader.standing(graph, *settings, &scribe, replayed)?;
+    let (standing, services) = reader.standing(graph, *settings, &record_writer, replayed)?;
     if let Some(retried) = retried {
-        scribe.write(retried).await?;
+        record_writer.write(retried).await?;
     }
-    scribe.begin(Entry::Resumed { table, taken_by }).await?;
-    Ok(TakenUp::GoesOn(Box::new((standing, services, Some(scribe)))))
+    record_writer.begin(Entry::Resumed { table, taken_by }).await?;
+    Ok(TakenUp::GoesOn(Box::new((standing, services, Some(record_writer)))))
 }
 
 /// The records as they would be under the present table, and whether it is new to the run.
@@ -175,7 +175,7 @@ impl Reader<'_> {
     }
 
     /// The token that a slip stands for.
-    fn token<G: Graph>(&self, slip: &Slip) -> Result<G::Token, StartError> {
+    fn token<G: Graph>(&self, slip: &StoredToken) -> Result<G::Token, StartError> {
         match &slip.content {
             Content::Stored(payload) => self.payload::<G>(slip.place, payload),
             Content::Exhausted(exhausted) => {
@@ -221,7 +221,7 @@ impl Reader<'_> {
     }
 
     /// What lies in a place, as JSON.
-    fn encoded<G: Graph>(&self, slip: &Slip) -> Result<Encoded, StartError> {
+    fn encoded<G: Graph>(&self, slip: &StoredToken) -> Result<Encoded, StartError> {
         match &slip.content {
             Content::Stored(payload) => Ok(self.texts.of(payload)),
             Content::Exhausted(_) => {
@@ -233,7 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    fn places<G: Graph>(&self, slips: &[Option<Slip>]) -> Result<Vec<Option<Encoded>>, StartError> {
+    fn places<G: Graph>(&self, slips: &[Option<StoredToken>]) -> Result<Vec<Option<Encoded>>, StartError> {
         slips.iter().map(|slip| slip.as_ref().map(|slip| self.encoded::<G>(slip)).transpose()).collect()
     }
 
@@ -253,7 +253,7 @@ impl Reader<'_> {
         &self,
         graph: &Arc<G>,
         settings: Settings,
-        scribe: &Arc<Scribe>,
+        record_writer: &Arc<RecordWriter>,
         mut replayed: Replayed<'static>,
     ) -> Result<(Standing<G>, RunServices<G>), StartError> {
         let net = G::net();
@@ -266,9 +266,9 @@ impl Reader<'_> {
         let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
         let in_flight = in_flight.collect::<Result<_, StartError>>()?;
         let own_place = |node: u16, payload: &Payload| self.payload::<G>(net.node(node).first_place, payload);
-        let beside = replayed.beside.iter();
-        let beside = beside.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
-        let beside = beside.collect::<Result<_, StartError>>()?;
+        let background = replayed.background.iter();
+        let background = background.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
+        let background = background.collect::<Result<_, StartError>>()?;
         let mailbox = replayed.mailbox.iter().map(|(node, payload)| Ok((*node, own_place(*node, payload)?)));
         let mailbox: VecDeque<_> = mailbox.collect::<Result<_, StartError>>()?;
         let reports = replayed.reports.drain(..).map(|(execution, report)| StandingReport {
@@ -284,8 +284,8 @@ impl Reader<'_> {
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
             message.message = self.texts.of(&message.message).into();
         }
-        let backstage = Backstage::new::<G>(settings, Some(scribe.clone()));
-        self.remember(net, &mut replayed, backstage.history());
+        let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
+        self.remember(net, &mut replayed, untyped.history());
         let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
         let (letters, retried_after, is_taken_up) = (replayed.letters, replayed.retried_after, true);
         let standing = Standing {
@@ -294,7 +294,7 @@ impl Reader<'_> {
             in_flight,
             mailbox,
             letters,
-            beside,
+            background,
             reports,
             observed,
             posted,
@@ -302,7 +302,7 @@ impl Reader<'_> {
             retried_after,
             is_taken_up,
         };
-        Ok((standing, RunServices { graph: graph.clone(), backstage, kept, memories }))
+        Ok((standing, RunServices { graph: graph.clone(), untyped, kept, memories }))
     }
 
     /// What single executions had done, those that are taken up again counted once more.

@@ -10,7 +10,7 @@ use crate::journal::{Journal, MemoryJournal, Record};
 use crate::limits::allowance::{Allowance, Stopped};
 use crate::roles::Roles;
 use crate::tree::Tree;
-use crate::tree::idle::Berth;
+use crate::tree::idle::ChildSlot;
 use crate::workspaces::{Directories, RunScope, Workspaces};
 use interlocking_agents::{LostSession, Nudges};
 use interlocking_core::failure::NodeError;
@@ -79,7 +79,7 @@ struct Family {
     /// How many runs it is below the one that was started.
     depth: u32,
     /// Its place among its siblings, where it is a child.
-    berth: Option<Arc<Berth>>,
+    child_slot: Option<Arc<ChildSlot>>,
     /// When the run that was started began, where this is a child of it.
     began: Option<Elapsed>,
     /// Whether the allowance is one that others share.
@@ -100,15 +100,15 @@ impl Settings {
     }
 
     /// Those of a child run that has this allowance and this place. The run that was started `began` then.
-    pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, berth: Arc<Berth>) -> Self {
+    pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, child_slot: Arc<ChildSlot>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
         let (allowance, tree) = (allowance.into(), tree.into());
         let cancels_root = match depth {
             1 => self.cancel.clone(),
             _ => self.family().cancels_root.clone(),
         };
-        let (berth, began) = (Some(berth), Some(began));
-        let family = Family { allowance, tree, depth, berth, began, cancels_root, ..Family::default() };
+        let (child_slot, began) = (Some(child_slot), Some(began));
+        let family = Family { allowance, tree, depth, child_slot, began, cancels_root, ..Family::default() };
         Self {
             run: self.run.clone(),
             journal: self.journal.clone(),
@@ -197,8 +197,8 @@ impl Settings {
     }
 
     /// Its place among its siblings, where it is a child.
-    pub(crate) fn berth(&self) -> Option<&Arc<Berth>> {
-        self.family.get()?.berth.as_ref()
+    pub(crate) fn child_slot(&self) -> Option<&Arc<ChildSlot>> {
+        self.family.get()?.child_slot.as_ref()
     }
 
     /// What the run may use, together with the whole tree.

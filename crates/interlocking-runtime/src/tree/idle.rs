@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 /// The parked executions of one run.
 #[derive(Default)]
-pub(crate) struct Parking {
+pub(crate) struct IdleExecutions {
     parked: Mutex<HashSet<Execution>>,
     /// Those that do not go on in this process, whatever becomes of their children.
     held_back: Mutex<HashSet<Execution>>,
@@ -19,33 +19,33 @@ pub(crate) struct Parking {
 }
 
 /// The children of one map execution.
-pub(crate) struct Siblings {
-    parking: Arc<Parking>,
+pub(crate) struct ChildGroup {
+    idle: Arc<IdleExecutions>,
     execution: Execution,
     /// How many may run at once: the others cannot take the node further before one of these has ended.
     concurrency: usize,
     /// The place of their run among its own siblings, if it is a child itself.
-    above: Option<Weak<Berth>>,
+    above: Option<Weak<ChildSlot>>,
     /// How many have not ended, and how many of them are waiting.
     counts: Mutex<(usize, usize)>,
 }
 
 /// One child's place among its siblings. It has ended when this is dropped.
-pub(crate) struct Berth {
-    siblings: Arc<Siblings>,
+pub(crate) struct ChildSlot {
+    siblings: Arc<ChildGroup>,
     waiting: Mutex<bool>,
 }
 
 /// A parked execution. It goes on when this is dropped.
 pub(crate) struct Parked<'run> {
-    parking: &'run Parking,
+    idle: &'run IdleExecutions,
     execution: Execution,
 }
 
-impl Parking {
+impl IdleExecutions {
     pub(crate) fn park(&self, execution: Execution) -> Parked<'_> {
         self.set(execution, true);
-        Parked { parking: self, execution }
+        Parked { idle: self, execution }
     }
 
     /// Parks an execution that does not go on in this process.
@@ -87,31 +87,31 @@ impl Parking {
 
 impl Drop for Parked<'_> {
     fn drop(&mut self) {
-        self.parking.set(self.execution, false);
+        self.idle.set(self.execution, false);
     }
 }
 
-impl Siblings {
+impl ChildGroup {
     pub(crate) fn new(
-        parking: Arc<Parking>,
+        idle: Arc<IdleExecutions>,
         execution: Execution,
         concurrency: usize,
-        above: Option<&Arc<Berth>>,
+        above: Option<&Arc<ChildSlot>>,
     ) -> Arc<Self> {
-        Arc::new(Self { parking, execution, concurrency, above: above.map(Arc::downgrade), counts: Mutex::default() })
+        Arc::new(Self { idle, execution, concurrency, above: above.map(Arc::downgrade), counts: Mutex::default() })
     }
 
     /// One more child.
-    pub(crate) fn berth(self: &Arc<Self>) -> Arc<Berth> {
+    pub(crate) fn child_slot(self: &Arc<Self>) -> Arc<ChildSlot> {
         self.count(1, 0);
-        Arc::new(Berth { siblings: self.clone(), waiting: Mutex::new(false) })
+        Arc::new(ChildSlot { siblings: self.clone(), waiting: Mutex::new(false) })
     }
 
     fn count(&self, alive: isize, waiting: isize) {
         let mut counts = lock(&self.counts);
         *counts = (counts.0.saturating_add_signed(alive), counts.1.saturating_add_signed(waiting));
         let all_wait = counts.0 > 0 && counts.0.min(self.concurrency) == counts.1;
-        self.parking.set(self.execution, all_wait);
+        self.idle.set(self.execution, all_wait);
         // Known all the way up at once: the drivers between may find out only after the whole tree was taken for waiting.
         if !all_wait && let Some(above) = self.above.as_ref().and_then(Weak::upgrade) {
             above.set_waiting(false);
@@ -119,7 +119,7 @@ impl Siblings {
     }
 }
 
-impl Berth {
+impl ChildSlot {
     /// Says whether the child waits for a person and for nothing else.
     pub(crate) fn set_waiting(&self, waiting: bool) {
         let mut known = lock(&self.waiting);
@@ -130,7 +130,7 @@ impl Berth {
     }
 }
 
-impl Drop for Berth {
+impl Drop for ChildSlot {
     fn drop(&mut self) {
         let waited = *lock(&self.waiting);
         self.siblings.count(-1, -isize::from(waited));
@@ -150,41 +150,41 @@ mod tests {
 
     #[test]
     fn a_map_is_parked_while_all_its_children_wait() {
-        let parking = Arc::new(Parking::default());
-        let siblings = Siblings::new(parking.clone(), MAP, usize::MAX, None);
-        let (one, other) = (siblings.berth(), siblings.berth());
+        let idle = Arc::new(IdleExecutions::default());
+        let siblings = ChildGroup::new(idle.clone(), MAP, usize::MAX, None);
+        let (one, other) = (siblings.child_slot(), siblings.child_slot());
         one.set_waiting(true);
-        assert!(!parking.is_parked(MAP), "the other goes on");
+        assert!(!idle.is_parked(MAP), "the other goes on");
         other.set_waiting(true);
-        assert!(parking.is_parked(MAP));
+        assert!(idle.is_parked(MAP));
         one.set_waiting(false);
-        assert!(!parking.is_parked(MAP), "it was answered");
+        assert!(!idle.is_parked(MAP), "it was answered");
         drop(one);
-        assert!(parking.is_parked(MAP), "it has ended, and the other waits");
+        assert!(idle.is_parked(MAP), "it has ended, and the other waits");
         drop(other);
-        assert_eq!(parking.count(), 0, "its children have ended, so it goes on");
+        assert_eq!(idle.count(), 0, "its children have ended, so it goes on");
     }
 
     #[test]
     fn a_map_that_is_held_back_is_so_whatever_its_children_do() {
-        let parking = Arc::new(Parking::default());
-        let siblings = Siblings::new(parking.clone(), MAP, usize::MAX, None);
-        let (one, other) = (siblings.berth(), siblings.berth());
-        parking.hold_back(MAP);
+        let idle = Arc::new(IdleExecutions::default());
+        let siblings = ChildGroup::new(idle.clone(), MAP, usize::MAX, None);
+        let (one, other) = (siblings.child_slot(), siblings.child_slot());
+        idle.hold_back(MAP);
         other.set_waiting(true);
         drop(one);
         drop(other);
-        assert!(parking.is_parked(MAP), "its children end after it");
+        assert!(idle.is_parked(MAP), "its children end after it");
     }
 
     #[test]
     fn a_child_that_goes_on_is_known_all_the_way_up() {
-        let (root, child) = (Arc::new(Parking::default()), Arc::new(Parking::default()));
-        let berth = Siblings::new(root.clone(), MAP, usize::MAX, None).berth();
-        let below = Siblings::new(child.clone(), MAP, usize::MAX, Some(&berth)).berth();
+        let (root, child) = (Arc::new(IdleExecutions::default()), Arc::new(IdleExecutions::default()));
+        let child_slot = ChildGroup::new(root.clone(), MAP, usize::MAX, None).child_slot();
+        let below = ChildGroup::new(child.clone(), MAP, usize::MAX, Some(&child_slot)).child_slot();
         below.set_waiting(true);
         assert!(child.is_parked(MAP) && !root.is_parked(MAP), "whether the child waits is for the child to say");
-        berth.set_waiting(true);
+        child_slot.set_waiting(true);
         assert!(root.is_parked(MAP));
         below.set_waiting(false);
         assert!(!root.is_parked(MAP), "though the child has not found out");
@@ -192,14 +192,14 @@ mod tests {
 
     #[test]
     fn children_that_wait_for_their_turn_are_not_waited_for() {
-        let parking = Arc::new(Parking::default());
-        let siblings = Siblings::new(parking.clone(), MAP, 1, None);
-        let (one, other) = (siblings.berth(), siblings.berth());
+        let idle = Arc::new(IdleExecutions::default());
+        let siblings = ChildGroup::new(idle.clone(), MAP, 1, None);
+        let (one, other) = (siblings.child_slot(), siblings.child_slot());
         one.set_waiting(true);
-        assert!(parking.is_parked(MAP), "the other cannot begin");
+        assert!(idle.is_parked(MAP), "the other cannot begin");
         drop(one);
-        assert!(!parking.is_parked(MAP), "now it can");
+        assert!(!idle.is_parked(MAP), "now it can");
         other.set_waiting(true);
-        assert!(parking.is_parked(MAP));
+        assert!(idle.is_parked(MAP));
     }
 }

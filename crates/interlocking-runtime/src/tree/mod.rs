@@ -30,7 +30,7 @@ pub(crate) struct Tree {
     short: Mutex<Option<Stopped>>,
     /// Told when a run is executed no more.
     left: Notify,
-    bill: Mutex<Bill>,
+    usage_guard: Mutex<UsageGuard>,
     /// By run: how many tasks of children of its have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Requested when the run that was started is dropped before its end.
@@ -41,7 +41,7 @@ pub(crate) struct Tree {
 
 /// What all runs of a tree have used up.
 #[derive(Default)]
-struct Bill {
+struct UsageGuard {
     /// In the order in which they ended, whether or not the run is still executed.
     calls: Vec<(RunId, LedgerEntry)>,
     /// By child run.
@@ -91,12 +91,12 @@ pub(crate) struct Asking<'tree> {
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
         let (members, questions, halt, halted, short, left) = Default::default();
-        let (bill, tasks, abandoned, abandoned_in) = Default::default();
-        Self { root, members, questions, halt, halted, short, left, bill, tasks, abandoned, abandoned_in }
+        let (usage_guard, tasks, abandoned, abandoned_in) = Default::default();
+        Self { root, members, questions, halt, halted, short, left, usage_guard, tasks, abandoned, abandoned_in }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
-        lock(&self.bill).parents.insert(run.clone(), parent.clone());
+        lock(&self.usage_guard).parents.insert(run.clone(), parent.clone());
         let mut members = lock(&self.members);
         let leaving = self.abandoned_in.get().map(|journal| Leaving::new(journal, &run));
         members.insert(run.clone(), Member { parent, letters: None, leaving });
@@ -175,30 +175,30 @@ impl Tree {
 
     /// A call has ended.
     pub(crate) fn spent(&self, run: &RunId, call: LedgerEntry) {
-        lock(&self.bill).calls.push((run.clone(), call));
+        lock(&self.usage_guard).calls.push((run.clone(), call));
     }
 
     /// Calls were made before this process.
     pub(crate) fn had_spent(&self, past: Vec<PastCalls>) {
-        let mut bill = lock(&self.bill);
+        let mut usage_guard = lock(&self.usage_guard);
         for PastCalls { run, parent, calls } in past {
-            bill.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
-            bill.parents.extend(parent.map(|parent| (run, parent)));
+            usage_guard.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
+            usage_guard.parents.extend(parent.map(|parent| (run, parent)));
         }
     }
 
     /// The calls of a run, and of all runs below it.
     pub(crate) fn ledger(&self, run: &RunId) -> Ledger {
-        let bill = lock(&self.bill);
+        let usage_guard = lock(&self.usage_guard);
         let is_below = |other: &RunId| {
             let mut above = Some(other);
             while let Some(other) = above.filter(|other| *other != run) {
-                above = bill.parents.get(other);
+                above = usage_guard.parents.get(other);
             }
             above.is_some()
         };
         let mut ledger = Ledger::default();
-        let calls = bill.calls.iter().filter(|(other, _)| *run == self.root || is_below(other));
+        let calls = usage_guard.calls.iter().filter(|(other, _)| *run == self.root || is_below(other));
         calls.for_each(|(_, call)| ledger.record(call.clone()));
         ledger
     }

@@ -5,7 +5,7 @@ use interlocking::agents::{Agent, AgentError, Reply, Script, ScriptedAgent, Sess
 use interlocking::failure::Failure;
 use interlocking::graph::Graph;
 use interlocking::runtime::clock::TokioClock;
-use interlocking::runtime::event::Onward;
+use interlocking::runtime::event::Targets;
 use interlocking::runtime::{Event, EventKind, EventSink, Outcome, Report, Run};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -131,10 +131,10 @@ fn shown(Event { run, kind, .. }: &Event) -> String {
     match kind {
         EventKind::RunStarted { graph, .. } => format!("{run} of {graph} started"),
         EventKind::NodeStarted(_) => format!("started {}", at()),
-        EventKind::NodeFinished { to: Onward::One(to), took_ms, .. } => {
+        EventKind::NodeFinished { to: Targets::One(to), took_ms, .. } => {
             format!("finished {} to {to} after {took_ms}", at())
         }
-        EventKind::NodeFinished { to: Onward::All(to), took_ms, .. } => {
+        EventKind::NodeFinished { to: Targets::All(to), took_ms, .. } => {
             format!("finished {} to {} after {took_ms}", at(), to.join("+"))
         }
         EventKind::NodeFailed { message, took_ms, .. } => format!("failed {} after {took_ms}: {message}", at()),

@@ -1,7 +1,7 @@
 //! A run's events, as the order of its nodes.
 
 use interlocking::runtime::Event;
-use interlocking::runtime::event::{EventKind, Name, Onward};
+use interlocking::runtime::event::{EventKind, Name, Targets};
 
 /// The starts and ends of nodes, in order.
 #[derive(Debug)]
@@ -30,8 +30,8 @@ impl Trace {
                 EventKind::NodeStarted(node) => (node, What::Started),
                 EventKind::NodeFinished { node, to, .. } => {
                     let to = match to {
-                        Onward::One(place) => place.to_string(),
-                        Onward::All(places) => places.join(" and "),
+                        Targets::One(place) => place.to_string(),
+                        Targets::All(places) => places.join(" and "),
                     };
                     (node, What::Finished(to))
                 }
