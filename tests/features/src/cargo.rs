@@ -48,6 +48,10 @@ impl Cargo {
         self.build(of(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
     }
 
+    pub(crate) fn run_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
+        self.build(of(program(root).args(["test", "--locked", "--lib", "--tests"]), set)).map(drop)
+    }
+
     /// A user's lock file is made of the workspace's, which has crates that no user's crate needs: it cannot be locked.
     pub(crate) fn check_user(&self, users: &Path, name: &str) -> Result<(), String> {
         self.build(program(users).args(["check", "-p", &format!("user-{name}")])).map(drop)

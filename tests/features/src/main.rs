@@ -59,8 +59,12 @@ fn check() -> Result<Vec<String>, String> {
             }
         }
     }
-    for set in plan::with_tests(&metadata) {
-        checks.one(&format!("{set}, tests"), || cargo.check_tests(root, &set));
+    let run = plan::run_tests(&metadata);
+    for set in plan::with_tests(&metadata).difference(&run) {
+        checks.one(&format!("{set}, tests"), || cargo.check_tests(root, set));
+    }
+    for set in run {
+        checks.one(&format!("{set}, tests run"), || cargo.run_tests(root, &set));
     }
 
     let users = users::written(root, &plan::features_of(&metadata, "interlocking"))?;

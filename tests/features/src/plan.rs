@@ -53,6 +53,19 @@ pub(crate) fn with_tests(metadata: &Value) -> BTreeSet<Set> {
     packages(metadata).filter(few).map(|package| Set::new(name_of(package), [])).collect()
 }
 
+/// The tests that are run with each set: of the packages that say so in their manifest, `[package.metadata.features] run-tests = true`.
+/// They are those whose tests take seconds. The others' run with the workspace, and with `http` in a step of their own.
+pub(crate) fn run_tests(metadata: &Value) -> BTreeSet<Set> {
+    let says_so = |package: &&Value| package["metadata"]["features"]["run-tests"] == true;
+    packages(metadata)
+        .filter(says_so)
+        .flat_map(|package| {
+            let alone = features_in(package).into_iter().filter(|feature| *feature != "default").map(Some);
+            [None].into_iter().chain(alone).map(|feature| Set::new(name_of(package), feature))
+        })
+        .collect()
+}
+
 /// So many features are few.
 const FEW: usize = 3;
 
@@ -109,6 +122,17 @@ mod tests {
                 "facade with run",
                 "facade with store",
             ]
+        );
+    }
+
+    #[test]
+    fn tests_run_without_features_and_with_each_alone() {
+        let mut metadata = facade();
+        assert_eq!(listed(run_tests(&metadata)), [""; 0]);
+        metadata["packages"][0]["metadata"] = json!({ "features": { "run-tests": true } });
+        assert_eq!(
+            listed(run_tests(&metadata)),
+            ["facade", "facade with fast", "facade with run", "facade with store"]
         );
     }
 
