@@ -26,7 +26,7 @@ impl EventSink for Counter {
     }
 }
 
-/// Counts events and takes each by itself, as a listener does that leaves [`EventSink::hop`] as it is.
+/// Counts events and takes each by itself, as a listener does that leaves [`EventSink::transition`] as it is.
 #[derive(Debug, Default)]
 pub struct OneByOne(AtomicU64);
 

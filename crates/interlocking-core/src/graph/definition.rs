@@ -77,7 +77,7 @@ pub trait Graph: Sized + Send + Sync + 'static {
     fn visit_memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
 
     /// Makes the run's output of what came to its exit and what the nodes beside the graph reported: calls
-    /// [`Finish::finish`], where there are such nodes.
+    /// [`Finish::finish`](super::Finish::finish), where there are such nodes.
     fn finish<R: ReportSource>(
         &self,
         output: Self::Output,

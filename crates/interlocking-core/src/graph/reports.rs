@@ -13,7 +13,7 @@ pub struct Reported<R> {
     pub result: Result<R, Box<Failure>>,
 }
 
-/// Where [`Graph::finish`] reads what was reported.
+/// Where [`Graph::finish`](super::Graph::finish) reads what was reported.
 pub trait ReportSource: Send {
     /// The reports of a node, in the order of its visits.
     ///

@@ -1,4 +1,4 @@
-//! Executions that run as tasks of their own, and how they land.
+//! Executions that run as tasks of their own.
 //!
 //! A branch of a fork costs one task and no more: the outcomes of all of them meet in one queue, and whoever waits for them
 //! takes all that have come at once.
@@ -29,7 +29,7 @@ pub(crate) struct RunningTasks<G: Graph>(Option<Box<TaskSet<G>>>);
 /// The tasks of a run, as its driver sees them.
 struct TaskSet<G: Graph> {
     shared: Arc<Shared<G>>,
-    /// How many tasks have not been seen landing, the stopped ones included.
+    /// How many tasks have not been taken in, the stopped ones included.
     unfinished: usize,
     /// What was taken from the queue last.
     completed: VecDeque<Completed<G>>,
@@ -43,7 +43,7 @@ struct TaskSet<G: Graph> {
     crowd: Vec<Task<G>>,
 }
 
-/// What a task holds: it lands when this does.
+/// What a task holds. It is complete when this is dropped.
 struct Task<G: Graph> {
     shared: Arc<Shared<G>>,
     execution: Execution,
@@ -67,7 +67,7 @@ impl<G: Graph> RunningTasks<G> {
         })
     }
 
-    /// Whether any task has not been seen landing.
+    /// Whether any task has not been taken in.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|tasks| tasks.unfinished == 0)
     }
