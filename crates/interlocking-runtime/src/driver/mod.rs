@@ -298,8 +298,8 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Takes in what has landed already, where there is no journal, until something is due or nothing runs; false if
-    /// nothing has landed.
+    /// Takes in what has completed already, where there is no journal, until something is due or nothing runs; false if
+    /// nothing has completed.
     fn absorb_completed(&mut self) -> Result<bool, End> {
         let mut any = false;
         while let Some(Completed { execution, result, now }) = self.tasks.next() {
@@ -328,7 +328,7 @@ impl<G: Graph> Driver<G> {
         free.and_then(|recorded| recorded.held.pop_front()).or_else(|| self.tasks.next())
     }
 
-    /// Takes in what has landed, where there is a journal.
+    /// Takes in what has completed, where there is a journal.
     async fn absorb_recorded(&mut self, completed: Completed<G>) -> Result<(), End> {
         if let Some(recorded) = &mut self.recorded
             && !recorded.mailbox.is_empty()

@@ -1,4 +1,4 @@
-//! How a driver waits: for what lands, for what works beside the graph, for letters, and for what stops the run.
+//! How a driver waits: for what completes, for what works beside the graph, for letters, and for what stops the run.
 
 use crate::cancel::Cancel;
 use crate::context::services::UntypedServices;
@@ -69,7 +69,7 @@ impl<G: Graph> Driver<G> {
         self.wait_for_any(None).await.map(drop)
     }
 
-    /// Waits for whatever comes next, or until it is `over`, and takes in what does not land. That is taken in whole: to
+    /// Waits for whatever comes next, or until it is `over`, and takes in what does not complete. That is taken in whole: to
     /// drop this future half-way would lose it.
     pub(crate) async fn wait_for_any(&mut self, mut over: Option<&mut Over<'_>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
@@ -132,7 +132,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Waits for something that the driver does itself, and hears meanwhile what it hears whenever it waits; an error if that
-    /// ends the run. What lands of nodes that only wait is kept for later.
+    /// ends the run. What completes of nodes that only wait is kept for later.
     pub(crate) async fn meanwhile<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
         let result = Mutex::new(None);
         let keep = async {
@@ -206,7 +206,7 @@ impl<G: Graph> Driver<G> {
         let (running, idle) = (self.frontier.running(), untyped.idle());
         // A message waits for what is held back, and that goes on in another process.
         let mail_is_next = self.has_mail() && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
-        // What has landed while a message waits is taken in once that is handled.
+        // What has completed while a message waits is taken in once that is handled.
         let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
         let is_held = |execution| {
             let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);

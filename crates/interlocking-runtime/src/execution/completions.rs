@@ -61,7 +61,7 @@ impl<G: Graph> Completions<G> {
         }
     }
 
-    /// Gives all that have landed for the empty `taken`.
+    /// Gives all that have completed for the empty `taken`.
     pub(crate) fn poll_take(&self, taken: &mut VecDeque<Completed<G>>, context: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.completed.is_empty() {

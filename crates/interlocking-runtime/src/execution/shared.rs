@@ -9,7 +9,7 @@ use once_cell::race::OnceBox;
 /// What every execution needs: one pointer to clone for each.
 pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
-    /// Where tasks start from and land, once there are any.
+    /// What its tasks share, once there are any.
     task_state: OnceBox<TaskState<G>>,
 }
 
@@ -24,7 +24,7 @@ impl<G: Graph> Shared<G> {
         self.services.untyped.settings.cancel.as_ref()
     }
 
-    /// Where tasks start from and land.
+    /// What its tasks share.
     #[inline]
     pub(crate) fn task_state(&self) -> &TaskState<G> {
         self.task_state.get_or_init(Box::default)

@@ -24,7 +24,7 @@ pub(crate) struct Stops {
 struct List {
     /// All are.
     all: bool,
-    /// What is stopped and has not landed has no waker; what waits has one.
+    /// What is stopped and has not completed has no waker; what waits has one.
     executions: HashMap<Execution, Option<Waker>>,
 }
 
@@ -61,7 +61,7 @@ impl Stops {
         self.any.load(Ordering::Acquire) && self.lock().is_stopped(execution)
     }
 
-    /// Forgets an execution that has landed.
+    /// Forgets an execution that has completed.
     pub(crate) fn forget(&self, execution: Execution) {
         if self.any.load(Ordering::Acquire) {
             self.lock().executions.remove(&execution);

@@ -117,7 +117,7 @@ impl<G: Graph> RunningTasks<G> {
         }
     }
 
-    /// The next one that has landed, if it was taken already.
+    /// The next one that has completed, if it was taken already.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Completed<G>> {
         let tasks = self.0.as_mut()?;
@@ -126,7 +126,7 @@ impl<G: Graph> RunningTasks<G> {
         Some(completed)
     }
 
-    /// Takes what has landed; [`next`](Self::next) gives it.
+    /// Takes what has completed; [`next`](Self::next) gives it.
     pub(crate) fn poll_completed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {
             Some(tasks) => tasks.shared.task_state().completions.poll_take(&mut tasks.completed, context),
@@ -139,14 +139,14 @@ impl<G: Graph> RunningTasks<G> {
         self.0.as_ref().map_or(Elapsed::default(), |tasks| tasks.started[usize::from(node)])
     }
 
-    /// Forgets a task that was stopped and has landed.
+    /// Forgets a task that was stopped and has completed.
     pub(crate) fn forget(&self, execution: Execution) {
         if let Some(tasks) = &self.0 {
             tasks.shared.task_state().stops.forget(execution);
         }
     }
 
-    /// Stops a task. It still lands.
+    /// Stops a task. It still completes.
     pub(crate) fn stop(&self, execution: Execution) {
         let Some(tasks) = &self.0 else { return };
         let task_state = tasks.shared.task_state();
@@ -160,7 +160,7 @@ impl<G: Graph> RunningTasks<G> {
     pub(crate) async fn shutdown(&mut self) {
         if let Some(tasks) = &mut self.0 {
             tasks.shared.task_state().stops.stop_all();
-            // What was held back lands right here.
+            // What was held back completes right here.
             tasks.crowd.clear();
         }
         while !self.is_empty() {
