@@ -43,6 +43,9 @@ pub(crate) fn has_addenda(journal: &dyn Journal, run: &RunId) -> bool {
 
 /// Waits until nothing that was given up at a run's end works for it in this process; whether anything did.
 pub(crate) async fn addenda(journal: &dyn Journal, run: &RunId) -> bool {
+    if has_addenda(journal, run) {
+        tracing::info!(%run, "waiting for what goes on in this process though the run ended without it");
+    }
     let mut any = false;
     while GIVEN_UP.is_listed_until_told(&key(journal, run)).await {
         any = true;
