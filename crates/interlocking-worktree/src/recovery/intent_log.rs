@@ -20,6 +20,7 @@ use gix::{
 
 use crate::{
     filesystem::{own_paths, with_directory::with_directory},
+    recovery::process_lock::Held,
     repository::registration_lock::{private_directory, tidy_if_free},
     untrusted::file::{Kind, create_new, open_with},
     values::git_error::{Doing as _, GitError},
@@ -89,7 +90,7 @@ pub(crate) struct Note {
 pub(crate) struct LeftNote {
     path: PathBuf,
     /// Locked, so that nobody else recovers at the same time.
-    _file: File,
+    _file: Held,
     pub(crate) intents: Vec<Intent>,
 }
 
@@ -189,8 +190,10 @@ pub(crate) fn left_behind(
             continue;
         }
         // None: done in the meantime.
-        let Some(mut file) = open_with(&path, Kind::Note, File::options().read(true).write(true))? else { continue };
-        if file.try_lock().is_err() || !path.exists() {
+        let Some(file) = open_with(&path, Kind::Note, File::options().read(true).write(true))? else { continue };
+        // Unlocked as soon as it is of no use here: whoever looks for other intents takes it next.
+        let Ok(file) = Held::take(file) else { continue };
+        if !path.exists() {
             continue;
         }
         if is_draft {
@@ -198,7 +201,7 @@ pub(crate) fn left_behind(
             continue;
         }
         let mut text = Vec::new();
-        file.read_to_end(&mut text).doing(doing)?;
+        (&*file).read_to_end(&mut text).doing(doing)?;
         let intents = decode(&text);
         if intents.is_empty() || intents.iter().any(&wanted) {
             left.push(LeftNote { path, _file: file, intents });
