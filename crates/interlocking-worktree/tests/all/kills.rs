@@ -32,7 +32,7 @@ fn victim() {
         let scene = Scene::new();
         act(&scene.place.project(), operation, 0).unwrap();
         assert!(interlocking_worktree::reached_steps().len() >= 5, "{operation}");
-        scene.assert_mended(operation);
+        scene.assert_recovered(operation);
     }
 }
 
@@ -86,7 +86,7 @@ impl Scene {
     }
 
     /// After the next call: nothing is locked, nothing lies about, nobody's work is touched.
-    fn assert_mended(&self, context: &str) {
+    fn assert_recovered(&self, context: &str) {
         let project = self.place.project();
         let left: Vec<_> = locks_and_leftovers(self.place.path());
         assert_eq!(left, Vec::<PathBuf>::new(), "{context}");
@@ -198,14 +198,14 @@ fn at_every_step(operation: &str) {
         // Any call of ours recovers.
         scene.place.repository.worktrees().unwrap();
         pool_of(&scene.place.repository, &scene.place.project());
-        scene.assert_mended(&context);
+        scene.assert_recovered(&context);
         if !is_done(&scene, operation, &before) {
             // It can be done again, by the same names and in the same places.
             if let Err(error) = act(&scene.place.project(), operation, 0) {
                 panic!("{context}: {error}");
             }
             assert!(is_done(&scene, operation, &before), "{context}");
-            scene.assert_mended(&context);
+            scene.assert_recovered(&context);
         }
         scene.place.assert_sound();
     }
@@ -311,7 +311,7 @@ fn a_lock_of_somebody_elses_is_respected() {
     assert_eq!(std::fs::read_to_string(&lock).unwrap(), "theirs");
     std::fs::remove_file(&lock).unwrap();
     scene.place.repository.fast_forward(&branch("main"), side, main).unwrap();
-    scene.assert_mended("a foreign lock");
+    scene.assert_recovered("a foreign lock");
 }
 
 /// Kills a fast-forward right after it has locked the index of the main working tree.
