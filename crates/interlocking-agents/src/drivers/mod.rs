@@ -1,4 +1,4 @@
-//! The agents that we drive: programs, and models over HTTP; and what bounds all that they say and write.
+//! One folder an agent: Claude Code, Codex, Gemini, and models over HTTP. The files beside them bound what an agent's program says and writes.
 
 pub mod claude;
 pub(crate) mod codex;

@@ -1,4 +1,4 @@
-//! One node execution: performed under its guards, in a task of its own or one after the other, and stopped.
+//! How a node is executed: guarded against panics, timeouts and cancellation, in a task of its own or as part of a chain.
 
 pub(crate) mod completions;
 pub(crate) mod interruption;

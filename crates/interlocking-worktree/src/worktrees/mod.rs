@@ -1,4 +1,4 @@
-//! Linked worktrees: made, listed, locked, removed, and seen through by whoever hands one to an agent.
+//! Linked worktrees: made, listed, locked, removed, repaired, and checked for what an agent has done to them.
 
 pub(crate) mod create;
 pub(crate) mod finding;
