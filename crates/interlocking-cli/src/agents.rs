@@ -1,8 +1,8 @@
 //! Who plays the agents of a run, as options of any program.
 
-use crate::trouble::Trouble;
+use crate::error::CommandError;
 use clap::Args;
-use interlocking_agents::backends::{Backends, Casting, CastingError};
+use interlocking_agents::backends::{Backends, RoleBindings, RoleBindingsError};
 use interlocking_core::graph::Graph;
 use interlocking_runtime::{Run, StartError};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 ///
 /// ```no_run
 /// # use interlocking::prelude::*;
-/// use interlocking::cli::{Agents, Start, Trouble};
+/// use interlocking::cli::{Agents, Start, CommandError};
 ///
 /// #[derive(clap::Args)]
 /// struct Options {
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 ///     agents: Agents,
 /// }
 ///
-/// # async fn set_up<G: interlocking::graph::Graph>(graph: G, options: Options) -> Result<Run<G>, Trouble> {
+/// # async fn set_up<G: interlocking::graph::Graph>(graph: G, options: Options) -> Result<Run<G>, CommandError> {
 /// // What the options say goes before what code says.
 /// options.agents.bind(Run::new(graph))
 /// # }
@@ -65,8 +65,8 @@ impl Agents {
     /// # Errors
     ///
     /// All that is wrong with what was given.
-    pub fn bind<G: Graph>(&self, run: Run<G>) -> Result<Run<G>, Trouble> {
-        run.with_casting(&self.casting(Backends::built_in())?).map_err(Trouble::of_casting)
+    pub fn bind<G: Graph>(&self, run: Run<G>) -> Result<Run<G>, CommandError> {
+        run.with_role_bindings(&self.bindings(Backends::built_in())?).map_err(CommandError::of_role_bindings)
     }
 
     /// What was given, to bind roles with: for a program with backends of its own.
@@ -75,21 +75,21 @@ impl Agents {
     ///
     /// The file cannot be read, or what was given names no agent. Which roles and backends there are is looked at when
     /// roles are bound.
-    pub fn casting(&self, backends: Backends) -> Result<Casting, Trouble> {
-        let mut casting = Casting::new(backends);
+    pub fn bindings(&self, backends: Backends) -> Result<RoleBindings, CommandError> {
+        let mut bindings = RoleBindings::new(backends);
         if let Some(path) = &self.agents {
             let path = self.directory.join(path);
-            casting = casting.read(path).map_err(Trouble::of_casting)?;
+            bindings = bindings.read(path).map_err(CommandError::of_role_bindings)?;
         }
         for said in &self.agent {
             let place = format!("--agent {said}");
-            casting = casting.say_in(&self.directory, said, place).map_err(Trouble::of_casting)?;
+            bindings = bindings.with_option_in(&self.directory, said, place).map_err(CommandError::of_role_bindings)?;
         }
-        Ok(casting)
+        Ok(bindings)
     }
 }
 
-impl Trouble {
+impl CommandError {
     /// Why a run does not start that these options say who plays the agents of.
     pub fn of_roles(error: StartError) -> Self {
         match error {
@@ -113,14 +113,14 @@ impl Trouble {
     }
 
     /// What is wrong with who is to play the agents: one problem by itself, several in lines.
-    pub fn of_casting(error: CastingError) -> Self {
+    pub fn of_role_bindings(error: RoleBindingsError) -> Self {
         match error {
-            CastingError::Unreadable { file, reason } => Self::new(reason).at(file),
-            CastingError::Bad { problems } => match &problems[..] {
+            RoleBindingsError::Unreadable { file, reason } => Self::new(reason).at(file),
+            RoleBindingsError::Bad { problems } => match &problems[..] {
                 [only] => Self::new(only.message.clone()).at(only.place.clone()),
                 several => {
                     let lines: String = several.iter().map(|problem| format!("\n  {problem}")).collect();
-                    Self::new(format!("the agents cannot be cast as the options say:{lines}"))
+                    Self::new(format!("the roles cannot be bound as the options say:{lines}"))
                 }
             },
         }

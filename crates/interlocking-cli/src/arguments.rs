@@ -1,9 +1,9 @@
 //! What every command takes, and what `run` and `resume` take.
 
 use crate::budgets::BudgetArguments;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::journal::{DurabilityArgument, JournalArguments};
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::By;
@@ -79,7 +79,7 @@ pub(crate) struct ResumeArguments {
 }
 
 /// A name from the time. Two programs of one second are told apart by their process.
-pub(crate) fn default_run_id() -> Result<RunId, Trouble> {
+pub(crate) fn default_run_id() -> Result<RunId, CommandError> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Ok(format!("run-{seconds}-{}", std::process::id()).parse()?)
 }

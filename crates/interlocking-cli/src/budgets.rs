@@ -1,6 +1,6 @@
 //! What the operator lets a run use.
 
-use crate::trouble::Trouble;
+use crate::error::CommandError;
 use clap::Args;
 use interlocking_agents::Cost;
 use interlocking_runtime::budget::Budgets;
@@ -28,7 +28,7 @@ pub(crate) struct BudgetArguments {
 
 impl BudgetArguments {
     /// The budgets; `None` where none is given, and the program's own count.
-    pub(crate) fn read(&self) -> Result<Option<Budgets>, Trouble> {
+    pub(crate) fn read(&self) -> Result<Option<Budgets>, CommandError> {
         let Self { max_calls, max_tokens, max_dollars, max_time } = self;
         let mut budgets = Budgets::unlimited();
         budgets.calls = *max_calls;
@@ -36,7 +36,7 @@ impl BudgetArguments {
         budgets.money = max_dollars
             .map(Cost::from_dollars)
             .transpose()
-            .map_err(|error| Trouble::from(error).at("--max-dollars"))?;
+            .map_err(|error| CommandError::from(error).at("--max-dollars"))?;
         budgets.wall_time = *max_time;
         Ok((budgets != Budgets::unlimited()).then_some(budgets))
     }

@@ -5,11 +5,11 @@ use crate::commands::{answer, cancel, fork, graph, list, prune, show};
 use crate::console::{Console, Style};
 use crate::ending::Ending;
 use crate::entry::JsonEntry;
+use crate::error::CommandError;
 use crate::execute::{Asked, execute};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::start::Start;
-use crate::trouble::Trouble;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use interlocking_agents::program::forbid_inspection;
 use interlocking_core::graph::Graph;
@@ -22,9 +22,9 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-type Local<T> = Pin<Box<dyn Future<Output = Result<T, Trouble>>>>;
+type Local<T> = Pin<Box<dyn Future<Output = Result<T, CommandError>>>>;
 type SetUp<G, S> = Box<dyn Fn(S, Start) -> Local<Run<G>>>;
-type Enter<G, E> = Box<dyn Fn(E, &Start) -> Result<<G as Graph>::Entry, Trouble>>;
+type Enter<G, E> = Box<dyn Fn(E, &Start) -> Result<<G as Graph>::Entry, CommandError>>;
 pub(crate) type ClearUp = Box<dyn Fn(Start) -> Local<()>>;
 type Conclude<G> = Box<dyn Fn(Report<<G as Graph>::Output>, Start) -> Local<Ending>>;
 
@@ -51,7 +51,7 @@ impl<G: Graph, S: Args> Cli<G, S> {
     /// Without [`with_entry`](Self::with_entry), the entry value is given as JSON.
     pub fn new<F>(name: &'static str, set_up: impl Fn(S, Start) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<Run<G>, Trouble>> + 'static,
+        F: Future<Output = Result<Run<G>, CommandError>> + 'static,
     {
         Self {
             name,
@@ -86,7 +86,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
     #[must_use]
     pub fn with_entry<E2: Args>(
         self,
-        enter: impl Fn(E2, &Start) -> Result<G::Entry, Trouble> + 'static,
+        enter: impl Fn(E2, &Start) -> Result<G::Entry, CommandError> + 'static,
     ) -> Cli<G, S, E2> {
         let Self { name, about, version, set_up, conclude, clear_up, runs_by_default, .. } = self;
         let (enter, arguments) = (Box::new(enter), PhantomData);
@@ -97,7 +97,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
     #[must_use]
     pub fn with_ending<F>(mut self, conclude: impl Fn(Report<G::Output>, Start) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<Ending, Trouble>> + 'static,
+        F: Future<Output = Result<Ending, CommandError>> + 'static,
     {
         self.conclude = Box::new(move |report, start| Box::pin(conclude(report, start)));
         self
@@ -108,7 +108,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
     #[must_use]
     pub fn with_clearing_up<F>(mut self, clear_up: impl Fn(Start) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<(), Trouble>> + 'static,
+        F: Future<Output = Result<(), CommandError>> + 'static,
     {
         self.clear_up = Box::new(move |start| Box::pin(clear_up(start)));
         self
@@ -150,20 +150,20 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         let json = wants_json(&words);
         match self.follow(words, console, cancel).await {
             Ok(exit) => exit,
-            Err(trouble) => {
+            Err(error) => {
                 match json {
-                    true => console.line(Style::Plain, &trouble.to_json().to_string()),
-                    false => console.line(Style::Bad, &format!("error: {trouble}")),
+                    true => console.line(Style::Plain, &error.to_json().to_string()),
+                    false => console.line(Style::Bad, &format!("error: {error}")),
                 }
-                trouble.exit()
+                error.exit()
             }
         }
     }
 
-    async fn follow(&self, words: Vec<OsString>, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
+    async fn follow(&self, words: Vec<OsString>, console: &Console, cancel: &Cancel) -> Result<Exit, CommandError> {
         let matches = match self.command().try_get_matches_from(words) {
             Ok(matches) => matches,
-            Err(error) if error.use_stderr() => return Err(Trouble::of_clap(&error)),
+            Err(error) if error.use_stderr() => return Err(CommandError::of_clap(&error)),
             // Help, or the version.
             Err(error) => {
                 console.print(&error.render().to_string())?;
@@ -184,7 +184,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
             }
             Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
             Some(("prune", matches)) => prune::prune(read(matches)?, console).await,
-            Some((other, _)) => Err(Trouble::new(format!("there is no command `{other}`"))),
+            Some((other, _)) => Err(CommandError::new(format!("there is no command `{other}`"))),
         }
     }
 
@@ -223,35 +223,35 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         }
     }
 
-    async fn run(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
+    async fn run(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, CommandError> {
         let arguments: RunArguments = read(matches)?;
         let (options, entry): (S, E) = (read(matches)?, read(matches)?);
         let run = match arguments.run_id {
             Some(run) => run,
             None => crate::arguments::default_run_id()?,
         };
-        let asked = Asked { name: self.name, casts: casts::<S>(), arguments: arguments.execute };
+        let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
         let start = asked.start(run, None, console, cancel)?;
         let entry = (self.enter)(entry, &start)?;
         let run = (self.set_up)(options, start.clone()).await?;
         execute(&asked, start, run, Some(entry), &self.conclude).await
     }
 
-    async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, Trouble> {
+    async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, CommandError> {
         let arguments: ResumeArguments = read(matches)?;
         let options: S = read(matches)?;
-        let asked = Asked { name: self.name, casts: casts::<S>(), arguments: arguments.execute };
+        let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
         asked.arguments.common.journal.refuse_none()?;
         let start = asked.start(arguments.resumed, Some(arguments.retry), console, cancel)?;
-        let records = start.journal.load(&start.run).await.map_err(Trouble::of_journal)?;
+        let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
         if records.is_empty() {
-            let trouble = Trouble::new(format!("there is no run `{}` to resume", start.run));
-            let trouble = trouble.at(start.directory.display().to_string());
-            return Err(trouble.remedy(format!("`{} list` shows the runs there are", self.name)));
+            let error = CommandError::new(format!("there is no run `{}` to resume", start.run));
+            let error = error.at(start.directory.display().to_string());
+            return Err(error.remedy(format!("`{} list` shows the runs there are", self.name)));
         }
         if arguments.retry && ending(&records) != Some("failed") {
             // Before the program prepares anything.
-            return Err(Trouble::of_start(StartError::NotFailed { run: start.run, ended: ending(&records) }));
+            return Err(CommandError::of_start(StartError::NotFailed { run: start.run, ended: ending(&records) }));
         }
         let run = (self.set_up)(options, start.clone()).await?;
         execute(&asked, start, run, None, &self.conclude).await
@@ -269,14 +269,14 @@ fn about(command: Command, is_for: Option<&'static str>) -> Command {
 }
 
 /// Whether the program's own options are also those of [`Agents`](crate::Agents).
-fn casts<S: Args>() -> bool {
+fn binds_roles<S: Args>() -> bool {
     let own = S::augment_args(Command::new(""));
     ["agent", "agents"].iter().all(|id| own.get_arguments().any(|argument| argument.get_id() == id))
 }
 
 /// Arguments out of what was matched.
-fn read<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, Trouble> {
-    A::from_arg_matches(matches).map_err(|error| Trouble::of_clap(&error))
+fn read<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, CommandError> {
+    A::from_arg_matches(matches).map_err(|error| CommandError::of_clap(&error))
 }
 
 impl<G: Graph, S, E> fmt::Debug for Cli<G, S, E> {

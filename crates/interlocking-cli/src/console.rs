@@ -1,7 +1,7 @@
 //! Where the program prints: its result to one writer, everything else to another.
 
+use crate::error::CommandError;
 use crate::text::{shortened, written_out};
-use crate::trouble::Trouble;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,12 +77,12 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// [`Trouble`] where it cannot be written.
-    pub fn print(&self, text: &str) -> Result<(), Trouble> {
+    /// [`CommandError`] where it cannot be written.
+    pub fn print(&self, text: &str) -> Result<(), CommandError> {
         let mut output = lock(&self.0.output);
         let written = output.write_all(written_out(text).as_bytes()).and_then(|()| output.flush());
         written.map_err(|error| {
-            Trouble::new(format!("the result could not be written to standard output: {error}"))
+            CommandError::new(format!("the result could not be written to standard output: {error}"))
                 .with_exit(crate::exit::Exit::Output)
         })
     }
@@ -127,13 +127,13 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// [`Trouble`] where it cannot be read as text.
-    pub fn input(&self) -> Result<Option<String>, Trouble> {
+    /// [`CommandError`] where it cannot be read as text.
+    pub fn input(&self) -> Result<Option<String>, CommandError> {
         let Some(mut input) = lock(&self.0.input).take() else { return Ok(None) };
         let mut text = String::new();
         match input.read_to_string(&mut text) {
             Ok(_) => Ok(Some(text)),
-            Err(error) => Err(Trouble::from(error).at("standard input")),
+            Err(error) => Err(CommandError::from(error).at("standard input")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The entry value of a run, where the program has no options for it: JSON.
 
 use crate::console::{Console, Style};
-use crate::trouble::Trouble;
+use crate::error::CommandError;
 use clap::Args;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ pub struct JsonEntry {
 }
 
 impl JsonEntry {
-    pub(crate) fn read<T: DeserializeOwned>(&self, console: &Console) -> Result<T, Trouble> {
+    pub(crate) fn read<T: DeserializeOwned>(&self, console: &Console) -> Result<T, CommandError> {
         if self.input.is_none() && self.input_file.is_none() && console.has_input() {
             // Whoever waits for the run shall know what it waits for.
             console.line(Style::Dim, "what to start with is read from standard input (--input JSON gives it here)");
         }
         let (text, place) =
             text(self.input.as_deref(), self.input_file.as_deref(), "--input", console)?.ok_or_else(|| {
-                Trouble::new("nothing was given to start with")
+                CommandError::new("nothing was given to start with")
                     .remedy("give --input JSON or --input-file FILE, or pipe JSON into the program")
             })?;
         parse(&text, &place)
@@ -39,12 +39,12 @@ pub(crate) fn text(
     file: Option<&Path>,
     option: &str,
     console: &Console,
-) -> Result<Option<(String, String)>, Trouble> {
+) -> Result<Option<(String, String)>, CommandError> {
     match (value, file) {
         (Some(text), _) if text != "-" => Ok(Some((text.to_owned(), option.to_owned()))),
         (None, Some(path)) if path != Path::new("-") => {
             let text = std::fs::read_to_string(path);
-            let text = text.map_err(|error| Trouble::from(error).at(path.display().to_string()))?;
+            let text = text.map_err(|error| CommandError::from(error).at(path.display().to_string()))?;
             Ok(Some((text, path.display().to_string())))
         }
         _ => Ok(console.input()?.map(|text| (text, "standard input".to_owned()))),
@@ -52,14 +52,14 @@ pub(crate) fn text(
 }
 
 /// Reads JSON; an error says at which line, column and field it does not parse.
-pub(crate) fn parse<T: DeserializeOwned>(text: &str, place: &str) -> Result<T, Trouble> {
+pub(crate) fn parse<T: DeserializeOwned>(text: &str, place: &str) -> Result<T, CommandError> {
     let mut json = serde_json::Deserializer::from_str(text);
     let parsed = serde_path_to_error::deserialize(&mut json);
     let parsed = parsed.map_err(|error| {
         let field = error.path().to_string();
         let place = if field == "." { place.to_owned() } else { format!("{place}, `{field}`") };
-        Trouble::new(format!("this is not the JSON that is needed: {}", error.inner())).at(place)
+        CommandError::new(format!("this is not the JSON that is needed: {}", error.inner())).at(place)
     })?;
-    json.end().map_err(|error| Trouble::new(format!("there is more than one JSON value: {error}")).at(place))?;
+    json.end().map_err(|error| CommandError::new(format!("there is more than one JSON value: {error}")).at(place))?;
     Ok(parsed)
 }

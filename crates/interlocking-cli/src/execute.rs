@@ -3,11 +3,11 @@
 use crate::arguments::ExecuteArguments;
 use crate::console::{Console, Style};
 use crate::ending::Ending;
+use crate::error::{CommandError, failure_lines};
 use crate::exit::Exit;
 use crate::progress::{Watch, watch};
 use crate::start::Start;
 use crate::text::{count, harmless, seconds};
-use crate::trouble::{Trouble, failure_lines};
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) struct Asked {
     pub(crate) name: &'static str,
     /// Whether the program's options say who plays the agents.
-    pub(crate) casts: bool,
+    pub(crate) binds_roles: bool,
     pub(crate) arguments: ExecuteArguments,
 }
 
@@ -34,7 +34,7 @@ impl Asked {
         retries: Option<bool>,
         console: &Console,
         cancel: &Cancel,
-    ) -> Result<Start, Trouble> {
+    ) -> Result<Start, CommandError> {
         let ExecuteArguments { common, durability, .. } = &self.arguments;
         let (journal, directory) = common.journal.open_or_make(*durability)?;
         let (cancel, console, journal) = (cancel.clone(), console.clone(), Arc::new(journal));
@@ -50,19 +50,19 @@ impl Asked {
 }
 
 /// Executes a run: with an entry value from its start, without one from where its journal ends, or where it failed.
-pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>>>(
+pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, CommandError>>>(
     asked: &Asked,
     start: Start,
     run: Run<G>,
     entry: Option<G::Entry>,
     conclude: &impl Fn(Report<G::Output>, Start) -> F,
-) -> Result<Exit, Trouble> {
+) -> Result<Exit, CommandError> {
     let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &asked.arguments;
     let console = start.console.clone();
     // A file that cannot be written is better known now than after the run.
-    let record = events
-        .as_ref()
-        .map(|path| private::create_file(path).map_err(|error| Trouble::from(error).at(path.display().to_string())));
+    let record = events.as_ref().map(|path| {
+        private::create_file(path).map_err(|error| CommandError::from(error).at(path.display().to_string()))
+    });
     let watching = Watch {
         run: start.run.clone(),
         quiet: *quiet || common.json,
@@ -97,7 +97,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
     if let (Some(path), Err(error)) = (events, recorded) {
         console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
     }
-    let report = report.map_err(if asked.casts { Trouble::of_roles } else { Trouble::of_start })?;
+    let report = report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })?;
     let told = Told::of(&report)?;
     let line = told.line(asked, &report);
     let ending = conclude(report, start).await?;
@@ -108,7 +108,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, Trouble>
 struct Told(Map<String, Value>);
 
 impl Told {
-    fn of<O: serde::Serialize>(report: &Report<O>) -> Result<Self, Trouble> {
+    fn of<O: serde::Serialize>(report: &Report<O>) -> Result<Self, CommandError> {
         let Report { run, outcome, ledger, visits, took } = report;
         let mut told = Map::new();
         told.insert("run".to_owned(), json!(run));
@@ -172,7 +172,7 @@ impl Told {
         console: &Console,
         ending: Ending,
         (style, line): (Style, String),
-    ) -> Result<Exit, Trouble> {
+    ) -> Result<Exit, CommandError> {
         let Ending { exit, result, summary } = ending;
         if asked.arguments.common.json {
             // Of a run that finished, `value` is its output: the program may say more.

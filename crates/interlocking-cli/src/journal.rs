@@ -1,6 +1,6 @@
 //! Which journal the commands work on.
 
-use crate::trouble::Trouble;
+use crate::error::CommandError;
 use clap::{Args, ValueEnum};
 use interlocking_sqlite::{Durability, SqliteJournal, private};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,10 @@ impl JournalArguments {
     }
 
     /// Opens the journal to record a run in it; makes one if there is none.
-    pub(crate) fn open_or_make(&self, durability: DurabilityArgument) -> Result<(SqliteJournal, PathBuf), Trouble> {
+    pub(crate) fn open_or_make(
+        &self,
+        durability: DurabilityArgument,
+    ) -> Result<(SqliteJournal, PathBuf), CommandError> {
         let (directory, is_default) = self.directory();
         if is_default {
             let is_new = !directory.exists();
@@ -52,10 +55,8 @@ impl JournalArguments {
                 false => Ok(()),
             });
             made.map_err(|error| {
-                let trouble = Trouble::from(error).at(directory.display().to_string());
-                trouble
-                    .remedy("give a directory that can be written with --journal DIR")
-                    .with_exit(crate::Exit::Journal)
+                let error = CommandError::from(error).at(directory.display().to_string());
+                error.remedy("give a directory that can be written with --journal DIR").with_exit(crate::Exit::Journal)
             })?;
         }
         let durability = match durability {
@@ -63,14 +64,14 @@ impl JournalArguments {
             DurabilityArgument::Relaxed => Durability::Relaxed,
         };
         let journal = SqliteJournal::options().durability(durability).open(&directory);
-        Ok((journal.map_err(Trouble::of_journal)?, directory))
+        Ok((journal.map_err(CommandError::of_journal)?, directory))
     }
 
     /// Opens the journal to look at it.
-    pub(crate) fn open(&self) -> Result<SqliteJournal, Trouble> {
+    pub(crate) fn open(&self) -> Result<SqliteJournal, CommandError> {
         let (directory, _) = self.directory();
         there_is_one(&directory)?;
-        SqliteJournal::open(&directory).map_err(Trouble::of_journal)
+        SqliteJournal::open(&directory).map_err(CommandError::of_journal)
     }
 
     /// What to add to a command so that it finds the same journal.
@@ -82,16 +83,16 @@ impl JournalArguments {
     }
 
     /// Refuses where there is no journal.
-    pub(crate) fn refuse_none(&self) -> Result<(), Trouble> {
+    pub(crate) fn refuse_none(&self) -> Result<(), CommandError> {
         there_is_one(&self.directory().0)
     }
 }
 
-fn there_is_one(directory: &Path) -> Result<(), Trouble> {
+fn there_is_one(directory: &Path) -> Result<(), CommandError> {
     // A damaged one is one: whoever opens it says so.
     if directory.is_dir() {
         return Ok(());
     }
-    let trouble = Trouble::new("there is no journal").at(directory.display().to_string());
-    Err(trouble.remedy(format!("start a run, or name the directory of a journal with --journal DIR or ${VARIABLE}")))
+    let error = CommandError::new("there is no journal").at(directory.display().to_string());
+    Err(error.remedy(format!("start a run, or name the directory of a journal with --journal DIR or ${VARIABLE}")))
 }

@@ -35,7 +35,7 @@
 //! | what a program says at the end of a run, beside its outcome | [`Cli::with_ending`], [`Ending`] |
 //! | what it removes of a run that `cancel` has ended | [`Cli::with_clearing_up`] |
 //! | what its options know of the run that they are for | [`Start`] |
-//! | how it refuses | [`Trouble`], which any error becomes by `?` |
+//! | how it refuses | [`CommandError`], which any error becomes by `?` |
 //! | how it exits | [`Exit`] |
 //! | where it prints; lines while it runs | [`Console`], [`Style`] |
 //!
@@ -47,7 +47,7 @@ mod cli;
 mod start;
 mod ending;
 mod exit;
-mod trouble;
+mod error;
 mod console;
 mod text;
 mod arguments;
@@ -65,8 +65,8 @@ pub use cli::Cli;
 pub use console::{Console, Style};
 pub use ending::Ending;
 pub use entry::JsonEntry;
+pub use error::CommandError;
 pub use exit::Exit;
 pub use interlocking_sqlite::private;
 pub use start::{NoArguments, Start};
 pub use text::{harmless, quoted};
-pub use trouble::Trouble;

@@ -1,9 +1,9 @@
 //! The command line, and which of its commands is asked for.
 
 use crate::commands::{cleanup, completions, gate, man, protocol, protocols};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -53,22 +53,22 @@ pub fn execute(words: impl IntoIterator<Item = impl Into<OsString>>, surrounding
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     match follow(words, surroundings) {
         Ok(exit) => exit,
-        Err(trouble) => {
+        Err(error) => {
             match json {
-                true => surroundings.tell(&trouble.to_json().to_string()),
-                false => surroundings.tell(&format!("error: {trouble}")),
+                true => surroundings.tell(&error.to_json().to_string()),
+                false => surroundings.tell(&format!("error: {error}")),
             }
-            trouble.exit()
+            error.exit()
         }
     }
 }
 
-fn follow(words: Vec<OsString>, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+fn follow(words: Vec<OsString>, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
     let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
             let shown = error.render().to_string();
-            return Err(Trouble::new(shown.trim_end().trim_start_matches("error: ")));
+            return Err(CommandError::new(shown.trim_end().trim_start_matches("error: ")));
         }
         // Help, or the version.
         Err(error) => {

@@ -5,7 +5,7 @@
 //! **Invariant:** a command does nothing that the library cannot do.
 
 mod exit;
-mod trouble;
+mod error;
 mod surroundings;
 mod command_line;
 mod commands;

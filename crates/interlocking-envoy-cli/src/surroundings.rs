@@ -1,7 +1,7 @@
 //! What the program works on, reads and writes to.
 
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::trouble::Trouble;
 use serde::Serialize;
 use std::fmt;
 use std::io::{self, BufRead, Write};
@@ -47,7 +47,7 @@ impl Surroundings {
     }
 
     /// The next line that is read, without its end; none at the end.
-    pub(crate) fn line(&mut self) -> Result<Option<String>, Trouble> {
+    pub(crate) fn line(&mut self) -> Result<Option<String>, CommandError> {
         let mut line = String::new();
         match self.input.read_line(&mut line)? {
             0 => Ok(None),
@@ -57,10 +57,11 @@ impl Surroundings {
 
     /// Prints the result. Characters that would steer a terminal are written out, here and in all messages: a project's files
     /// are whoever's wrote them.
-    pub(crate) fn print(&mut self, text: &str) -> Result<(), Trouble> {
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), CommandError> {
         let written = self.output.write_all(written_out(text).as_bytes()).and_then(|()| self.output.flush());
         written.map_err(|error| {
-            Trouble::new(format!("the result could not be written to standard output: {error}")).with_exit(Exit::Output)
+            CommandError::new(format!("the result could not be written to standard output: {error}"))
+                .with_exit(Exit::Output)
         })
     }
 
@@ -70,7 +71,7 @@ impl Surroundings {
         json: bool,
         value: &impl Serialize,
         text: impl FnOnce() -> String,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CommandError> {
         let text = if json { serde_json::to_string_pretty(value)? + "\n" } else { text() };
         self.print(&text)
     }

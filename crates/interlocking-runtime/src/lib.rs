@@ -13,7 +13,7 @@
 //! - [`run_context`]: what a handler may ask of a run that is recorded.
 //! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
 //!   shared by runs.
-//! - [`roles`]: which agent plays which role; [`casting`]: what is looked at before a run starts;
+//! - [`roles`]: which agent plays which role; [`roles::requirements`]: what is looked at before a run starts;
 //!   [`workspaces`]: where nodes work; [`isolation`]: how far their agents
 //!   are kept there.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
@@ -42,7 +42,6 @@ pub mod clock;
 pub use context::run_context;
 pub use limits::{allowance, budget, provider};
 pub use nodes::{advisory, human, llm, map, observer};
-pub use roles::casting;
 pub use run::outcome;
 pub use workspaces::isolation;
 

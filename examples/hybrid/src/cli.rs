@@ -3,9 +3,9 @@
 use clap::{ArgGroup, Args};
 use hybrid::demo::{self, Scenario};
 use hybrid::spec::{SpecError, SpecFormat, Task};
-use interlocking::agents::backends::{Backends, Casting};
+use interlocking::agents::backends::{Backends, RoleBindings};
 use interlocking::agents::{Script, ScriptError};
-use interlocking::cli::{Agents, Trouble};
+use interlocking::cli::{Agents, CommandError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -181,8 +181,8 @@ impl Players {
     }
 
     /// Who plays in place of the scripted agents.
-    pub(crate) fn casting(&self, backends: Backends) -> Result<Casting, Trouble> {
-        Agents::new(self.said.clone(), self.file.clone(), self.directory.clone()).casting(backends)
+    pub(crate) fn bindings(&self, backends: Backends) -> Result<RoleBindings, CommandError> {
+        Agents::new(self.said.clone(), self.file.clone(), self.directory.clone()).bindings(backends)
     }
 }
 

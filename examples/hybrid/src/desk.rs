@@ -9,7 +9,7 @@ use hybrid::past::Past;
 use hybrid::run::{Ended, UnderWay, has_ended, take_away};
 use hybrid::spec::{SpecError, Task};
 use hybrid::types::{HybridResult, StackSpec};
-use interlocking::cli::{Console, Ending, Exit, Start, Style, Trouble, private};
+use interlocking::cli::{CommandError, Console, Ending, Exit, Start, Style, private};
 use interlocking::prelude::*;
 use interlocking::worktree::{CommitRecord, Repository};
 use std::io;
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     /// Makes ready for the run.
-    pub(crate) async fn set_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, Trouble> {
+    pub(crate) async fn set_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, CommandError> {
         let new = self.lock().new.take();
         match new {
             Some(new) => self.begin(options, start, new).await,
@@ -71,17 +71,17 @@ impl Desk {
         }
     }
 
-    async fn begin(&self, options: Options, start: Start, new: New) -> Result<Run<Hybrid>, Trouble> {
+    async fn begin(&self, options: Options, start: Start, new: New) -> Result<Run<Hybrid>, CommandError> {
         let New { task, is_our_task, location } = new;
         if task.spec.strictness.mutation_blocking {
             let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
                          mutants: the run could not succeed";
-            return Err(Trouble::new(unmet).remedy("set it to false, or take the preset \"default\""));
+            return Err(CommandError::new(unmet).remedy("set it to false, or take the preset \"default\""));
         }
         let players = options.players()?.unwrap_or_else(Players::usual);
         let script = players.script(options.script.as_deref())?;
         if !start.journal.load(&start.run).await?.is_empty() {
-            let taken = Trouble::new(format!("there is a run `{}` in the journal", start.run));
+            let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
             return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
         }
         let result = options.result_file(None)?;
@@ -113,7 +113,7 @@ impl Desk {
         };
         let prepared = async {
             beside(&start).make_directory()?;
-            let roles = whereabouts.cast(script).await?;
+            let roles = whereabouts.bind_roles(script).await?;
             let prepared = whereabouts.prepare(&start, task, roles).await?;
             whereabouts.write(&start)?;
             Ok(prepared)
@@ -123,21 +123,25 @@ impl Desk {
                 self.lock().order = Some(Order { start, whereabouts, under_way, result, before: None });
                 Ok(run)
             }
-            Err(trouble) => {
+            Err(error) => {
                 site.give_up()?;
                 beside(&start).clear()?;
-                Err(trouble)
+                Err(error)
             }
         }
     }
 
     /// Makes ready for a run that another process began, or that is a fork. What is there is not touched: that process may live.
-    async fn take_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, Trouble> {
+    async fn take_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, CommandError> {
         // Until all is ready, nobody else makes ready for it; and whoever executes it has made it ready.
         let claim = match Whereabouts::find(&start)? {
             Some(known) if known.is_there => None,
             _ => Some(
-                start.journal.claim(&start.run).await.map_err(|error| Trouble::from(error).with_exit(Exit::Journal))?,
+                start
+                    .journal
+                    .claim(&start.run)
+                    .await
+                    .map_err(|error| CommandError::from(error).with_exit(Exit::Journal))?,
             ),
         };
         let known = Whereabouts::find(&start)?;
@@ -165,20 +169,20 @@ impl Desk {
         let records = start.journal.load(&start.run).await?.len();
         let prepared = async {
             beside(&start).make_directory()?;
-            let roles = whereabouts.cast(script).await?;
+            let roles = whereabouts.bind_roles(script).await?;
             let prepared = whereabouts.set_up(&start, task, roles, Some(past))?;
             Whereabouts { result: result.clone(), ..whereabouts.clone() }.note(&start)?;
             Ok(prepared)
         };
         let (run, under_way) = match (prepared.await, site) {
             (Ok(prepared), _) => prepared,
-            (Err(trouble), None) => return Err(trouble),
-            (Err(trouble), Some(site)) => {
+            (Err(error), None) => return Err(error),
+            (Err(error), Some(site)) => {
                 site.give_up()?;
                 if known.is_none() {
                     beside(&start).clear()?;
                 }
-                return Err(trouble);
+                return Err(error);
             }
         };
         drop(claim);
@@ -189,16 +193,16 @@ impl Desk {
     }
 
     /// Ends the run, if it is at its end, and tells what came of it.
-    pub(crate) async fn conclude(&self, report: Report<HybridResult>, start: Start) -> Result<Ending, Trouble> {
+    pub(crate) async fn conclude(&self, report: Report<HybridResult>, start: Start) -> Result<Ending, CommandError> {
         let order = self.lock().order.take();
         let Some(Order { whereabouts, under_way, result, .. }) = order else {
-            return Err(Trouble::new("the run was not set up").with_exit(Exit::Failed));
+            return Err(CommandError::new("the run was not set up").with_exit(Exit::Failed));
         };
         let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
         let (has_failed, next) = (matches!(report.outcome, Outcome::Failed(_)), next(&report, &start.run));
         let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
             let again = format!("once that is out of the way, `hybrid resume {}` concludes it", start.run);
-            Trouble::from(error).remedy(again).with_exit(Exit::Failed)
+            CommandError::from(error).remedy(again).with_exit(Exit::Failed)
         })?;
         let left_behind = ended.left_behind.as_ref().map(ToString::to_string);
         let account = account(&whereabouts, start.run.clone(), ended)?;
@@ -230,14 +234,15 @@ impl Desk {
             start.console.line(Style::Plain, &format!("Worktrees   {}", whereabouts.directory.display()));
         }
         for (path, written) in files {
-            written.map_err(|error| Trouble::from(error).at(path.display().to_string()).with_exit(Exit::Output))?;
+            written
+                .map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))?;
         }
         // What is to be done with a run that is not over is in the usual lines.
         Ok(Ending { summary: is_over.then(String::new), ..ending })
     }
 
     /// Removes what a run has made that was cancelled while nobody executed it.
-    pub(crate) async fn clear_cancelled(start: Start) -> Result<(), Trouble> {
+    pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
         let Some(whereabouts) = Whereabouts::find(&start)? else { return Ok(()) };
         if !whereabouts.is_there {
             return Ok(());
@@ -278,8 +283,8 @@ impl Desk {
             None => whereabouts.remove(&start),
             Some(known) => whereabouts.remove_directory().and_then(|()| known.note(&start)),
         };
-        if let Err(trouble) = cleared {
-            start.console.line(Style::Bad, &trouble.to_string());
+        if let Err(error) = cleared {
+            start.console.line(Style::Bad, &error.to_string());
         }
     }
 
@@ -301,7 +306,7 @@ impl Options {
 }
 
 /// The run with what the protocol itself does not know.
-fn account(whereabouts: &Whereabouts, run: RunId, ended: Ended) -> Result<Account, Trouble> {
+fn account(whereabouts: &Whereabouts, run: RunId, ended: Ended) -> Result<Account, CommandError> {
     let repository = Repository::open(&whereabouts.repository)?;
     let (before, after) = ended.main;
     let commits = repository.commits(before..after)?;

@@ -1,7 +1,7 @@
 //! Runs the Hybrid protocol from the command line: the demonstration, or one's own specification, agents, repository.
 
 mod beside;
-mod casting;
+mod bindings;
 mod cli;
 mod desk;
 mod preparing;
@@ -12,7 +12,7 @@ mod whereabouts;
 
 use crate::cli::Specification;
 use crate::desk::Desk;
-use interlocking::cli::{Cli, Trouble};
+use interlocking::cli::{Cli, CommandError};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ async fn main() -> ExitCode {
     let exit = Cli::new("hybrid", set_up)
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
-        .with_entry(move |specification: Specification, _| Ok::<_, Trouble>(entry.take(&specification)?))
+        .with_entry(move |specification: Specification, _| Ok::<_, CommandError>(entry.take(&specification)?))
         .with_ending(move |report, start| {
             let desk = ending.clone();
             async move { desk.conclude(report, start).await }

@@ -8,7 +8,7 @@ use hybrid::places::PlaceError;
 use hybrid::run::{SetUpError, Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
-use interlocking::cli::{Exit, Start, Style, Trouble};
+use interlocking::cli::{CommandError, Exit, Start, Style};
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
 use interlocking::toolchain::Unconfined;
@@ -21,7 +21,7 @@ impl Whereabouts {
         start: &Start,
         task: Task,
         roles: Roles,
-    ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
+    ) -> Result<(Run<Hybrid>, UnderWay), CommandError> {
         let console = &start.console;
         let (module, criteria) = (&task.spec.module_name, task.spec.acceptance_criteria.len());
         console.line(
@@ -41,7 +41,7 @@ impl Whereabouts {
             tokio::select! {
                 biased;
                 () = start.cancel.requested() => {
-                    return Err(Trouble::new("interrupted before the run began").with_exit(Exit::Stopped));
+                    return Err(CommandError::new("interrupted before the run began").with_exit(Exit::Stopped));
                 }
                 laid_out = while_waiting(console, what, laying) => laid_out.map_err(not_laid_out)?,
             };
@@ -56,7 +56,7 @@ impl Whereabouts {
         task: Task,
         roles: Roles,
         past: Option<Past>,
-    ) -> Result<(Run<Hybrid>, UnderWay), Trouble> {
+    ) -> Result<(Run<Hybrid>, UnderWay), CommandError> {
         if let Some(unconfined) = Unconfined::on_this_system().filter(|_| start.accepts_weaker_isolation) {
             start.console.line(Style::Bad, &format!("Accepted: {unconfined}"));
         }
@@ -76,17 +76,17 @@ impl Whereabouts {
             accept_weaker_isolation: start.accepts_weaker_isolation,
         };
         set_up(settings).map_err(|error| {
-            let trouble = Trouble::new(format!("the run could not start: {error}"));
+            let refused = CommandError::new(format!("the run could not start: {error}"));
             match error {
-                SetUpError::Place(PlaceError::CannotLand { .. }) => trouble.remedy(
+                SetUpError::Place(PlaceError::CannotLand { .. }) => refused.remedy(
                     "--land-on BRANCH lands it on a branch of its own, which is made where the run began, for you to merge",
                 ),
-                _ => trouble,
+                _ => refused,
             }
         })
     }
 }
 
-fn not_laid_out(error: StageError) -> Trouble {
-    Trouble::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
+fn not_laid_out(error: StageError) -> CommandError {
+    CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
 }

@@ -1,7 +1,7 @@
 //! Finding a place for a run that begins.
 
 use crate::cli::{Location, UsageError, absolute};
-use interlocking::cli::{Trouble, private};
+use interlocking::cli::{CommandError, private};
 use interlocking::run_id::RunId;
 use interlocking::worktree::Repository;
 use std::fs;
@@ -21,7 +21,7 @@ pub(crate) struct Site {
 
 impl Site {
     /// Makes the run's directory, and nothing in it.
-    pub(crate) fn choose(location: &Location, run: &RunId) -> Result<Self, Trouble> {
+    pub(crate) fn choose(location: &Location, run: &RunId) -> Result<Self, CommandError> {
         let unusable = |path: &Path, reason| UsageError::Unusable { path: path.to_owned(), reason };
         let given = location.repo.as_deref().map(absolute).transpose()?;
         let repository = given.as_ref().map(Repository::open).transpose()?;
@@ -63,8 +63,9 @@ impl Site {
     }
 
     /// Removes it all: the run does not begin.
-    pub(crate) fn give_up(&self) -> Result<(), Trouble> {
-        fs::remove_dir_all(&self.removed).map_err(|error| Trouble::from(error).at(self.removed.display().to_string()))
+    pub(crate) fn give_up(&self) -> Result<(), CommandError> {
+        fs::remove_dir_all(&self.removed)
+            .map_err(|error| CommandError::from(error).at(self.removed.display().to_string()))
     }
 }
 

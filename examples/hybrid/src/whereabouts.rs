@@ -6,7 +6,7 @@
 use crate::beside::{Beside, gone};
 use crate::cli::{Location, Players};
 use crate::site::Site;
-use interlocking::cli::{Exit, Start, Style, Trouble, private};
+use interlocking::cli::{CommandError, Exit, Start, Style, private};
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{Entry, Origin};
 use interlocking::toolchain::Toolchain;
@@ -56,24 +56,24 @@ impl Whereabouts {
     }
 
     /// Writes them down, for a run that begins.
-    pub(crate) fn write(&self, start: &Start) -> Result<(), Trouble> {
+    pub(crate) fn write(&self, start: &Start) -> Result<(), CommandError> {
         let beside = beside(start);
         beside.write_new(self).map_err(|error| {
             let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
-            let trouble = Trouble::from(error).at(beside.file().display().to_string());
+            let error = CommandError::from(error).at(beside.file().display().to_string());
             if is_taken {
-                trouble.remedy(
+                error.remedy(
                     "there was a run of that name, or one was about to begin when its process ended: choose another \
                      --run-id, or remove the file",
                 )
             } else {
-                trouble.with_exit(Exit::Journal)
+                error.with_exit(Exit::Journal)
             }
         })
     }
 
     /// Those of a run that is taken up; of a fork, what is known of the run whose history it has.
-    pub(crate) async fn read(start: &Start) -> Result<Self, Trouble> {
+    pub(crate) async fn read(start: &Start) -> Result<Self, CommandError> {
         let mut run = start.run.clone();
         loop {
             if let Some(found) = find(start, &run)? {
@@ -93,16 +93,16 @@ impl Whereabouts {
              it, but for --keep; `hybrid show {}` tells what it did",
             start.run
         );
-        Err(Trouble::new(what).at(file.display().to_string()).remedy(remedy))
+        Err(CommandError::new(what).at(file.display().to_string()).remedy(remedy))
     }
 
     /// Those of a run that may be over; none if nothing is known of it.
-    pub(crate) fn find(start: &Start) -> Result<Option<Self>, Trouble> {
+    pub(crate) fn find(start: &Start) -> Result<Option<Self>, CommandError> {
         find(start, &start.run)
     }
 
     /// Forgets the runs that are over and that the journal does not have any more.
-    pub(crate) async fn forget_removed(start: &Start) -> Result<(), Trouble> {
+    pub(crate) async fn forget_removed(start: &Start) -> Result<(), CommandError> {
         for run in Beside::runs(&start.directory, PROGRAM)? {
             let is_over = find(start, &run).is_ok_and(|found| found.is_some_and(|found| !found.is_there));
             if is_over && start.journal.load(&run).await?.is_empty() {
@@ -121,7 +121,7 @@ impl Whereabouts {
     }
 
     /// Sees that its repository is there.
-    pub(crate) fn refuse_gone(&self, start: &Start) -> Result<(), Trouble> {
+    pub(crate) fn refuse_gone(&self, start: &Start) -> Result<(), CommandError> {
         if self.repository.is_dir() {
             return Ok(());
         }
@@ -134,11 +134,11 @@ impl Whereabouts {
                     .to_owned()
             }
         };
-        Err(Trouble::new(what).at(self.repository.display().to_string()).remedy(remedy))
+        Err(CommandError::new(what).at(self.repository.display().to_string()).remedy(remedy))
     }
 
     /// Finds a place for a run that has nothing on disk.
-    pub(crate) fn settle(&mut self, run: &RunId) -> Result<Site, Trouble> {
+    pub(crate) fn settle(&mut self, run: &RunId) -> Result<Site, CommandError> {
         let location = Location { repo: Some(self.repository.clone()), ..self.location.clone() };
         let site = Site::choose(&location, run)?;
         (self.directory, self.removed) = (site.directory.clone(), site.removed.clone());
@@ -148,14 +148,19 @@ impl Whereabouts {
 
     /// Makes the run's directory again, if somebody has removed it, such as a system that clears temporary directories: what counts is
     /// in the repository.
-    pub(crate) fn make_directory(&self) -> Result<(), Trouble> {
+    pub(crate) fn make_directory(&self) -> Result<(), CommandError> {
         let made = private::close_directory(&self.directory);
-        made.map_err(|error| Trouble::from(error).at(self.directory.display().to_string()))
+        made.map_err(|error| CommandError::from(error).at(self.directory.display().to_string()))
     }
 
     /// Removes the directory of a run that is over, or says where it is. One that has failed and `may_be_retried` keeps its agents'
     /// sessions.
-    pub(crate) fn leave(mut self, start: &Start, is_left_behind: bool, may_be_retried: bool) -> Result<(), Trouble> {
+    pub(crate) fn leave(
+        mut self,
+        start: &Start,
+        is_left_behind: bool,
+        may_be_retried: bool,
+    ) -> Result<(), CommandError> {
         let beside = beside(start);
         if self.keep || is_left_behind {
             start.console.line(Style::Plain, &format!("Kept        {}", self.directory.display()));
@@ -172,20 +177,20 @@ impl Whereabouts {
     }
 
     /// Writes them down in place of what is there.
-    pub(crate) fn note(&self, start: &Start) -> Result<(), Trouble> {
+    pub(crate) fn note(&self, start: &Start) -> Result<(), CommandError> {
         let beside = beside(start);
         beside
             .replace(self)
-            .map_err(|error| Trouble::from(error).at(beside.file().display().to_string()).with_exit(Exit::Output))
+            .map_err(|error| CommandError::from(error).at(beside.file().display().to_string()).with_exit(Exit::Output))
     }
 
     /// Removes what the run has on disk.
-    pub(crate) fn remove_directory(&self) -> Result<(), Trouble> {
+    pub(crate) fn remove_directory(&self) -> Result<(), CommandError> {
         remove(fs::remove_dir_all(&self.removed), &self.removed)
     }
 
     /// Removes what the run has on disk, and then what was noted of it.
-    pub(crate) fn remove(&self, start: &Start) -> Result<(), Trouble> {
+    pub(crate) fn remove(&self, start: &Start) -> Result<(), CommandError> {
         self.remove_directory()?;
         let beside = beside(start);
         remove(beside.forget(), &beside.file())
@@ -200,14 +205,14 @@ pub(crate) fn beside(start: &Start) -> Beside {
     Beside::new(&start.directory, PROGRAM, &start.run)
 }
 
-fn find(start: &Start, run: &RunId) -> Result<Option<Whereabouts>, Trouble> {
+fn find(start: &Start, run: &RunId) -> Result<Option<Whereabouts>, CommandError> {
     let beside = Beside::new(&start.directory, PROGRAM, run);
     let found: Option<Whereabouts> = beside
         .read()
-        .map_err(|error| Trouble::from(error).at(beside.file().display().to_string()).with_exit(Exit::Journal))?;
+        .map_err(|error| CommandError::from(error).at(beside.file().display().to_string()).with_exit(Exit::Journal))?;
     Ok(found.map(|found| Whereabouts { agents: beside.directory(), ..found }))
 }
 
-fn remove(removed: io::Result<()>, path: &std::path::Path) -> Result<(), Trouble> {
-    gone(removed).map_err(|error| Trouble::from(error).at(path.display().to_string()).with_exit(Exit::Output))
+fn remove(removed: io::Result<()>, path: &std::path::Path) -> Result<(), CommandError> {
+    gone(removed).map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))
 }

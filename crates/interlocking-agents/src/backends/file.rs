@@ -1,4 +1,4 @@
-//! The file that says who plays what: from TOML to what a [`Casting`](super::Casting) gathers.
+//! The file that says who plays what: from TOML to what a [`RoleBindings`](super::RoleBindings) gathers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::choice::Choice;
 use super::kind::{Backends, Make};
 use super::nearest::{listed, no_such};
-use super::problem::CastingProblem;
+use super::problem::RoleBindingProblem;
 use crate::conversation::nudge::Nudges;
 use crate::scripted::Delay;
 use crate::sessions::lost_session::LostSession;
@@ -51,7 +51,7 @@ struct Reading<'t> {
     directory: &'t Path,
     kinds: &'t Backends,
     /// Each with its place in the text.
-    problems: Vec<(usize, CastingProblem)>,
+    problems: Vec<(usize, RoleBindingProblem)>,
 }
 
 /// A role's table.
@@ -81,7 +81,7 @@ pub(super) fn read(
     text: &str,
     directory: &Path,
     kinds: &Backends,
-) -> Result<AgentsFile, Vec<CastingProblem>> {
+) -> Result<AgentsFile, Vec<RoleBindingProblem>> {
     let mut reading = Reading { name, text, directory, kinds, problems: Vec::new() };
     let mut file = AgentsFile::default();
     match DeTable::parse(text) {
@@ -104,7 +104,7 @@ impl<'t> Reading<'t> {
 
     fn refuse(&mut self, span: Option<Range<usize>>, message: String) {
         let place = self.place(span.clone());
-        self.problems.push((span.map_or(0, |span| span.start), CastingProblem { place, message }));
+        self.problems.push((span.map_or(0, |span| span.start), RoleBindingProblem { place, message }));
     }
 
     fn file(&mut self, table: DeTable<'t>, file: &mut AgentsFile) {

@@ -3,7 +3,7 @@
 //! A *backend* is an agent with its settings; backends that share nothing but their kind are different ones. The
 //! [kinds](Backends::built_in) are backends too, with their default settings, so `claude:haiku` needs no file.
 //!
-//! A [`Casting`] gathers what is said, and [casts](Casting::cast) the roles that somebody asks for. Everything that is wrong
+//! A [`RoleBindings`] gathers what is said, and [binds](RoleBindings::bind) the roles that somebody asks for. Everything that is wrong
 //! with what was said is told at once, with file and line. What nobody asks for is checked and not made.
 //!
 //! ```toml
@@ -32,7 +32,7 @@
 //! file's directory.
 
 mod built_in;
-mod cast;
+mod bindings;
 mod choice;
 mod file;
 #[cfg(feature = "http")]
@@ -42,7 +42,7 @@ mod nearest;
 mod problem;
 mod scripted;
 
-pub use cast::{Cast, Casting};
+pub use bindings::{RoleBinding, RoleBindings};
 pub use kind::Backends;
-pub use problem::{CastingError, CastingProblem};
+pub use problem::{RoleBindingProblem, RoleBindingsError};
 pub use scripted::ScriptedSettings;

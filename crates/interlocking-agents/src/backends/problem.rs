@@ -4,9 +4,9 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// Why roles cannot be cast as it was said.
+/// Why roles cannot be bound as it was said.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum CastingError {
+pub enum RoleBindingsError {
     /// The file cannot be read.
     #[error("{file}: {reason}")]
     Unreadable {
@@ -19,31 +19,31 @@ pub enum CastingError {
     #[error("{}", listed(problems))]
     Bad {
         /// Everything that was found wrong; at least one.
-        problems: Vec<CastingProblem>,
+        problems: Vec<RoleBindingProblem>,
     },
 }
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CastingProblem {
+pub struct RoleBindingProblem {
     /// Where it was said: `agents.toml:12`, or `--agent critic=claude`.
     pub place: String,
     /// What is wrong with it.
     pub message: String,
 }
 
-impl CastingProblem {
+impl RoleBindingProblem {
     pub(super) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self { place: place.into(), message: message.into() }
     }
 }
 
-impl fmt::Display for CastingProblem {
+impl fmt::Display for RoleBindingProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.message)
     }
 }
 
-fn listed(problems: &[CastingProblem]) -> String {
-    problems.iter().map(CastingProblem::to_string).collect::<Vec<_>>().join("\n")
+fn listed(problems: &[RoleBindingProblem]) -> String {
+    problems.iter().map(RoleBindingProblem::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use expect_test::expect;
-use interlocking_agents::backends::{Backends, Cast, Casting, CastingError};
+use interlocking_agents::backends::{Backends, RoleBinding, RoleBindings, RoleBindingsError};
 use interlocking_agents::{
     Agent, AgentError, Conversation, LostSession, NoEvents, Nudges, Reply, SessionOp, Sessions, Slug, Turn, TurnContext,
 };
@@ -56,8 +56,8 @@ fn owl(settings: OwlSettings) -> Result<Arc<dyn Agent>, String> {
     Ok(Arc::new(Parrot { words: settings.tree, sessions: Sessions::new() }))
 }
 
-fn casting() -> Casting {
-    Casting::new(Backends::none().with_kind("parrot", parrot).with_kind("owl", owl))
+fn bindings() -> RoleBindings {
+    RoleBindings::new(Backends::none().with_kind("parrot", parrot).with_kind("owl", owl))
 }
 
 const FILE: &str = r#"
@@ -75,52 +75,52 @@ volume = 11
 "#;
 
 /// Role, agent and model of each.
-fn shown(cast: &[Cast]) -> Vec<(&str, &str, Option<&str>)> {
-    cast.iter().map(|cast| (cast.role.as_str(), cast.agent.name(), cast.model.as_deref())).collect()
+fn shown(bound: &[RoleBinding]) -> Vec<(&str, &str, Option<&str>)> {
+    bound.iter().map(|bound| (bound.role.as_str(), bound.agent.name(), bound.model.as_deref())).collect()
 }
 
-fn parse(text: &str) -> Result<Casting, CastingError> {
-    casting().parse("agents.toml", text, Path::new(""))
+fn parse(text: &str) -> Result<RoleBindings, RoleBindingsError> {
+    bindings().parse("agents.toml", text, Path::new(""))
 }
 
 #[test]
 fn a_file_says_who_plays_what() {
-    let cast = parse(FILE).unwrap().cast(["critic", "writer", "editor", "extra"]).unwrap();
+    let bound = parse(FILE).unwrap().bind(["critic", "writer", "editor", "extra"]).unwrap();
     let expected = [
         ("critic", "HELLO", Some("grey")),
         ("writer", "HELLO", None),
         ("editor", "", Some("green")),
         ("extra", "", None),
     ];
-    assert_eq!(shown(&cast), expected);
+    assert_eq!(shown(&bound), expected);
     let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
-    assert_eq!(cast[1].nudges, Some(Nudges::DEFAULT.with_idle(minutes(5)).with_limit(1)));
-    assert_eq!(cast[2].nudges, Some(Nudges::DEFAULT.with_idle(None)));
-    assert_eq!([&cast[0], &cast[2]].map(|cast| cast.lost_session), [None, Some(LostSession::StartFresh)]);
-    assert_eq!((cast[0].nudges, cast[0].place.as_str()), (None, "agents.toml:5"));
+    assert_eq!(bound[1].nudges, Some(Nudges::DEFAULT.with_idle(minutes(5)).with_limit(1)));
+    assert_eq!(bound[2].nudges, Some(Nudges::DEFAULT.with_idle(None)));
+    assert_eq!([&bound[0], &bound[2]].map(|bound| bound.lost_session), [None, Some(LostSession::StartFresh)]);
+    assert_eq!((bound[0].nudges, bound[0].place.as_str()), (None, "agents.toml:5"));
     // One backend is one agent, whose sessions its roles share; another of the same kind is another one.
-    assert!(Arc::ptr_eq(&cast[0].agent, &cast[1].agent));
-    assert!(!Arc::ptr_eq(&cast[0].agent, &cast[2].agent));
-    assert!(Arc::ptr_eq(&cast[2].agent, &cast[3].agent));
+    assert!(Arc::ptr_eq(&bound[0].agent, &bound[1].agent));
+    assert!(!Arc::ptr_eq(&bound[0].agent, &bound[2].agent));
+    assert!(Arc::ptr_eq(&bound[2].agent, &bound[3].agent));
 }
 
 #[test]
 fn options_go_before_the_file_and_names_before_all() {
     let said = |options: &[&str]| {
         let file = parse(FILE).unwrap();
-        options.iter().fold(file, |casting, option| casting.say(option, format!("--agent {option}")).unwrap())
+        options.iter().fold(file, |bindings, option| bindings.with_option(option, format!("--agent {option}")).unwrap())
     };
     let roles = ["critic", "writer"];
-    let cast = said(&["writer=parrot:blue"]).cast(roles.into_iter().chain(["editor"])).unwrap();
-    assert_eq!(shown(&cast)[..2], [("critic", "HELLO", Some("grey")), ("writer", "", Some("blue"))]);
+    let bound = said(&["writer=parrot:blue"]).bind(roles.into_iter().chain(["editor"])).unwrap();
+    assert_eq!(shown(&bound)[..2], [("critic", "HELLO", Some("grey")), ("writer", "", Some("blue"))]);
     // Who plays it is said by the option, how it is reminded still by the file.
-    assert_eq!(cast[1].nudges.map(|nudges| nudges.limit), Some(1));
-    let cast = said(&["writer=parrot:blue", "parrot:red"]).cast(roles.into_iter().chain(["editor"])).unwrap();
-    assert_eq!(shown(&cast)[..2], [("critic", "", Some("red")), ("writer", "", Some("blue"))]);
+    assert_eq!(bound[1].nudges.map(|nudges| nudges.limit), Some(1));
+    let bound = said(&["writer=parrot:blue", "parrot:red"]).bind(roles.into_iter().chain(["editor"])).unwrap();
+    assert_eq!(shown(&bound)[..2], [("critic", "", Some("red")), ("writer", "", Some("blue"))]);
     // Without a file, and of what nothing is said of, nothing is made.
-    let alone = casting().say("writer=parrot", "").unwrap().cast(["writer", "critic"]).unwrap();
+    let alone = bindings().with_option("writer=parrot", "").unwrap().bind(["writer", "critic"]).unwrap();
     assert_eq!(shown(&alone), [("writer", "", None)]);
-    assert!(casting().is_empty() && casting().cast(["writer"]).unwrap().is_empty());
+    assert!(bindings().is_empty() && bindings().bind(["writer"]).unwrap().is_empty());
 }
 
 #[test]
@@ -168,17 +168,17 @@ kind = "parrot"
     expect!["agents.toml:2: string values must be quoted, expected literal string"]
         .assert_eq(&parse("[roles]\ncritic = parrot\n").unwrap_err().to_string());
     expect!["nowhere/agents.toml: No such file or directory (os error 2)"]
-        .assert_eq(&casting().read("nowhere/agents.toml").unwrap_err().to_string());
+        .assert_eq(&bindings().read("nowhere/agents.toml").unwrap_err().to_string());
 }
 
 #[test]
-fn what_cannot_be_cast_is_told_at_once_with_where_it_was_said() {
+fn what_cannot_be_bound_is_told_at_once_with_where_it_was_said() {
     let file =
         "[roles]\nwritter = \"parrot\"\ncritic = \"parot:grey\"\n[backends.loud]\nkind = \"parrot\"\nvolume = 12\n";
     let said = parse(file).unwrap();
     let said = ["writer=loud", "critc=parrot", "editor=critic", "extra=owl"]
         .iter()
-        .fold(said, |casting, option| casting.say(option, format!("--agent {option}")).unwrap());
+        .fold(said, |bindings, option| bindings.with_option(option, format!("--agent {option}")).unwrap());
     expect![[r#"
         --agent critc=parrot: there is no role `critc` in the graph: did you mean `critic`?
         --agent editor=critic: there is no backend `critic`; there are `loud`, `owl` and `parrot`; it is a role: write critic=BACKEND
@@ -186,12 +186,12 @@ fn what_cannot_be_cast_is_told_at_once_with_where_it_was_said() {
         agents.toml:2: there is no role `writter` in the graph: did you mean `writer`?
         agents.toml:4: backend `loud`: a parrot is not as loud as 12
         --agent extra=owl: backend `owl`: missing field `tree`: describe it in a file, under [backends.owl]"#]]
-    .assert_eq(&said.cast(["writer", "critic", "editor", "extra"]).unwrap_err().to_string());
-    let nobody = casting().say("critic=parrot", "--agent critic=parrot").unwrap().cast([]);
+    .assert_eq(&said.bind(["writer", "critic", "editor", "extra"]).unwrap_err().to_string());
+    let nobody = bindings().with_option("critic=parrot", "--agent critic=parrot").unwrap().bind([]);
     expect!["--agent critic=parrot: there is no role `critic`: the graph asks for none"]
         .assert_eq(&nobody.unwrap_err().to_string());
     expect![[r#"--agent critic=: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku""#]]
-        .assert_eq(&casting().say("critic=", "--agent critic=").unwrap_err().to_string());
+        .assert_eq(&bindings().with_option("critic=", "--agent critic=").unwrap_err().to_string());
 }
 
 /// What is not asked for is not made: nobody plays a broken script that no role is bound to.
@@ -203,22 +203,23 @@ async fn scripts_are_backends_and_are_read_when_they_are_needed() {
     let file = "[roles]\ncritic = \"bound\"\n[backends.bound]\nkind = \"scripted\"\nscript = \"hello.toml\"\nmemory = \"memory.json\"\n[backends.absent]\nkind = \"scripted\"\nscript = \"absent.toml\"\n";
     std::fs::write(at("agents.toml"), file).unwrap();
     let option = format!("writer=scripted:{}", at("hello.toml").display());
-    let casting = Casting::default().read(at("agents.toml")).unwrap().say(&option, "").unwrap();
-    let cast = casting.cast(["critic", "writer"]).unwrap();
-    let beside = Casting::default().say_in(place.path(), "scripted:hello.toml", "").unwrap();
-    assert_eq!(beside.cast(["critic"]).unwrap().len(), 1);
-    let beside = Casting::default().parse("", "others = 'scripted:hello.toml'", place.path()).unwrap();
-    assert_eq!(beside.cast(["critic"]).unwrap().len(), 1);
-    assert!(!Arc::ptr_eq(&cast[0].agent, &cast[1].agent) && cast[1].model.is_none());
-    for Cast { agent, .. } in &cast {
+    let bindings = RoleBindings::default().read(at("agents.toml")).unwrap().with_option(&option, "").unwrap();
+    let bound = bindings.bind(["critic", "writer"]).unwrap();
+    let beside = RoleBindings::default().with_option_in(place.path(), "scripted:hello.toml", "").unwrap();
+    assert_eq!(beside.bind(["critic"]).unwrap().len(), 1);
+    let beside = RoleBindings::default().parse("", "others = 'scripted:hello.toml'", place.path()).unwrap();
+    assert_eq!(beside.bind(["critic"]).unwrap().len(), 1);
+    assert!(!Arc::ptr_eq(&bound[0].agent, &bound[1].agent) && bound[1].model.is_none());
+    for RoleBinding { agent, .. } in &bound {
         let turn = Turn::new(SessionOp::StartFresh(Slug::new("greet").unwrap()), "Say hello.");
         assert_eq!(Conversation::new(&**agent).run(turn, &NoEvents).await.unwrap().output, "hello");
     }
     assert!(at("memory.json").exists());
 
     let wrong = |option: &str| {
-        let casting = Casting::default().read(at("agents.toml")).unwrap().say(option, format!("--agent {option}"));
-        let error = casting.unwrap().cast(["critic", "writer"]).unwrap_err().to_string();
+        let bindings =
+            RoleBindings::default().read(at("agents.toml")).unwrap().with_option(option, format!("--agent {option}"));
+        let error = bindings.unwrap().bind(["critic", "writer"]).unwrap_err().to_string();
         error.replace(&*place.path().to_string_lossy(), "PLACE")
     };
     expect![
@@ -234,12 +235,15 @@ async fn scripts_are_backends_and_are_read_when_they_are_needed() {
 /// Every kind that needs no file is made without one, and settings of each are read with their line.
 #[test]
 fn the_built_in_kinds_are_made_of_their_settings() {
-    let said = |option: &str| Casting::default().say(option, "--agent").unwrap();
+    let said = |option: &str| RoleBindings::default().with_option(option, "--agent").unwrap();
     for name in ["claude", "codex", "gemini"] {
-        let cast = said(&format!("{name}:small")).cast(["writer"]).unwrap();
-        assert_eq!(shown(&cast), [("writer", name, Some("small"))]);
-        let wrong =
-            Casting::default().parse("agents.toml", &format!("\n[backends.{name}]\n\nprogramme = 1\n"), Path::new(""));
+        let bound = said(&format!("{name}:small")).bind(["writer"]).unwrap();
+        assert_eq!(shown(&bound), [("writer", name, Some("small"))]);
+        let wrong = RoleBindings::default().parse(
+            "agents.toml",
+            &format!("\n[backends.{name}]\n\nprogramme = 1\n"),
+            Path::new(""),
+        );
         let error = wrong.unwrap_err().to_string();
         let expected =
             format!("agents.toml:4: `backends.{name}`: unknown field `programme`, expected one of `program`");
@@ -250,16 +254,16 @@ fn the_built_in_kinds_are_made_of_their_settings() {
 #[cfg(feature = "http")]
 #[test]
 fn providers_of_models_are_kinds_too() {
-    let cast = |option: &str| Casting::default().say(option, "--agent").unwrap().cast(["writer"]);
+    let bound = |option: &str| RoleBindings::default().with_option(option, "--agent").unwrap().bind(["writer"]);
     for (kind, name) in [("anthropic", "anthropic"), ("openai", "openai"), ("google", "gemini")] {
-        assert_eq!(shown(&cast(&format!("{kind}:small")).unwrap()), [("writer", name, Some("small"))]);
+        assert_eq!(shown(&bound(&format!("{kind}:small")).unwrap()), [("writer", name, Some("small"))]);
     }
     expect!["--agent: backend `openai`: it names no model: write openai:MODEL"]
-        .assert_eq(&cast("openai").unwrap_err().to_string());
+        .assert_eq(&bound("openai").unwrap_err().to_string());
     let file = "others = 'thinker'\n[backends.thinker]\nkind = 'openai'\nmodel = 'small'\nmax_tokens = 9\n";
-    let casting = Casting::default().parse("agents.toml", file, Path::new("")).unwrap();
-    assert_eq!(shown(&casting.cast(["writer"]).unwrap()), [("writer", "openai", None)]);
+    let bindings = RoleBindings::default().parse("agents.toml", file, Path::new("")).unwrap();
+    assert_eq!(shown(&bindings.bind(["writer"]).unwrap()), [("writer", "openai", None)]);
     let file = "[backends.openai]\nmodle = 'small'\n";
-    let error = Casting::default().parse("agents.toml", file, Path::new("")).unwrap_err().to_string();
+    let error = RoleBindings::default().parse("agents.toml", file, Path::new("")).unwrap_err().to_string();
     assert!(error.starts_with("agents.toml:2: `backends.openai`: unknown field `modle`"), "{error}");
 }

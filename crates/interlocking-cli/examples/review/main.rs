@@ -11,7 +11,7 @@ mod graph;
 
 use graph::Review;
 use interlocking::agents::{Script, ScriptedAgent};
-use interlocking::cli::{Cli, Start, Trouble};
+use interlocking::cli::{Cli, CommandError, Start};
 use interlocking::prelude::*;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ async fn main() -> ExitCode {
         .with_about("Drafts a text, and publishes it once a person has read it")
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_entry(|entry: Topic, _| match entry.topic.trim() {
-            "" => Err(Trouble::new("the topic is empty").at("TOPIC").remedy("say what to write about")),
+            "" => Err(CommandError::new("the topic is empty").at("TOPIC").remedy("say what to write about")),
             topic => Ok(topic.to_owned()),
         })
         .main()

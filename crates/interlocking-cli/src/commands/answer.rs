@@ -4,9 +4,9 @@ use super::print;
 use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
 use crate::entry::{parse, text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::text::harmless;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::By;
@@ -37,18 +37,17 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { run, answer, file, question, common } = arguments;
     let journal = common.journal.open()?;
-    let account = account(&journal, &run).await.map_err(Trouble::of_journal)?;
+    let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
     let (asker, to) = choose(&account, question.as_ref())?;
     let Some((text, place)) = text(answer.as_deref(), file.as_deref(), "the answer", console)? else {
         return Err(nothing_said(&account, &to));
     };
-    let parsed: Value = parse(&text, &place).map_err(|trouble| {
-        trouble.remedy(format!("write JSON: a text is in quotation marks, {}", json!(text.trim())))
-    })?;
-    let number = answer::answer(&journal, &asker, &to, &parsed).await.map_err(Trouble::of_answer)?;
+    let parsed: Value = parse(&text, &place)
+        .map_err(|error| error.remedy(format!("write JSON: a text is in quotation marks, {}", json!(text.trim()))))?;
+    let number = answer::answer(&journal, &asker, &to, &parsed).await.map_err(CommandError::of_answer)?;
     let told = json!({ "run": asker, "question": to.to_string(), "letter": number });
     print(console, common.json, &told, String::new)?;
     if !common.json {
@@ -60,7 +59,7 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
 }
 
 /// The question that is meant.
-fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Trouble> {
+fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), CommandError> {
     let mut asked: Vec<(RunId, By, bool)> = Vec::new();
     account.each(&mut |run| {
         let questions = run.executions.iter().filter_map(|known| Some((&known.by, known.question.as_ref()?)));
@@ -74,27 +73,27 @@ fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Tr
         (Some(_), Some(_)) => {
             let list = asked.iter().filter(|(_, _, is_open)| *is_open);
             let list: Vec<String> = list.map(|(run, by, _)| format!("{by} of {run}")).collect();
-            let trouble = Trouble::new(format!("run `{run}` asks more than one question: {}", list.join(", ")));
-            Err(trouble.remedy("say which with --question NODE.VISIT, and name the child run that asks"))
+            let error = CommandError::new(format!("run `{run}` asks more than one question: {}", list.join(", ")));
+            Err(error.remedy("say which with --question NODE.VISIT, and name the child run that asks"))
         }
         // That it is closed, or was answered, is known to whoever takes the answer.
         (None, _) => match asked.pop() {
             Some((run, by, _)) => Ok((run, by)),
             None => Err(match named {
-                Some(Named { node, .. }) => Trouble::new(format!("run `{run}` has asked nothing at `{node}`")),
-                None => Trouble::new(format!("run `{run}` has asked nothing")),
+                Some(Named { node, .. }) => CommandError::new(format!("run `{run}` has asked nothing at `{node}`")),
+                None => CommandError::new(format!("run `{run}` has asked nothing")),
             }),
         },
     }
 }
 
 /// Shows the question to who has given no answer.
-fn nothing_said(account: &RunAccount, to: &By) -> Trouble {
+fn nothing_said(account: &RunAccount, to: &By) -> CommandError {
     let mut shown = String::new();
     account.each(&mut |run| {
         let asked = run.executions.iter().filter(|known| known.by == *to).filter_map(|known| known.question.as_ref());
         asked.for_each(|question| shown = format!("{}\nits answer: {}", question.question, question.schema));
     });
-    Trouble::new(format!("no answer was given to {to}, which asks {}", harmless(&shown)))
+    CommandError::new(format!("no answer was given to {to}, which asks {}", harmless(&shown)))
         .remedy("give the answer as JSON, or with --file FILE, or on standard input")
 }

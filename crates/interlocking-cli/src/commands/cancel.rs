@@ -4,9 +4,9 @@ use super::print;
 use crate::arguments::CommonArguments;
 use crate::cli::ClearUp;
 use crate::console::{Console, Style};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::start::Start;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::Cancel;
@@ -30,14 +30,14 @@ pub(crate) async fn cancel(
     console: &Console,
     cancel: &Cancel,
     clear_up: &ClearUp,
-) -> Result<Exit, Trouble> {
+) -> Result<Exit, CommandError> {
     let Arguments { run, common } = arguments;
     let journal = Arc::new(common.journal.open()?);
-    let stopped = stop(&*journal, &run).await.map_err(Trouble::of_journal)?;
+    let stopped = stop(&*journal, &run).await.map_err(CommandError::of_journal)?;
     if let Stop::HadEnded { ended } = &stopped
         && ended != "cancelled"
     {
-        return Err(Trouble::new(format!("run `{run}` is {ended}: there is nothing to cancel")));
+        return Err(CommandError::new(format!("run `{run}` is {ended}: there is nothing to cancel")));
     }
     print(console, common.json, &stopped, String::new)?;
     if !common.json {
@@ -66,7 +66,7 @@ pub(crate) async fn cancel(
             accepts_weaker_isolation: false,
             console,
         };
-        clear_up(start).await.map_err(|trouble| trouble.with_exit(Exit::Failed).remedy(again))?;
+        clear_up(start).await.map_err(|error| error.with_exit(Exit::Failed).remedy(again))?;
     }
     Ok(Exit::Done)
 }

@@ -3,9 +3,9 @@
 use super::print;
 use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::text::count;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::fork::{self, ForkPoint};
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { of, at, before, run_id, common } = arguments;
     let journal = common.journal.open()?;
     let point = match (at, before) {
@@ -44,9 +44,9 @@ pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) ->
     };
     let new = match run_id {
         Some(run) => run,
-        None => free_name(&of, &journal.runs().await.map_err(Trouble::of_journal)?)?,
+        None => free_name(&of, &journal.runs().await.map_err(CommandError::of_journal)?)?,
     };
-    let forked = fork::fork(&journal, &of, &point, &new).await.map_err(Trouble::of_fork)?;
+    let forked = fork::fork(&journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
     print(console, common.json, &forked, || format!("{new}\n"))?;
     if !common.json {
         let resume = format!("{name} resume {new}{}", common.journal.words());
@@ -57,7 +57,7 @@ pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) ->
 }
 
 /// A name for a fork that no run has.
-fn free_name(of: &RunId, runs: &[RunSummary]) -> Result<RunId, Trouble> {
+fn free_name(of: &RunId, runs: &[RunSummary]) -> Result<RunId, CommandError> {
     for nth in 1_u32.. {
         let ending = if nth == 1 { "-fork".to_owned() } else { format!("-fork-{nth}") };
         let kept: String = of.as_str().chars().take(RunId::MAX_LENGTH - ending.len()).collect();

@@ -1,8 +1,8 @@
 //! `graph`: the graph, drawn or as data.
 
 use crate::console::Console;
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::trouble::Trouble;
 use clap::{Args, ValueEnum};
 use interlocking_core::draw;
 use interlocking_core::table::Table;
@@ -29,7 +29,7 @@ enum Language {
     Json,
 }
 
-pub(crate) fn graph(arguments: &Arguments, table: &Table, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) fn graph(arguments: &Arguments, table: &Table, console: &Console) -> Result<Exit, CommandError> {
     let text = match arguments.language {
         _ if arguments.json => table_json(table)?,
         Language::Mermaid => draw::mermaid(table),
@@ -40,6 +40,6 @@ pub(crate) fn graph(arguments: &Arguments, table: &Table, console: &Console) -> 
     Ok(Exit::Done)
 }
 
-fn table_json(table: &Table) -> Result<String, Trouble> {
+fn table_json(table: &Table) -> Result<String, CommandError> {
     Ok(serde_json::to_string_pretty(table)? + "\n")
 }

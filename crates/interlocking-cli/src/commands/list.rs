@@ -3,9 +3,9 @@
 use super::print;
 use crate::arguments::CommonArguments;
 use crate::console::Console;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::text::moment;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_runtime::journal::account::{RunState, account};
 use interlocking_runtime::journal::{Journal, Origin, RunSummary};
@@ -34,11 +34,11 @@ struct Row {
     state: RunState,
 }
 
-pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { all, state, common } = arguments;
     let journal = common.journal.open()?;
     let mut rows = Vec::new();
-    for summary in journal.runs().await.map_err(Trouble::of_journal)? {
+    for summary in journal.runs().await.map_err(CommandError::of_journal)? {
         if !all && matches!(summary.origin, Some(Origin::Child { .. })) {
             continue;
         }
@@ -52,13 +52,13 @@ pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit
 }
 
 /// Only a run that stands still must be read to know why.
-async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, Trouble> {
+async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, CommandError> {
     Ok(match (summary.ended.as_deref(), &summary.holder) {
         (Some("failed"), _) => RunState::Failed,
         (Some("cancelled"), _) => RunState::Cancelled,
         (Some(_), _) => RunState::Finished,
         (None, Some(_)) => RunState::Running,
-        (None, None) => account(journal, &summary.run).await.map_err(Trouble::of_journal)?.state,
+        (None, None) => account(journal, &summary.run).await.map_err(CommandError::of_journal)?.state,
     })
 }
 

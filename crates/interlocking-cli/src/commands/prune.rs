@@ -3,9 +3,9 @@
 use super::print;
 use crate::arguments::CommonArguments;
 use crate::console::{Console, Style};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::text::count;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_sqlite::Retention;
 use serde_json::json;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { older_than, keep_last, unfinished, dry_run, common } = arguments;
     let mut retention = Retention::new();
     if let Some(age) = older_than {
@@ -43,8 +43,8 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
         retention = retention.keep_last(count);
     }
     if older_than.is_none() && keep_last.is_none() {
-        let trouble = Trouble::new("it was not said which runs are to go");
-        return Err(trouble.remedy("give --older-than AGE, --keep-last COUNT, or both: runs go of which both hold"));
+        let error = CommandError::new("it was not said which runs are to go");
+        return Err(error.remedy("give --older-than AGE, --keep-last COUNT, or both: runs go of which both hold"));
     }
     if unfinished {
         retention = retention.unfinished_too();
@@ -54,7 +54,7 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
         true => journal.would_prune(retention).await,
         false => journal.prune(retention).await,
     };
-    let pruned = pruned.map_err(Trouble::of_journal)?;
+    let pruned = pruned.map_err(CommandError::of_journal)?;
     let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
     print(console, common.json, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;
     if !common.json {

@@ -4,9 +4,9 @@ use super::list::origin_words;
 use super::print;
 use crate::arguments::CommonArguments;
 use crate::console::Console;
+use crate::error::{CommandError, failure_lines};
 use crate::exit::Exit;
 use crate::text::{count, harmless, moment, quoted, seconds};
-use crate::trouble::{Trouble, failure_lines};
 use clap::Args;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
@@ -28,10 +28,10 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn show(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, Trouble> {
+pub(crate) async fn show(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { run, common } = arguments;
     let journal = common.journal.open()?;
-    let account = account(&journal, &run).await.map_err(Trouble::of_journal)?;
+    let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
     print(console, common.json, &account, || tree(&account, name, &common.journal.words()))?;
     Ok(Exit::Done)
 }

@@ -109,7 +109,7 @@ async fn who_cannot_play_is_refused_with_what_to_do() {
         ! error: No such file or directory (os error 2)
         !   at: none.toml
         exit 2
-        ! error: the agents cannot be cast as the options say:
+        ! error: the roles cannot be bound as the options say:
         !   PLACE/wrong.toml:2: there is no backend `scriptd`: did you mean `scripted`?
         !   PLACE/wrong.toml:3: there is no role `reader` in the graph, only `draft`
         exit 2

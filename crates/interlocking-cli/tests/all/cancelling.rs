@@ -2,7 +2,7 @@
 
 use crate::review::Review;
 use crate::support::{Ink, Program, writer};
-use interlocking::cli::{Cli, Start, Trouble};
+use interlocking::cli::{Cli, CommandError, Start};
 use interlocking::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
         async move {
             let is_held = start.journal.claim(&start.run).await.is_err();
             seen.lock().unwrap().push((start.run.to_string(), is_held));
-            if start.run.as_str() == "r2" { Err(Trouble::new("the worktree is in use")) } else { Ok(()) }
+            if start.run.as_str() == "r2" { Err(CommandError::new("the worktree is in use")) } else { Ok(()) }
         }
     });
     let program = Program { cli, place: tempfile::tempdir().unwrap() };

@@ -1,8 +1,8 @@
 //! `plan cleanup-debug-logs`: removes marked debug logs from the current worktree.
 
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_envoy::cleanup::{Cleanup, CleanupReport, Extensions, worktree_root};
 use serde::Serialize;
@@ -41,14 +41,14 @@ struct Check {
     passed: bool,
 }
 
-pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
     let mut extensions = Extensions::usual();
     for extension in &arguments.extensions {
         extensions.add(extension)?;
     }
     let Some(root) = worktree_root(surroundings.directory()) else {
         let what = format!("{} is in no git worktree", surroundings.directory().display());
-        return Err(Trouble::new(what).remedy("run it in the worktree that is to be cleaned up"));
+        return Err(CommandError::new(what).remedy("run it in the worktree that is to be cleaned up"));
     };
     let mut cleanup = Cleanup::new().with_extensions(extensions);
     if arguments.dry_run {
@@ -78,13 +78,13 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
     if let Some(failed) = checks.iter().find(|check| !check.passed) {
         let remedy = "mend what the removal left behind before you merge";
         let what = format!("`{}` fails after the removal", failed.command);
-        return Err(Trouble::new(what).remedy(remedy).with_exit(Exit::Failed));
+        return Err(CommandError::new(what).remedy(remedy).with_exit(Exit::Failed));
     }
     Ok(if report.success { Exit::Done } else { Exit::Failed })
 }
 
 /// Runs a command in a shell; what it prints is not the result.
-fn passes(root: &Path, command: &str, surroundings: &mut Surroundings) -> Result<bool, Trouble> {
+fn passes(root: &Path, command: &str, surroundings: &mut Surroundings) -> Result<bool, CommandError> {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut run = Command::new(shell);
     let output = run.arg(option).arg(command).current_dir(root).stdin(Stdio::null()).output()?;

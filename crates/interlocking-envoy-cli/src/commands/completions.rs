@@ -1,8 +1,8 @@
 //! `completions`: a script for a shell.
 
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap::Args;
 use clap_complete::Shell;
 
@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn completions(arguments: &Arguments, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+pub(crate) fn completions(arguments: &Arguments, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::command(), "envoy", &mut script);
     surroundings.print(&String::from_utf8(script)?)?;

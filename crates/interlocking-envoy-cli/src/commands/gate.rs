@@ -1,8 +1,8 @@
 //! `plan block-prompt-variants-gate`: settles what becomes of a variant.
 
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_envoy::gate::{Answer, Decision, GateError, GateReturn, VariantsGate};
 use interlocking_envoy::{Prompt, PromptKind, Variant};
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     thoughts: String,
 }
 
-pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
     let Arguments { number, variant, feature_branch, debug, decision, reason, thoughts } = arguments;
     let returned = match variant {
         None => GateReturn::without_variants(),
@@ -46,8 +46,8 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
             let feature_branch = match feature_branch {
                 Some(feature_branch) => feature_branch,
                 None => gate.feature_of(surroundings.directory()).map_err(told)?.ok_or_else(|| {
-                    let trouble = Trouble::new("it cannot be told which feature the variant belongs to");
-                    trouble.remedy("run it in the variant's worktree, or give --feature-branch BRANCH")
+                    let error = CommandError::new("it cannot be told which feature the variant belongs to");
+                    error.remedy("run it in the variant's worktree, or give --feature-branch BRANCH")
                 })?,
             };
             let kind = if debug { PromptKind::Debug } else { PromptKind::Implementation };
@@ -64,12 +64,12 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
 }
 
 /// Waits for a person: the decision, and then why, on one line.
-fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), Trouble> {
+fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), CommandError> {
     surroundings.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
     loop {
         let Some(line) = surroundings.line()? else {
-            let trouble = Trouble::new("nobody decided: standard input ended");
-            return Err(trouble.remedy("give --decision main, alternative or discard"));
+            let error = CommandError::new("nobody decided: standard input ended");
+            return Err(error.remedy("give --decision main, alternative or discard"));
         };
         let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         match word.parse() {
@@ -79,12 +79,12 @@ fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, 
     }
 }
 
-fn told(error: GateError) -> Trouble {
+fn told(error: GateError) -> CommandError {
     let exit = match &error {
         GateError::Rule(_) | GateError::NoBranch { .. } | GateError::Name(_) | GateError::Open(_) => Exit::Refused,
         _ => Exit::Failed,
     };
-    Trouble::from(error).with_exit(exit)
+    CommandError::from(error).with_exit(exit)
 }
 
 fn page(returned: &GateReturn) -> String {

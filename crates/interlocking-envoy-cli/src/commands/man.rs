@@ -1,11 +1,11 @@
 //! `man`: the manual page, with a section for each command.
 
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap_mangen::Man;
 
-pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
     let mut command = crate::command().disable_help_subcommand(true);
     command.build();
     let mut page = Vec::new();

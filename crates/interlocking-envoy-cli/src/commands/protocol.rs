@@ -1,9 +1,9 @@
 //! `protocol`: prints a protocol.
 
 use super::ProjectArguments;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap::Args;
 use interlocking_envoy::{ProtocolName, ReadError, ResolveError};
 
@@ -16,7 +16,11 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
-pub(crate) fn protocol(arguments: &Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+pub(crate) fn protocol(
+    arguments: &Arguments,
+    json: bool,
+    surroundings: &mut Surroundings,
+) -> Result<Exit, CommandError> {
     // Not clap's to parse: an empty name would be told as a missing one.
     let name: ProtocolName = arguments.name.parse()?;
     let library = arguments.project.library(surroundings.directory());
@@ -29,7 +33,7 @@ pub(crate) fn protocol(arguments: &Arguments, json: bool, surroundings: &mut Sur
 }
 
 /// The error with what to do about it.
-fn told(error: ResolveError) -> Trouble {
+fn told(error: ResolveError) -> CommandError {
     let missing = match &error {
         ResolveError::Read(error) => Some(error),
         ResolveError::Base { source, .. } => Some(&**source),
@@ -43,9 +47,9 @@ fn told(error: ResolveError) -> Trouble {
         (ResolveError::Cycle { .. }, _) => Some("let one of them extend none".to_owned()),
         _ => None,
     };
-    let trouble = Trouble::from(error);
+    let error = CommandError::from(error);
     match remedy {
-        Some(remedy) => trouble.remedy(remedy),
-        None => trouble,
+        Some(remedy) => error.remedy(remedy),
+        None => error,
     }
 }

@@ -1,9 +1,9 @@
 //! `protocols`: lists the protocols that there are.
 
 use super::ProjectArguments;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::surroundings::Surroundings;
-use crate::trouble::Trouble;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -12,7 +12,11 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
-pub(crate) fn protocols(arguments: &Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, Trouble> {
+pub(crate) fn protocols(
+    arguments: &Arguments,
+    json: bool,
+    surroundings: &mut Surroundings,
+) -> Result<Exit, CommandError> {
     let listed = arguments.project.library(surroundings.directory()).list()?;
     surroundings.result(json, &listed, || {
         let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| format!("{name} ({from})\n");

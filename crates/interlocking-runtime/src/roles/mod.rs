@@ -1,10 +1,10 @@
 //! Which agent plays which role.
 
-pub mod casting;
+pub mod requirements;
 
-use crate::roles::casting::asked_for;
+use crate::roles::requirements::asked_for;
 use crate::run::start_error::StartError;
-use interlocking_agents::backends::{Cast, Casting, CastingError};
+use interlocking_agents::backends::{RoleBinding, RoleBindings, RoleBindingsError};
 use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::graph::Graph;
 use interlocking_core::net::Nets;
@@ -55,17 +55,17 @@ impl Roles {
         self.otherwise = Some(player);
     }
 
-    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `casting` says; a role that it says nothing about
+    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `bindings` says; a role that it says nothing about
     /// keeps its player. Only agents that some role needs are made.
     ///
     /// # Errors
     ///
-    /// [`CastingError`] with everything that is wrong with what was said, a role that the graph does not have included;
+    /// [`RoleBindingsError`] with everything that is wrong with what was said, a role that the graph does not have included;
     /// nothing is bound then.
-    pub fn cast<G: Graph>(&mut self, casting: &Casting) -> Result<(), CastingError> {
+    pub fn bind_all<G: Graph>(&mut self, bindings: &RoleBindings) -> Result<(), RoleBindingsError> {
         let asked_for = asked_for(&Nets::of::<G>());
-        let cast = casting.cast(asked_for.iter().map(|asked_for| asked_for.role.as_str()))?;
-        for Cast { role, agent, model, nudges, lost_session, .. } in cast {
+        let bound = bindings.bind(asked_for.iter().map(|asked_for| asked_for.role.as_str()))?;
+        for RoleBinding { role, agent, model, nudges, lost_session, .. } in bound {
             self.bind(role, Player { agent, model, nudges, lost_session });
         }
         Ok(())
@@ -79,8 +79,8 @@ impl Roles {
     /// [`StartError::UnboundRoles`], [`StartError::IncapableAgents`] or [`StartError::AgentsNotReady`].
     pub async fn check<G: Graph>(&self) -> Result<(), StartError> {
         let nets = Nets::of::<G>();
-        casting::check(&nets, self)?;
-        casting::ask(&nets, self).await
+        requirements::check(&nets, self)?;
+        requirements::ask(&nets, self).await
     }
 
     /// The roles that are bound, by name, each with who plays it; then all others, if anybody plays them.

@@ -27,7 +27,7 @@ use crate::run::prepare::Begin;
 use crate::run::settings::Settings;
 pub use crate::run::start_error::StartError;
 use crate::workspaces::Workspaces;
-use interlocking_agents::backends::{Casting, CastingError};
+use interlocking_agents::backends::{RoleBindings, RoleBindingsError};
 use interlocking_agents::{Agent, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;
@@ -84,13 +84,13 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Binds roles as `casting` says, in place of who plays them now; see [`Roles::cast`].
+    /// Binds roles as `bindings` says, in place of who plays them now; see [`Roles::bind_all`].
     ///
     /// # Errors
     ///
-    /// [`CastingError`] with everything that is wrong with what was said.
-    pub fn with_casting(mut self, casting: &Casting) -> Result<Self, CastingError> {
-        self.settings.options_mut().roles.cast::<G>(casting)?;
+    /// [`RoleBindingsError`] with everything that is wrong with what was said.
+    pub fn with_role_bindings(mut self, bindings: &RoleBindings) -> Result<Self, RoleBindingsError> {
+        self.settings.options_mut().roles.bind_all::<G>(bindings)?;
         Ok(self)
     }
 

@@ -3,7 +3,7 @@
 use crate::context::services::{Kept, RunServices, UntypedServices, memories, read};
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
-use crate::roles::casting;
+use crate::roles::requirements;
 use crate::run::claims::{self, Executor};
 use crate::run::executed::Executed;
 use crate::run::outcome::Report;
@@ -186,7 +186,7 @@ fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartErr
         return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
     }
     if asks_agents(net) {
-        casting::check(&nets::<G>(settings), &settings.options().roles)?;
+        requirements::check(&nets::<G>(settings), &settings.options().roles)?;
         check_isolation(net, settings)?;
     }
     if settings.is_timed() {
@@ -206,11 +206,11 @@ pub(crate) async fn ask_agents<G: Graph>(settings: &Settings) -> Result<(), Star
     if settings.depth() > 0 || !asks_agents(G::net()) {
         return Ok(());
     }
-    casting::ask(&nets::<G>(settings), &settings.options().roles).await
+    requirements::ask(&nets::<G>(settings), &settings.options().roles).await
 }
 
 fn nets<G: Graph>(settings: &Settings) -> Nets {
-    casting::nets_of(G::net(), settings.depth(), Nets::of::<G>)
+    requirements::nets_of(G::net(), settings.depth(), Nets::of::<G>)
 }
 
 fn ready<G: Graph>(

@@ -2,7 +2,7 @@
 
 use crate::journal::JournalError;
 use crate::journal::replay::ReplayError;
-use crate::roles::casting::{self, AskedFor, Incapable, NotReady};
+use crate::roles::requirements::{self, AskedFor, Incapable, NotReady};
 use crate::workspaces::WorkspaceError;
 use crate::workspaces::unkept::{self, Unkept};
 use interlocking_agents::program::AbandonedError;
@@ -15,9 +15,9 @@ use thiserror::Error;
 pub enum StartError {
     /// The graph, or a child graph of it, asks for roles that no agent plays.
     #[error(
-        "no agent plays:{}\n{}\nbind them with `with_agent`, all others with `with_agent_for_others`, or with a `Casting`",
-        casting::lines(unbound),
-        casting::bound_lines(bound)
+        "no agent plays:{}\n{}\nbind them with `with_agent`, all others with `with_agent_for_others`, or with `RoleBindings`",
+        requirements::lines(unbound),
+        requirements::bound_lines(bound)
     )]
     UnboundRoles {
         /// The roles.
@@ -26,13 +26,13 @@ pub enum StartError {
         bound: Vec<String>,
     },
     /// Agents cannot do what is asked of their roles.
-    #[error("these agents cannot do what the graph needs:{}\nbind the roles to others", casting::lines(incapable))]
+    #[error("these agents cannot do what the graph needs:{}\nbind the roles to others", requirements::lines(incapable))]
     IncapableAgents {
         /// Those agents, by node.
         incapable: Vec<Incapable>,
     },
     /// Agents cannot work as they are set up.
-    #[error("these agents cannot work here:{}", casting::lines(refused))]
+    #[error("these agents cannot work here:{}", requirements::lines(refused))]
     AgentsNotReady {
         /// Those agents.
         refused: Vec<NotReady>,

@@ -19,7 +19,7 @@ mod bill;
 mod bounds;
 mod budgets;
 mod cancel;
-mod casting;
+mod role_bindings;
 mod cassette;
 mod context;
 mod dropped;

@@ -263,7 +263,7 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
         error: these agents cannot work here:
           `claude`, which plays `types` and `adversary` and `types_fix` and `tests` and `impl` and `fix`: the agent is not set up: there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name another variable in `credential`, or set it to the login that is kept in `home`; the agent is not set up: there is no program claude: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path
           to do: let others play: --agent ROLE=BACKEND:MODEL, or in the file of --agents
-        error: the agents cannot be cast as the options say:
+        error: the roles cannot be bound as the options say:
           --agent fx=claude: there is no role `fx` in the graph: did you mean `fix`?
           --agent tests=clude: there is no backend `clude`: did you mean `claude`?
         error: `backends.claude`: unknown field `turns`, expected one of `program`, `model`, `fallback_models`, `home`, `credential`, `base_url`, `tools`, `allowed_tools`, `disallowed_tools`, `read_only_tools`, `permission_mode`, `mcp_servers`, `setting_sources`, `add_directories`, `max_steps`, `max_dollars`, `decisions`, `retries`, `request_limit`, `time_limit`, `first_event_limit`, `idle_limit`, `inherit`, `environment`

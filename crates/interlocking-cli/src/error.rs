@@ -15,7 +15,7 @@ use std::fmt;
 ///
 /// Any error becomes one by `?`, with its causes; it then counts as a refusal, [`Exit::Usage`].
 #[derive(Debug)]
-pub struct Trouble(Box<Told>);
+pub struct CommandError(Box<Told>);
 
 #[derive(Debug)]
 struct Told {
@@ -26,7 +26,7 @@ struct Told {
     exit: Exit,
 }
 
-impl Trouble {
+impl CommandError {
     /// What was refused, and why.
     pub fn new(what: impl Into<String>) -> Self {
         let (place, remedy, causes) = Default::default();
@@ -102,17 +102,17 @@ impl Trouble {
     }
 }
 
-impl<E: Error> From<E> for Trouble {
+impl<E: Error> From<E> for CommandError {
     fn from(error: E) -> Self {
-        let mut trouble = Self::new(error.to_string());
+        let mut told = Self::new(error.to_string());
         let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
         // An error that is only another one's wrapping says the same.
-        trouble.0.causes = causes.filter(|cause| *cause != trouble.0.what).collect();
-        trouble
+        told.0.causes = causes.filter(|cause| *cause != told.0.what).collect();
+        told
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Told { what, place, remedy, causes, .. } = &*self.0;
         f.write_str(what)?;
@@ -158,14 +158,14 @@ mod tests {
                 Some(&self.0)
             }
         }
-        let trouble = Trouble::from(Outer(number)).at("ports.toml:3").remedy("write a number");
+        let error = CommandError::from(Outer(number)).at("ports.toml:3").remedy("write a number");
         expect_test::expect![[r#"
             the port is none
               at: ports.toml:3
               caused by: invalid digit found in string
               to do: write a number"#]]
-        .assert_eq(&trouble.to_string());
+        .assert_eq(&error.to_string());
         expect_test::expect![[r#"{"error":{"causes":["invalid digit found in string"],"exit":2,"remedy":"write a number","what":"the port is none","where":"ports.toml:3"}}"#]]
-        .assert_eq(&trouble.to_json().to_string());
+        .assert_eq(&error.to_json().to_string());
     }
 }

@@ -9,17 +9,17 @@ use super::choice::with_role;
 use super::file::{self, AgentsFile, Described, Part};
 use super::kind::{Backends, Kind, SharedAgent};
 use super::nearest::no_such;
-use super::problem::{CastingError, CastingProblem};
+use super::problem::{RoleBindingProblem, RoleBindingsError};
 use crate::agent::Agent;
 use crate::conversation::nudge::Nudges;
 use crate::sessions::lost_session::LostSession;
 
 /// Who plays which role, as it was said; see the [module](super).
 ///
-/// What is [said](Self::say) goes before what a [file](Self::read) has: of a role, then of all roles, then the file's of that
+/// What is [said](Self::with_option) goes before what a [file](Self::read) has: of a role, then of all roles, then the file's of that
 /// role, then the file's of all others.
 #[derive(Clone)]
-pub struct Casting {
+pub struct RoleBindings {
     kinds: Backends,
     backends: BTreeMap<String, Described>,
     /// What was said of roles.
@@ -32,7 +32,7 @@ pub struct Casting {
 
 /// A role with its agent.
 #[derive(Clone)]
-pub struct Cast {
+pub struct RoleBinding {
     /// The role.
     pub role: String,
     /// The agent; roles of one backend have the same one, and with it the same [sessions](Agent::sessions).
@@ -53,7 +53,7 @@ struct Found<'c> {
     described: Option<&'c Described>,
 }
 
-impl Casting {
+impl RoleBindings {
     /// Nothing is said yet; there are backends of these kinds.
     pub fn new(backends: Backends) -> Self {
         let (said, said_of_all, roles, others) = Default::default();
@@ -64,13 +64,13 @@ impl Casting {
     ///
     /// # Errors
     ///
-    /// [`CastingError`], with all that is wrong in the file.
-    pub fn read(self, path: impl AsRef<Path>) -> Result<Self, CastingError> {
+    /// [`RoleBindingsError`], with all that is wrong in the file.
+    pub fn read(self, path: impl AsRef<Path>) -> Result<Self, RoleBindingsError> {
         let path = path.as_ref();
         let file = path.display().to_string();
         match std::fs::read_to_string(path) {
             Ok(text) => self.parse(&file, &text, path.parent().unwrap_or(Path::new(""))),
-            Err(error) => Err(CastingError::Unreadable { file, reason: error.to_string() }),
+            Err(error) => Err(RoleBindingsError::Unreadable { file, reason: error.to_string() }),
         }
     }
 
@@ -78,9 +78,10 @@ impl Casting {
     ///
     /// # Errors
     ///
-    /// [`CastingError::Bad`], with all that is wrong.
-    pub fn parse(mut self, name: &str, text: &str, directory: &Path) -> Result<Self, CastingError> {
-        let read = file::read(name, text, directory, &self.kinds).map_err(|problems| CastingError::Bad { problems })?;
+    /// [`RoleBindingsError::Bad`], with all that is wrong.
+    pub fn parse(mut self, name: &str, text: &str, directory: &Path) -> Result<Self, RoleBindingsError> {
+        let read =
+            file::read(name, text, directory, &self.kinds).map_err(|problems| RoleBindingsError::Bad { problems })?;
         let AgentsFile { roles, others, backends } = read;
         self.roles.extend(roles);
         self.others = others.or(self.others);
@@ -93,17 +94,22 @@ impl Casting {
     ///
     /// # Errors
     ///
-    /// [`CastingError::Bad`] where it is none.
-    pub fn say(self, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
-        self.say_in(Path::new(""), text, place)
+    /// [`RoleBindingsError::Bad`] where it is none.
+    pub fn with_option(self, text: &str, place: impl Into<String>) -> Result<Self, RoleBindingsError> {
+        self.with_option_in(Path::new(""), text, place)
     }
 
     /// The same, where a relative path means one of `directory`.
     ///
     /// # Errors
     ///
-    /// As of [`say`](Self::say).
-    pub fn say_in(mut self, directory: &Path, text: &str, place: impl Into<String>) -> Result<Self, CastingError> {
+    /// As of [`with_option`](Self::with_option).
+    pub fn with_option_in(
+        mut self,
+        directory: &Path,
+        text: &str,
+        place: impl Into<String>,
+    ) -> Result<Self, RoleBindingsError> {
         let place = place.into();
         match with_role(text) {
             Ok((role, choice)) => {
@@ -114,7 +120,7 @@ impl Casting {
                 }
                 Ok(self)
             }
-            Err(message) => Err(CastingError::Bad { problems: vec![CastingProblem { place, message }] }),
+            Err(message) => Err(RoleBindingsError::Bad { problems: vec![RoleBindingProblem { place, message }] }),
         }
     }
 
@@ -123,18 +129,21 @@ impl Casting {
         self.parts().next().is_none()
     }
 
-    /// Casts the roles that are asked for, as far as something was said about them. Each backend that is needed is made once.
+    /// Binds the roles that are asked for, as far as something was said about them. Each backend that is needed is made once.
     ///
     /// # Errors
     ///
-    /// [`CastingError::Bad`] with everything that is wrong: a role that nobody asks for, a backend that is not there, an agent
+    /// [`RoleBindingsError::Bad`] with everything that is wrong: a role that nobody asks for, a backend that is not there, an agent
     /// that cannot be made.
-    pub fn cast<'r>(&self, asked_for: impl IntoIterator<Item = &'r str>) -> Result<Vec<Cast>, CastingError> {
+    pub fn bind<'r>(
+        &self,
+        asked_for: impl IntoIterator<Item = &'r str>,
+    ) -> Result<Vec<RoleBinding>, RoleBindingsError> {
         let asked_for: Vec<&str> = asked_for.into_iter().collect();
         let mut problems = self.problems(&asked_for);
         // Once each, also where it cannot be made.
         let mut made: BTreeMap<_, Result<SharedAgent, ()>> = BTreeMap::new();
-        let mut cast = Vec::new();
+        let mut bound = Vec::new();
         for role in asked_for {
             let Some(part) = self.part(role) else { continue };
             let Ok(found) = self.find(part) else { continue };
@@ -146,7 +155,7 @@ impl Casting {
                 let made = found.make(backend, file.as_deref(), model);
                 made.map_err(|message| {
                     let place = found.described.map_or(&part.place, |described| &described.place);
-                    problems.push(CastingProblem::new(place, format!("backend `{backend}`: {message}")));
+                    problems.push(RoleBindingProblem::new(place, format!("backend `{backend}`: {message}")));
                 })
             });
             let Ok(agent) = agent.clone() else { continue };
@@ -155,9 +164,16 @@ impl Casting {
             let nudges = part.nudges.or(in_file.and_then(|part| part.nudges));
             let lost_session = part.lost_session.or(in_file.and_then(|part| part.lost_session));
             let model = model.map(str::to_owned);
-            cast.push(Cast { role: role.to_owned(), agent, model, nudges, lost_session, place: part.place.clone() });
+            bound.push(RoleBinding {
+                role: role.to_owned(),
+                agent,
+                model,
+                nudges,
+                lost_session,
+                place: part.place.clone(),
+            });
         }
-        if problems.is_empty() { Ok(cast) } else { Err(CastingError::Bad { problems }) }
+        if problems.is_empty() { Ok(bound) } else { Err(RoleBindingsError::Bad { problems }) }
     }
 
     /// Who plays a role.
@@ -174,7 +190,7 @@ impl Casting {
     }
 
     /// Roles that nobody asks for, backends that are not there.
-    fn problems(&self, asked_for: &[&str]) -> Vec<CastingProblem> {
+    fn problems(&self, asked_for: &[&str]) -> Vec<RoleBindingProblem> {
         let mut problems = Vec::new();
         for (role, part) in self.parts() {
             if let Some(role) = role.filter(|role| !asked_for.contains(role)) {
@@ -182,14 +198,14 @@ impl Casting {
                     [] => format!("there is no role `{role}`: the graph asks for none"),
                     _ => no_such("role", role, " in the graph", asked_for.iter().copied()),
                 };
-                problems.push(CastingProblem::new(&part.place, message));
+                problems.push(RoleBindingProblem::new(&part.place, message));
             }
             if let Err(message) = self.find(part) {
                 let hint = match asked_for.contains(&part.choice.backend.as_str()) {
                     true => format!("; it is a role: write {}=BACKEND", part.choice.backend),
                     false => String::new(),
                 };
-                problems.push(CastingProblem::new(&part.place, message + &hint));
+                problems.push(RoleBindingProblem::new(&part.place, message + &hint));
             }
         }
         problems
@@ -225,24 +241,24 @@ impl Found<'_> {
     }
 }
 
-impl Default for Casting {
+impl Default for RoleBindings {
     /// Nothing is said yet; there are the [built-in](Backends::built_in) backends.
     fn default() -> Self {
         Self::new(Backends::built_in())
     }
 }
 
-impl fmt::Debug for Casting {
+impl fmt::Debug for RoleBindings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> =
             self.parts().map(|(role, part)| format!("{}={}", role.unwrap_or("*"), part.choice)).collect();
-        f.debug_struct("Casting").field("kinds", &self.kinds).field("parts", &parts).finish()
+        f.debug_struct("RoleBindings").field("kinds", &self.kinds).field("parts", &parts).finish()
     }
 }
 
-impl fmt::Debug for Cast {
+impl fmt::Debug for RoleBinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast")
+        f.debug_struct("RoleBinding")
             .field("role", &self.role)
             .field("agent", &self.agent.name())
             .field("model", &self.model)

@@ -7,7 +7,7 @@ use interlocking::agents::claude::Credential;
 use interlocking::agents::{
     ClaudeCode, ClaudeSettings, Codex, CodexSettings, Gemini, GeminiSettings, Script, ScriptedAgent,
 };
-use interlocking::cli::Trouble;
+use interlocking::cli::CommandError;
 use interlocking::runtime::roles::Roles;
 use interlocking::toolchain::CommandLine;
 use std::collections::BTreeMap;
@@ -19,17 +19,17 @@ const CARGO: [&str; 3] = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 impl Whereabouts {
     /// Who plays which role, each of them ready to work.
-    pub(crate) async fn cast(&self, script: Option<Script>) -> Result<Roles, Trouble> {
+    pub(crate) async fn bind_roles(&self, script: Option<Script>) -> Result<Roles, CommandError> {
         let mut roles = match script {
             Some(script) => Roles::all(Arc::new(self.scripted(script)?)),
             None => Roles::new(),
         };
-        roles.cast::<Hybrid>(&self.players.casting(self.backends())?).map_err(Trouble::of_casting)?;
-        roles.check::<Hybrid>().await.map_err(Trouble::of_roles)?;
+        roles.bind_all::<Hybrid>(&self.players.bindings(self.backends())?).map_err(CommandError::of_role_bindings)?;
+        roles.check::<Hybrid>().await.map_err(CommandError::of_roles)?;
         Ok(roles)
     }
 
-    fn scripted(&self, script: Script) -> Result<ScriptedAgent, Trouble> {
+    fn scripted(&self, script: Script) -> Result<ScriptedAgent, CommandError> {
         // Real agents know their sessions in another process, too.
         let mut agent = ScriptedAgent::new(script).with_memory(self.agents.join("agents.json"))?;
         for (name, value) in self.build_places() {

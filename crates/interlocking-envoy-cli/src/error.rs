@@ -7,14 +7,14 @@ use std::fmt;
 
 /// What keeps a command from being done.
 #[derive(Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct CommandError {
     what: String,
     remedy: Option<String>,
     causes: Vec<String>,
     exit: Exit,
 }
 
-impl Trouble {
+impl CommandError {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), remedy: None, causes: Vec::new(), exit: Exit::Refused }
     }
@@ -42,16 +42,16 @@ impl Trouble {
     }
 }
 
-impl<E: Error> From<E> for Trouble {
+impl<E: Error> From<E> for CommandError {
     fn from(error: E) -> Self {
-        let mut trouble = Self::new(error.to_string());
+        let mut told = Self::new(error.to_string());
         let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
-        trouble.causes = causes.filter(|cause| *cause != trouble.what).collect();
-        trouble
+        told.causes = causes.filter(|cause| *cause != told.what).collect();
+        told
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
         for cause in &self.causes {

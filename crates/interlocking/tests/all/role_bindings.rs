@@ -4,7 +4,7 @@ use crate::support::{Log, Recording, both_ways, finished, pass, timed};
 use askama::Template;
 use async_trait::async_trait;
 use expect_test::expect;
-use interlocking::agents::backends::{Backends, Casting};
+use interlocking::agents::backends::{Backends, RoleBindings};
 use interlocking::agents::{
     Agent, AgentError, AgentErrorKind, Capabilities, Reply as Answer, Script, ScriptedAgent, Sessions, Turn,
     TurnContext,
@@ -156,7 +156,7 @@ async fn roles_that_nobody_plays_are_named_before_anything_happens() {
           `binder`, for node `bind`
           `polish`, for node `polish` of child graph `Section`
         no role is bound
-        bind them with `with_agent`, all others with `with_agent_for_others`, or with a `Casting`"#]]
+        bind them with `with_agent`, all others with `with_agent_for_others`, or with `RoleBindings`"#]]
     .assert_eq(&error.to_string());
     assert_eq!(log.lines(), "");
 
@@ -168,7 +168,7 @@ async fn roles_that_nobody_plays_are_named_before_anything_happens() {
         played are:
           `critic` by `recording`
           `polish` by `recording`
-        bind them with `with_agent`, all others with `with_agent_for_others`, or with a `Casting`"#]]
+        bind them with `with_agent`, all others with `with_agent_for_others`, or with `RoleBindings`"#]]
     .assert_eq(&run().start(0).await.unwrap_err().to_string());
     let error = run().with_agent("binder", Recording::new(SCRIPT)).with_workspaces(desk()).start(40).await;
     assert_eq!(finished(error.unwrap()), 44);
@@ -242,27 +242,27 @@ async fn an_agent_that_only_thinks_does_no_work_in_a_workspace() {
 
 /// What a file or an option says binds roles of the graph and of its child graphs, and no others.
 #[tokio::test(start_paused = true)]
-async fn a_casting_binds_the_roles_of_the_whole_tree() {
+async fn role_bindings_bind_the_roles_of_the_whole_tree() {
     let kinds = || {
         #[derive(Clone, serde::Deserialize)]
         struct None {}
         Backends::none().with_kind("fine", |None {}| Ok(Arc::new(answering("fine"))))
     };
     let file = "others = 'fine'\n[roles]\npolish = 'fine:small'\n";
-    let casting = Casting::new(kinds()).parse("agents.toml", file, Path::new("")).unwrap();
-    let run = timed(book()).with_casting(&casting).unwrap().with_workspaces(desk());
+    let bindings = RoleBindings::new(kinds()).parse("agents.toml", file, Path::new("")).unwrap();
+    let run = timed(book()).with_role_bindings(&bindings).unwrap().with_workspaces(desk());
     let report = run.start(40).await.unwrap();
     assert!(report.ledger.entries().iter().all(|entry| entry.agent == "fine"));
     assert_eq!(finished(report), 44);
 
-    let wrong = casting.say("plan=fine", "--agent plan=fine").unwrap();
+    let wrong = bindings.with_option("plan=fine", "--agent plan=fine").unwrap();
     expect!["--agent plan=fine: there is no role `plan` in the graph; there are `critic`, `binder` and `polish`"]
-        .assert_eq(&timed(book()).with_casting(&wrong).unwrap_err().to_string());
+        .assert_eq(&timed(book()).with_role_bindings(&wrong).unwrap_err().to_string());
     // What code has bound stays where nothing else is said.
     let mut roles = Roles::new();
     roles.bind("critic", interlocking::runtime::roles::Player::new(Recording::new(SCRIPT)));
-    let casting = Casting::new(kinds()).say("polish=fine:small", "").unwrap();
-    roles.cast::<Section>(&casting).unwrap();
+    let bindings = RoleBindings::new(kinds()).with_option("polish=fine:small", "").unwrap();
+    roles.bind_all::<Section>(&bindings).unwrap();
     let player = |role| roles.player(role).map(|player| (player.agent.name().to_owned(), player.model.clone()));
     assert_eq!(player("critic"), Some(("recording".to_owned(), None)));
     assert_eq!(player("polish"), Some(("fine".to_owned(), Some("small".to_owned()))));
