@@ -20,16 +20,22 @@
 use crate::bits::Bits;
 use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
 use crate::step::Step;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::fmt;
 
+mod counts;
+mod execution;
+mod marking;
 mod single;
 mod solo;
+mod state;
+mod tokens;
 
+use self::counts::Counts;
+pub use self::execution::{Completed, Due, Execution, Input, Limit};
+use self::marking::{Marking, NodeState, Phase};
+pub use self::single::Single;
+pub use self::solo::Solo;
 pub use crate::violation::Violation;
-pub use single::Single;
-pub use solo::Solo;
 
 /// What a token carries.
 pub trait Payload: Sized {
@@ -55,85 +61,6 @@ pub struct Frontier<'n, P> {
     running: u32,
     exit: Option<P>,
     ended: bool,
-}
-
-/// One execution of one node: what an outcome is reported for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Execution {
-    /// The node.
-    pub node: NodeIndex,
-    /// How often the node has been entered in this run, this time included: 1-based.
-    pub visit: u32,
-    /// How often it has come back to itself in this visit, this time included: 1-based.
-    pub attempt: u32,
-}
-
-/// A node that has its input.
-#[derive(Debug)]
-pub struct Due<P> {
-    /// What to report the outcome for.
-    pub execution: Execution,
-    /// The token, or one a slot in slot order.
-    pub input: Input<P>,
-    /// The bound that this entry breaks: take the exhausted route instead of running the handler.
-    pub exhausted: Option<Limit>,
-}
-
-/// What a node execution consumes.
-#[derive(Debug)]
-pub enum Input<P> {
-    /// A node's input.
-    One(P),
-    /// A join's slots, in order.
-    Slots(Vec<P>),
-}
-
-/// A bound that an entry breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// `visits = n`.
-    Visits(u32),
-    /// `attempts = n`.
-    Attempts(u32),
-}
-
-/// What an outcome did.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Completed {
-    /// The executions that were running and are now discarded: stop them.
-    pub cancelled: Vec<Execution>,
-}
-
-/// Where the tokens are.
-#[derive(Clone, Debug)]
-struct Marking {
-    marked: Bits,
-    nodes: Box<[NodeState]>,
-}
-
-/// What is known of a node beyond its counts.
-#[derive(Clone, Copy, Debug, Default)]
-struct NodeState {
-    phase: Phase,
-    /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
-    again: bool,
-    /// Of a join, how many of its first slots are known to have a value: a join of a thousand is not searched from its
-    /// first slot at every arrival.
-    filled: u16,
-}
-
-/// How often a node was entered, and how often since then it has come back to itself. One number, because a chain of
-/// nodes stores both three times a hop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts(u64);
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
-    #[default]
-    Idle,
-    Due,
-    Running,
 }
 
 impl<'n, P: Payload> Frontier<'n, P> {
@@ -350,15 +277,6 @@ impl<'n, P: Payload> Frontier<'n, P> {
         })
     }
 
-    /// Whether the outcome of `execution` still counts.
-    #[inline]
-    pub fn is_current(&self, execution: Execution) -> bool {
-        let node = usize::from(execution.node);
-        let (Some(state), Some(counts)) = (self.marking.nodes.get(node), self.counts.get(node)) else { return false };
-        // An entry raises one of the counts, so an outcome that was reported before, or comes late, is of another.
-        state.phase == Phase::Running && counts.execution(execution.node) == execution && !self.ended
-    }
-
     /// Ends the run without an exit value, and gives the executions to stop.
     pub fn abandon(&mut self) -> Vec<Execution> {
         let mut stopped = Vec::new();
@@ -374,266 +292,6 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.waiting.fill_with(|| None);
         self.ended = true;
         stopped
-    }
-
-    /// The exit's token, once the run has come there.
-    pub fn take_exit(&mut self) -> Option<P> {
-        self.exit.take()
-    }
-
-    /// Whether the run has come to its exit, or was [abandoned](Self::abandon).
-    pub fn has_ended(&self) -> bool {
-        self.ended
-    }
-
-    /// How many executions run.
-    pub fn running(&self) -> usize {
-        self.running as usize
-    }
-
-    /// The executions that run, in table order.
-    pub fn executions(&self) -> impl Iterator<Item = Execution> + '_ {
-        let states = self.marking.nodes.iter().zip(&self.counts).zip(0..);
-        let running = states.filter(|((state, _), _)| state.phase == Phase::Running);
-        running.map(|((_, counts), node)| counts.execution(node))
-    }
-
-    /// How many nodes are due.
-    pub fn due(&self) -> usize {
-        self.due.len()
-    }
-
-    /// Whether something is due.
-    pub fn has_due(&self) -> bool {
-        !self.due.is_empty()
-    }
-
-    /// How often the node has been entered so far.
-    pub fn visits(&self, node: NodeIndex) -> u32 {
-        self.counts[usize::from(node)].visits()
-    }
-
-    /// The nodes that have been entered so far, in table order, each with how often.
-    pub fn entries(&self) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
-        entries(&self.counts)
-    }
-
-    /// The places that hold a token, by index.
-    pub fn marking(&self) -> impl Iterator<Item = usize> + '_ {
-        self.marking.marked.iter()
-    }
-
-    /// Why the run cannot go on, if nothing is due and nothing runs.
-    pub fn stuck(&self) -> Option<Violation> {
-        if self.ended || self.running > 0 || self.has_due() {
-            return None;
-        }
-        let joins: Vec<_> = self.marking.marked.iter().map(|place| self.net.places()[place].node).collect();
-        let (mut filled, mut missing) = (Vec::new(), Vec::new());
-        for (index, place) in self.net.places().iter().enumerate().filter(|(_, place)| joins.contains(&place.node)) {
-            let list = if self.has_value(index) { &mut filled } else { &mut missing };
-            list.push(place.name.clone());
-        }
-        Some(Violation::Deadlock { filled, missing })
-    }
-
-    #[inline]
-    fn send(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
-        if token.place() == self.net.exit() {
-            return self.leave(from, token);
-        }
-        self.put(from, token)
-    }
-
-    /// The same to any place but the exit.
-    #[inline(always)]
-    fn put(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
-        let place = token.place();
-        if !self.marking.marked.insert(usize::from(place)) {
-            return Err(self.double_token(from, place));
-        }
-        self.arrive(usize::from(place), token, Some(from));
-        Ok(())
-    }
-
-    /// Ends the run with the exit's token.
-    #[inline(never)]
-    fn leave(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
-        if !self.marking.marked.is_empty() {
-            let live = self.marking.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
-            return Err(Violation::LiveAtExit { from: self.net.name(from).to_owned(), live });
-        }
-        if self.ended {
-            return Err(self.double_token(from, token.place()));
-        }
-        self.exit = Some(token);
-        self.ended = true;
-        Ok(())
-    }
-
-    #[cold]
-    fn double_token(&self, from: NodeIndex, place: PlaceIndex) -> Violation {
-        let from = self.net.name(from).to_owned();
-        Violation::DoubleToken { from, place: self.net.place(place).name.clone() }
-    }
-
-    /// Puts a token into a marked place, and makes its consumer due if that was all it needed.
-    #[inline(always)]
-    fn arrive(&mut self, place: usize, token: P, from: Option<NodeIndex>) {
-        if self.waiting.is_empty() {
-            self.make_room();
-        }
-        self.waiting[place] = Some(token);
-        let node = self.net.consumer(place).node;
-        let row = self.net.intake(node);
-        if row.is_join {
-            let mut filled = usize::from(self.marking.nodes[usize::from(node)].filled);
-            while filled < row.places().len() && self.has_value(row.places().start + filled) {
-                filled += 1;
-            }
-            self.marking.nodes[usize::from(node)].filled = filled as u16;
-            if filled < row.places().len() {
-                return;
-            }
-        }
-        let state = &mut self.marking.nodes[usize::from(node)];
-        // A join that is due already, thanks to a remembered value, takes the new one instead.
-        if state.phase != Phase::Idle {
-            return;
-        }
-        state.again = row.tries && from == Some(node);
-        state.phase = Phase::Due;
-        self.due.push_back(node);
-    }
-
-    fn has_value(&self, place: usize) -> bool {
-        self.is_waiting(place)
-            || (self.net.consumer(place).latched && self.remembered.get(place).is_some_and(Option::is_some))
-    }
-
-    fn is_waiting(&self, place: usize) -> bool {
-        self.waiting.get(place).is_some_and(Option::is_some)
-    }
-
-    /// Takes a slot's value; that of a kept slot stays remembered.
-    #[inline]
-    fn take(&mut self, place: usize) -> Option<P> {
-        if !self.net.consumer(place).kept {
-            return self.waiting[place].take();
-        }
-        if let Some(arrived) = self.waiting[place].take() {
-            self.remembered[place] = Some(arrived);
-        }
-        self.remembered[place].as_ref().and_then(Payload::copy)
-    }
-
-    /// Consumes the input of a node that has run.
-    #[inline]
-    fn release(&mut self, node: NodeIndex) {
-        let row = self.net.intake(node);
-        self.marking.nodes[usize::from(node)].phase = Phase::Idle;
-        self.running -= 1;
-        if !row.is_join {
-            // Nothing else can have arrived while its place was marked, and nothing remembers what lay there.
-            self.marking.marked.remove(usize::from(row.first_place));
-            return;
-        }
-        for place in row.places() {
-            // What has arrived since the join fired belongs to its next round.
-            if self.waiting[place].is_none() {
-                self.marking.marked.remove(place);
-            }
-            let consumer = self.net.consumer(place);
-            // Of a place that is not kept, nothing is remembered.
-            if consumer.kept && !consumer.latched {
-                self.remembered[place] = None;
-            }
-        }
-    }
-
-    /// Gives what is remembered of a place, which is not remembered any more.
-    fn forget(&mut self, place: usize) -> Option<P> {
-        self.remembered.get_mut(place)?.take()
-    }
-
-    fn clear(&mut self, places: &Bits, nodes: &Bits) -> Vec<Execution> {
-        for place in places.iter() {
-            if let Some(waiting) = self.waiting.get_mut(place) {
-                *waiting = None;
-            }
-            self.forget(place);
-        }
-        self.marking.marked.subtract(places);
-        let mut stopped = Vec::new();
-        for index in nodes.iter() {
-            stopped.extend(self.discard(index));
-            // A join that loses one slot has the others still, even if it ran with them.
-            for place in self.net.nodes()[index].places().filter(|&place| !self.net.places()[place].latched) {
-                if self.marking.marked.contains(place) && !self.is_waiting(place) {
-                    let remembered = self.forget(place);
-                    self.waiting[place] = remembered;
-                }
-            }
-        }
-        self.due.retain(|&node| self.marking.nodes[usize::from(node)].phase == Phase::Due);
-        stopped
-    }
-
-    /// Makes a node idle; gives its execution if one ran.
-    fn discard(&mut self, index: usize) -> Option<Execution> {
-        let state = &mut self.marking.nodes[index];
-        (state.filled, state.again) = (0, false);
-        let ran = state.phase == Phase::Running;
-        let execution = self.counts[index].execution(index as NodeIndex);
-        state.phase = Phase::Idle;
-        self.running -= u32::from(ran);
-        ran.then_some(execution)
-    }
-}
-
-/// The nodes that have been entered, each with how often.
-fn entries(counts: &[Counts]) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
-    let visits = counts.iter().zip(0..).map(|(counts, node)| (node, counts.visits()));
-    visits.filter(|(_, visits)| *visits > 0)
-}
-
-impl Counts {
-    #[inline]
-    fn new(visits: u32, attempt: u32) -> Self {
-        Self(u64::from(visits) | u64::from(attempt) << 32)
-    }
-
-    #[inline]
-    fn visits(self) -> u32 {
-        self.0 as u32
-    }
-
-    #[inline]
-    fn attempt(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    /// The latest execution of `node`, whose counts these are.
-    #[inline]
-    fn execution(self, node: NodeIndex) -> Execution {
-        Execution { node, visit: self.visits(), attempt: self.attempt() }
-    }
-}
-
-impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
-    /// The whole state of the run, without the net it moves on.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Frontier")
-            .field("counts", &self.counts)
-            .field("marked", &self.marking.marked)
-            .field("waiting", &self.waiting)
-            .field("remembered", &self.remembered)
-            .field("nodes", &self.marking.nodes)
-            .field("due", &self.due)
-            .field("running", &self.running)
-            .field("exit", &self.exit)
-            .field("ended", &self.ended)
-            .finish_non_exhaustive()
     }
 }
 

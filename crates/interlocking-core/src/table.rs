@@ -1,9 +1,11 @@
 //! The routing table as data: what `#[derive(Graph)]` read from the struct, and all that diagrams, checks and the
 //! frontier know of a graph.
 
+mod builder;
+mod display;
+
 pub use crate::isolation::Isolation;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::time::Duration;
 
 /// The reserved name of the place where a run ends.
@@ -294,6 +296,11 @@ impl NodeRow {
         self.goto.iter().map(|goto| &goto.to).chain(branches).chain(self.exhausted.iter().map(|goto| &goto.to))
     }
 
+    /// Whether an agent plays a role in it: it is an `LLMNode`, or has a prompt.
+    pub fn is_prompted(&self) -> bool {
+        self.kind == NodeKind::Llm || self.prompt.is_some()
+    }
+
     /// How long one execution may take.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout_ms.map(Duration::from_millis)
@@ -301,198 +308,6 @@ impl NodeRow {
 }
 
 /// Terse setters for tables that are made at run time: one call an attribute.
-impl NodeRow {
-    /// Whether an agent plays a role in it: it is an `LLMNode`, or has a prompt.
-    pub fn is_prompted(&self) -> bool {
-        self.kind == NodeKind::Llm || self.prompt.is_some()
-    }
-
-    /// Marks the node as the entry.
-    #[must_use]
-    pub fn entry(mut self) -> Self {
-        self.entry = true;
-        self
-    }
-
-    /// Sets the input's type.
-    #[must_use]
-    pub fn input(mut self, ty: &str) -> Self {
-        self.input = Some(ty.into());
-        self
-    }
-
-    /// Adds a slot.
-    #[must_use]
-    pub fn slot(mut self, name: &str, ty: &str, sources: &[&str], latched: bool) -> Self {
-        let sources = sources.iter().map(|&source| source.into()).collect();
-        self.slots.push(Slot { name: name.into(), ty: ty.into(), sources, latched });
-        self
-    }
-
-    /// Sets the prompt's and the output's type.
-    #[must_use]
-    pub fn llm(mut self, prompt: &str, output: &str) -> Self {
-        self.prompt = Some(prompt.into());
-        self.output = Some(output.into());
-        self
-    }
-
-    /// Adds an alternative.
-    #[must_use]
-    pub fn goto(mut self, to: &str, cancels: &[&str]) -> Self {
-        self.goto.push(Goto::new(to, cancels));
-        self
-    }
-
-    /// Sets the fork: branches, each a `|`-separated list of targets.
-    #[must_use]
-    pub fn fork(mut self, branches: &[&str], cancels: &[&str]) -> Self {
-        let branches = branches.iter().map(|branch| branch.split('|').map(Target::from).collect()).collect();
-        self.fork = Some(Fork { branches, cancels: cancels.iter().map(|&name| name.into()).collect() });
-        self
-    }
-
-    /// Adds an advisory node that a handler may start.
-    #[must_use]
-    pub fn spawn(mut self, advisory: &str) -> Self {
-        self.spawn.push(advisory.into());
-        self
-    }
-
-    /// Sets the graph that runs once an item.
-    #[must_use]
-    pub fn map(mut self, child: &str) -> Self {
-        self.map = Some(child.into());
-        self
-    }
-
-    /// Bounds the children that run at once.
-    #[must_use]
-    pub fn concurrency(mut self, limit: u32) -> Self {
-        self.concurrency = Some(limit);
-        self
-    }
-
-    /// Bounds how deep children may nest.
-    #[must_use]
-    pub fn depth(mut self, limit: u32) -> Self {
-        self.depth = Some(limit);
-        self
-    }
-
-    /// Lets a further entry adopt the children of earlier ones.
-    #[must_use]
-    pub fn adopt(mut self) -> Self {
-        self.adopt = true;
-        self
-    }
-
-    /// Sets the question's and the answer's type.
-    #[must_use]
-    pub fn asks(mut self, question: &str, answer: &str) -> Self {
-        self.question = Some(question.into());
-        self.answer = Some(answer.into());
-        self
-    }
-
-    /// Sets the report's type.
-    #[must_use]
-    pub fn report(mut self, ty: &str) -> Self {
-        self.report = Some(ty.into());
-        self
-    }
-
-    /// Adds a node that an observer sees.
-    #[must_use]
-    pub fn observes(mut self, node: &str) -> Self {
-        self.observes.push(node.into());
-        self
-    }
-
-    /// Lets an event node leave the run as it is.
-    #[must_use]
-    pub fn resume(mut self) -> Self {
-        self.resume = true;
-        self
-    }
-
-    /// Sets the exhausted route.
-    #[must_use]
-    pub fn exhausted(mut self, to: &str, cancels: &[&str]) -> Self {
-        self.exhausted = Some(Goto::new(to, cancels));
-        self
-    }
-
-    /// Bounds the entries.
-    #[must_use]
-    pub fn visits(mut self, limit: u32) -> Self {
-        self.visits = Some(Visits::AtMost(limit));
-        self
-    }
-
-    /// Says that the entries are unbounded.
-    #[must_use]
-    pub fn unbounded(mut self) -> Self {
-        self.visits = Some(Visits::Unbounded);
-        self
-    }
-
-    /// Bounds the attempts of one visit.
-    #[must_use]
-    pub fn attempts(mut self, limit: u32) -> Self {
-        self.attempts = Some(limit);
-        self
-    }
-
-    /// Bounds one execution, in milliseconds.
-    #[must_use]
-    pub fn timeout_ms(mut self, milliseconds: u64) -> Self {
-        self.timeout_ms = Some(milliseconds);
-        self
-    }
-
-    /// Names the role.
-    #[must_use]
-    pub fn agent(mut self, role: &str) -> Self {
-        self.agent = Some(role.into());
-        self
-    }
-
-    /// Names the workspace.
-    #[must_use]
-    pub fn workspace(mut self, name: &str) -> Self {
-        self.workspace = Some(name.into());
-        self
-    }
-
-    /// Forbids changes to the workspace.
-    #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.read_only = true;
-        self
-    }
-
-    /// Demands that the node's agent is kept in its workspace.
-    #[must_use]
-    pub fn isolation(mut self, isolation: Isolation) -> Self {
-        self.isolation = Some(isolation);
-        self
-    }
-
-    /// Adds a node whose workspace the node's agent must not be able to read.
-    #[must_use]
-    pub fn blind_to(mut self, node: &str) -> Self {
-        self.blind_to.push(node.into());
-        self
-    }
-
-    /// Gives the node a memory.
-    #[must_use]
-    pub fn memory(mut self, group: &str, ty: &str) -> Self {
-        self.memory = Some(MemoryRow { group: group.into(), ty: ty.into() });
-        self
-    }
-}
 
 impl Goto {
     /// An alternative that leads to `to` and clears `cancels`.
@@ -505,52 +320,6 @@ impl Target {
     /// Whether this is the exit.
     pub fn is_exit(&self) -> bool {
         self.node == EXIT
-    }
-}
-
-impl From<&str> for Target {
-    fn from(text: &str) -> Self {
-        match text.split_once('.') {
-            Some((node, slot)) => Self { node: node.into(), slot: Some(slot.into()) },
-            None => Self { node: text.into(), slot: None },
-        }
-    }
-}
-
-impl From<String> for Target {
-    fn from(text: String) -> Self {
-        text.as_str().into()
-    }
-}
-
-impl From<Target> for String {
-    fn from(target: Target) -> Self {
-        target.to_string()
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.slot {
-            Some(slot) => write!(f, "{}.{slot}", self.node),
-            None => f.write_str(&self.node),
-        }
-    }
-}
-
-impl fmt::Display for NodeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Llm => "LLMNode",
-            Self::Logic => "LogicNode",
-            Self::Fork => "ForkNode",
-            Self::Join => "JoinNode",
-            Self::Map => "MapNode",
-            Self::Human => "HumanNode",
-            Self::Advisory => "AdvisoryNode",
-            Self::Observer => "ObserverNode",
-            Self::Event => "EventNode",
-        })
     }
 }
 

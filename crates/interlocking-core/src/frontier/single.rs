@@ -1,6 +1,8 @@
 //! A run whose one token has never waited.
 
-use super::{Counts, Execution, Frontier, Payload, Phase, Solo, entries};
+use super::counts::{Counts, entries};
+use super::marking::Phase;
+use super::{Execution, Frontier, Payload, Solo};
 use crate::net::{Net, NodeIndex};
 use crate::step::Step;
 use std::ops::{Deref, DerefMut};

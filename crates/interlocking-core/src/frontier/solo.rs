@@ -1,6 +1,8 @@
 //! The quick way on from node to node.
 
-use super::{Counts, Execution, Marking, Phase};
+use super::Execution;
+use super::counts::Counts;
+use super::marking::{Marking, Phase};
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
 
 /// A run while one execution runs and nothing is due: the quick way on from node to node.

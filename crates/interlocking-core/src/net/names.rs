@@ -1,7 +1,7 @@
 //! What the names of a table stand for.
 
 use super::rules::takes_tokens;
-use super::{Alternative, NetError, NetPlace, NodeIndex, PlaceIndex, Region, narrow};
+use super::{Alternative, NetError, NetPlace, NodeIndex, PlaceIndex, Region};
 use crate::bits::Bits;
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target};
 use std::collections::HashMap;
@@ -146,4 +146,8 @@ fn is_a_name(row: &NodeRow, name: &str) -> Result<(), NetError> {
         return Err(NetError::Unfit { node: row.name.clone(), reason });
     }
     Ok(())
+}
+
+pub(super) fn narrow(index: usize) -> Result<u16, NetError> {
+    u16::try_from(index).map_err(|_| NetError::TooLarge { count: index })
 }

@@ -1,6 +1,7 @@
 //! What the rows of some kinds say beside inputs and edges: children, questions, messages, reports.
 
-use super::{Expansion, at, standing_at};
+use super::Expansion;
+use super::pieces::{at, standing_at};
 use interlocking_core::table::NodeKind;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -1,0 +1,52 @@
+//! One execution of one node, and what it consumes.
+
+use crate::net::NodeIndex;
+use serde::{Deserialize, Serialize};
+
+/// One execution of one node: what an outcome is reported for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Execution {
+    /// The node.
+    pub node: NodeIndex,
+    /// How often the node has been entered in this run, this time included: 1-based.
+    pub visit: u32,
+    /// How often it has come back to itself in this visit, this time included: 1-based.
+    pub attempt: u32,
+}
+
+/// A node that has its input.
+#[derive(Debug)]
+pub struct Due<P> {
+    /// What to report the outcome for.
+    pub execution: Execution,
+    /// The token, or one a slot in slot order.
+    pub input: Input<P>,
+    /// The bound that this entry breaks: take the exhausted route instead of running the handler.
+    pub exhausted: Option<Limit>,
+}
+
+/// What a node execution consumes.
+#[derive(Debug)]
+pub enum Input<P> {
+    /// A node's input.
+    One(P),
+    /// A join's slots, in order.
+    Slots(Vec<P>),
+}
+
+/// A bound that an entry breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// `visits = n`.
+    Visits(u32),
+    /// `attempts = n`.
+    Attempts(u32),
+}
+
+/// What an outcome did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// The executions that were running and are now discarded: stop them.
+    pub cancelled: Vec<Execution>,
+}

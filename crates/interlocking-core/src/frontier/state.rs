@@ -1,0 +1,97 @@
+//! What a run can be asked about its state.
+
+use super::counts::entries;
+use super::marking::Phase;
+use super::{Execution, Frontier, Payload};
+use crate::net::NodeIndex;
+use crate::violation::Violation;
+use std::fmt;
+
+impl<P: Payload> Frontier<'_, P> {
+    /// Whether the outcome of `execution` still counts.
+    #[inline]
+    pub fn is_current(&self, execution: Execution) -> bool {
+        let node = usize::from(execution.node);
+        let (Some(state), Some(counts)) = (self.marking.nodes.get(node), self.counts.get(node)) else { return false };
+        // An entry raises one of the counts, so an outcome that was reported before, or comes late, is of another.
+        state.phase == Phase::Running && counts.execution(execution.node) == execution && !self.ended
+    }
+
+    /// The exit's token, once the run has come there.
+    pub fn take_exit(&mut self) -> Option<P> {
+        self.exit.take()
+    }
+
+    /// Whether the run has come to its exit, or was [abandoned](Self::abandon).
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// How many executions run.
+    pub fn running(&self) -> usize {
+        self.running as usize
+    }
+
+    /// The executions that run, in table order.
+    pub fn executions(&self) -> impl Iterator<Item = Execution> + '_ {
+        let states = self.marking.nodes.iter().zip(&self.counts).zip(0..);
+        let running = states.filter(|((state, _), _)| state.phase == Phase::Running);
+        running.map(|((_, counts), node)| counts.execution(node))
+    }
+
+    /// How many nodes are due.
+    pub fn due(&self) -> usize {
+        self.due.len()
+    }
+
+    /// Whether something is due.
+    pub fn has_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// How often the node has been entered so far.
+    pub fn visits(&self, node: NodeIndex) -> u32 {
+        self.counts[usize::from(node)].visits()
+    }
+
+    /// The nodes that have been entered so far, in table order, each with how often.
+    pub fn entries(&self) -> impl Iterator<Item = (NodeIndex, u32)> + '_ {
+        entries(&self.counts)
+    }
+
+    /// The places that hold a token, by index.
+    pub fn marking(&self) -> impl Iterator<Item = usize> + '_ {
+        self.marking.marked.iter()
+    }
+
+    /// Why the run cannot go on, if nothing is due and nothing runs.
+    pub fn stuck(&self) -> Option<Violation> {
+        if self.ended || self.running > 0 || self.has_due() {
+            return None;
+        }
+        let joins: Vec<_> = self.marking.marked.iter().map(|place| self.net.places()[place].node).collect();
+        let (mut filled, mut missing) = (Vec::new(), Vec::new());
+        for (index, place) in self.net.places().iter().enumerate().filter(|(_, place)| joins.contains(&place.node)) {
+            let list = if self.has_value(index) { &mut filled } else { &mut missing };
+            list.push(place.name.clone());
+        }
+        Some(Violation::Deadlock { filled, missing })
+    }
+}
+
+impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
+    /// The whole state of the run, without the net it moves on.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frontier")
+            .field("counts", &self.counts)
+            .field("marked", &self.marking.marked)
+            .field("waiting", &self.waiting)
+            .field("remembered", &self.remembered)
+            .field("nodes", &self.marking.nodes)
+            .field("due", &self.due)
+            .field("running", &self.running)
+            .field("exit", &self.exit)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

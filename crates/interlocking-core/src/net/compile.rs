@@ -1,0 +1,108 @@
+//! Compiling a table to a net.
+
+use super::names::{Names, narrow};
+use super::{Alternative, Consumer, Features, Intake, Net, NetError, NetNode, PlaceIndex, Region, Shortcut, rules};
+use crate::table::{NodeKind, NodeRow, Table, Visits};
+
+impl Net {
+    /// Compiles `table`.
+    ///
+    /// # Errors
+    ///
+    /// [`NetError`] where a name in the table stands for nothing, stands for two things, or there is not exactly one
+    /// entry, where slots and joins do not go together, or a row says what its kind cannot do. A table that
+    /// `#[derive(Graph)]` wrote has none of these.
+    pub fn new(table: Table) -> Result<Self, NetError> {
+        let mut names = Names::of(&table)?;
+        rules::kinds(&names)?;
+        let memory_groups: Vec<String> = table.memory_groups().into_iter().map(str::to_owned).collect();
+        let mut alternatives = Vec::new();
+        let mut nodes = Vec::with_capacity(table.nodes.len());
+        for (index, row) in table.nodes.iter().enumerate() {
+            let source = narrow(index)?;
+            let start = narrow(alternatives.len())?;
+            for goto in &row.goto {
+                alternatives.push(names.alternative(row, source, goto)?);
+            }
+            if let Some(fork) = &row.fork {
+                let branches = fork.branches.iter().map(|targets| {
+                    targets.iter().map(|target| names.place(row, target)).collect::<Result<Vec<_>, _>>()
+                });
+                let branches = branches.collect::<Result<Vec<_>, _>>()?;
+                let cancels = names.region(row, &fork.cancels)?;
+                let only = only(&branches);
+                alternatives.push(Alternative { source, branches, only, cancels, plain: false });
+            }
+            let mut exhausted = None;
+            if let Some(goto) = &row.exhausted {
+                exhausted = Some(narrow(alternatives.len())?);
+                alternatives.push(names.alternative(row, source, goto)?);
+            }
+            let memory = row.memory.as_ref().and_then(|memory| memory_groups.iter().position(|g| *g == memory.group));
+            nodes.push(NetNode {
+                first_place: names.first[index],
+                place_count: narrow(row.slots.len().max(1))?,
+                is_join: row.kind == NodeKind::Join,
+                visits: match row.visits {
+                    Some(Visits::AtMost(limit)) => limit,
+                    Some(Visits::Unbounded) | None => u32::MAX,
+                },
+                attempts: row.attempts,
+                timeout: row.timeout(),
+                works: row.workspace.is_some(),
+                read_only: row.read_only,
+                exhausted,
+                memory: memory.map(narrow).transpose()?,
+                alternatives: start..narrow(alternatives.len())?,
+            });
+        }
+        let regions: Vec<_> = alternatives.iter().filter_map(|found: &Alternative| found.cancels.as_ref()).collect();
+        for row in nodes.iter().filter(|row: &&NetNode| row.is_join) {
+            let partly = |region: &&Region| row.places().any(|p| region.places.contains(p));
+            for place in row.places() {
+                names.places[place].kept |= regions.iter().copied().filter(partly).any(|r| !r.places.contains(place));
+            }
+        }
+        let shortcuts =
+            alternatives.iter().map(|alternative| Shortcut::of(alternative, &nodes, &names.places)).collect();
+        let plain = alternatives.iter().map(|alternative| {
+            let place = alternative.branches.first().and_then(|branch| branch.first());
+            place.filter(|_| alternative.plain).map(|&place| (alternative.source, place))
+        });
+        let plain = plain.collect();
+        let consumers = names.places.iter().map(Consumer::of).collect();
+        let intakes = nodes.iter().map(Intake::of).collect();
+        let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
+        let Names { places, .. } = names;
+        let any = |has: fn(&NodeRow) -> bool| table.nodes.iter().any(has);
+        let features = Features {
+            prompts: any(NodeRow::is_prompted),
+            maps: any(|row| row.kind == NodeKind::Map),
+            observes: any(|row| row.kind == NodeKind::Observer),
+            reports: any(|row| row.report.is_some()),
+            workspaces: any(|row| row.workspace.is_some()),
+            isolation: any(|row| row.isolation.is_some()),
+            timeouts: any(|row| row.timeout().is_some()),
+            kept: places.iter().rposition(|place| place.kept).map_or(0, |last| last + 1),
+        };
+        Ok(Self {
+            nodes,
+            places,
+            alternatives,
+            shortcuts,
+            plain,
+            consumers,
+            intakes,
+            memory_groups,
+            entry,
+            features,
+            table,
+        })
+    }
+}
+
+/// The place of each branch, if none chooses.
+fn only(branches: &[Vec<PlaceIndex>]) -> Vec<PlaceIndex> {
+    let only = |branch: &Vec<PlaceIndex>| if let [place] = branch[..] { Some(place) } else { None };
+    branches.iter().map(only).collect::<Option<_>>().unwrap_or_default()
+}

@@ -1,0 +1,86 @@
+//! What a run looks up at each step, in as few bytes as possible.
+
+use super::{Alternative, NetNode, NetPlace, NodeIndex, PlaceIndex};
+
+/// What a plain alternative comes to, in as few bytes as possible: a chain of nodes reads nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shortcut {
+    /// The node that takes it; that of no node where there is no shortcut.
+    pub(crate) source: NodeIndex,
+    pub(crate) place: PlaceIndex,
+    /// A [`NodeIndex`], as wide as what it indexes with.
+    pub(crate) target: u32,
+    /// How many visits the target may have; none, where the alternative is an edge of a node to itself which `attempts`
+    /// bounds.
+    pub(crate) visits: u32,
+    /// How many attempts there may be, where it is; none, where it is not.
+    pub(crate) attempts: u32,
+}
+
+impl Shortcut {
+    /// Joins have none, neither to nor from: what they take and leave is more than one token.
+    pub(super) fn of(alternative: &Alternative, nodes: &[NetNode], places: &[NetPlace]) -> Self {
+        let place = alternative.branches.first().and_then(|branch| branch.first()).copied().unwrap_or_default();
+        let target = places[usize::from(place)].node;
+        let node = nodes.get(usize::from(target)).filter(|node| alternative.plain && !node.is_join);
+        match node.filter(|_| !nodes[usize::from(alternative.source)].is_join) {
+            None => Self { source: NodeIndex::MAX, place, target: target.into(), visits: 0, attempts: 0 },
+            Some(node) => {
+                let attempts = node.attempts.filter(|_| target == alternative.source);
+                let visits = if attempts.is_some() { 0 } else { node.visits };
+                let (source, attempts) = (alternative.source, attempts.unwrap_or_default());
+                Self { source, place, target: target.into(), visits, attempts }
+            }
+        }
+    }
+}
+
+/// What a token that arrives in a place must know, in as few bytes as possible: a fork of a thousand branches looks at
+/// two of these a branch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Consumer {
+    /// As in [`NetPlace`].
+    pub(crate) node: NodeIndex,
+    pub(crate) latched: bool,
+    pub(crate) kept: bool,
+}
+
+impl Consumer {
+    pub(super) fn of(place: &NetPlace) -> Self {
+        Self { node: place.node, latched: place.latched, kept: place.kept }
+    }
+}
+
+/// What a node that takes its input must know, as small for the same reason.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Intake {
+    /// As in [`NetNode`].
+    pub(crate) visits: u32,
+    /// As in [`NetNode`]; `u32::MAX` where nothing bounds them.
+    pub(crate) attempts: u32,
+    pub(crate) first_place: PlaceIndex,
+    pub(crate) place_count: u16,
+    pub(crate) is_join: bool,
+    /// Whether its edge to itself is bounded by attempts.
+    pub(crate) tries: bool,
+}
+
+impl Intake {
+    pub(super) fn of(node: &NetNode) -> Self {
+        Self {
+            visits: node.visits,
+            attempts: node.attempts.unwrap_or(u32::MAX),
+            first_place: node.first_place,
+            place_count: node.place_count,
+            is_join: node.is_join,
+            tries: node.attempts.is_some(),
+        }
+    }
+
+    /// The node's places.
+    #[inline]
+    pub(crate) fn places(&self) -> std::ops::Range<usize> {
+        let first = usize::from(self.first_place);
+        first..first + usize::from(self.place_count)
+    }
+}

@@ -1,0 +1,30 @@
+//! What did not parse.
+
+/// The attributes that may have been given, but did not parse.
+#[derive(Default)]
+pub(crate) struct Doubts {
+    everything: bool,
+    keys: Vec<String>,
+}
+
+impl Doubts {
+    /// The attribute `key` was given in a form that did not parse.
+    pub(crate) fn add(&mut self, key: &str) {
+        self.keys.push(key.to_owned());
+    }
+
+    /// Any attribute may have been meant.
+    pub(crate) fn add_everything(&mut self) {
+        self.everything = true;
+    }
+
+    /// Whether the attribute `key` may have been given.
+    pub(crate) fn about(&self, key: &str) -> bool {
+        self.everything || self.keys.iter().any(|doubtful| doubtful == key)
+    }
+
+    /// Whether the node may have edges that are not known.
+    pub(crate) fn about_edges(&self) -> bool {
+        ["goto", "fork", "exhausted"].into_iter().any(|key| self.about(key))
+    }
+}
