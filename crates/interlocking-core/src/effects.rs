@@ -72,6 +72,7 @@ pub struct MemoryCell<M>(Mutex<M>);
 
 impl Effects {
     /// Applies the memory updates to the shared value of the node's group; true if there were any.
+    #[doc(hidden)]
     pub fn apply<M: 'static>(&self, cell: &MemoryCell<M>) -> bool {
         if self.0.as_ref().is_none_or(|list| list.updates.is_empty()) {
             return false;
@@ -102,6 +103,7 @@ impl Effects {
     }
 
     /// The tokens for advisory nodes that the execution starts; the second call gives none.
+    #[doc(hidden)]
     pub fn take_spawned<P: 'static>(&mut self) -> Vec<P> {
         let spawned = self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default();
         spawned.into_iter().filter_map(|token| token.downcast().ok()).map(|token| *token).collect()

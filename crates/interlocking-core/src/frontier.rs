@@ -137,6 +137,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// The same as [`next_due`](Self::next_due) where the next is an ordinary node that may be entered, but gives the
     /// token where it lies, to be taken: a thousand branches are moved that much less. `None` and no change otherwise.
+    #[doc(hidden)]
     #[inline]
     pub fn next_plain(&mut self) -> Option<(Execution, &mut Option<P>)> {
         let node = *self.due.front()?;
@@ -243,6 +244,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
     }
 
     /// The run as a [`Solo`] of `execution`; `None` if that does not run, or anything else runs or is due.
+    #[doc(hidden)]
     pub fn solo(&mut self, execution: Execution) -> Option<Solo<'_>> {
         let alone = self.running == 1 && self.due.is_empty() && self.is_current(execution);
         alone.then(|| Solo::new(self.net, &mut self.counts, Some(&mut self.marking), execution.node))
@@ -250,6 +252,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// One step of a [`Solo`]: the same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or
     /// `None` and no change.
+    #[doc(hidden)]
     pub fn relay(&mut self, execution: Execution, step: &Step<P>) -> Option<Execution> {
         let Step::One(alternative, token) = step else { return None };
         self.solo(execution)?.relay(*alternative, token.place())

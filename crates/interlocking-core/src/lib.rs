@@ -13,6 +13,8 @@
 //! - [`failure`]: how a node or a run fails.
 //! - [`run_id`]: the name of one run.
 //! - [`agent_calls`]: how many agent calls a run can make at worst.
+//!
+//! What the pages of this crate do not show is for the other crates of the workspace, and changes with them.
 
 mod isolation;
 pub mod table;

@@ -48,6 +48,7 @@ pub struct Net {
 pub struct Nets(Vec<&'static Net>);
 
 /// What some node of a net has: asked at the start of every run.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// A prompt.
@@ -153,6 +154,7 @@ impl Nets {
 
 impl Net {
     /// What some node has.
+    #[doc(hidden)]
     #[inline]
     pub fn features(&self) -> Features {
         self.features

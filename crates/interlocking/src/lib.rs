@@ -48,7 +48,7 @@
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
 
 pub use interlocking_core::{
-    agent_calls, bits, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table,
+    agent_calls, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table,
 };
 pub use interlocking_macros::Graph;
 

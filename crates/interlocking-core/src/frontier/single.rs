@@ -9,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 
 /// A run that has been a [`Solo`] from its entry on: the counts of its nodes, and no more. Most runs that wait are one, so
 /// this is small; [`into_frontier`](Self::into_frontier) makes of it what it stands for.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Single<'n> {
     net: &'n Net,

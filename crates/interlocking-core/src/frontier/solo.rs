@@ -9,6 +9,7 @@ use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
 ///
 /// Nothing can come between, so a move is checked against the table and counted, and no more; the marking follows when
 /// this is dropped.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Solo<'f> {
     net: &'f Net,

@@ -97,6 +97,7 @@ pub struct Done<G: Graph> {
 }
 
 /// Lets a chain of executions go on from one to the next.
+#[doc(hidden)]
 pub trait Relay: Send {
     /// Takes in that `execution` has taken `alternative` with a token for `place` and nothing else, if that node may run
     /// at once: true, and `execution` is that node's.
