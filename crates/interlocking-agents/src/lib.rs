@@ -11,7 +11,7 @@
 //! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
 //!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
-//! - [`Nudges`]: reminding an agent that says nothing. [`Admission`]: bounding many conversations together.
+//! - [`Nudges`]: reminding an agent that says nothing. [`CallGate`]: bounding many conversations together.
 //! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
 //!   them to call their models.
 //! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
@@ -48,7 +48,7 @@ pub use agent::usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
 pub use agent::{Agent, TurnContext};
 pub use cassette::{CassetteError, Recorder, Replayer};
 pub use conversation::Conversation;
-pub use conversation::admission::{Admission, Admitted, NotAdmitted};
+pub use conversation::call_gate::{CallGate, CallPermit, CallRefused};
 pub use conversation::decision::{Decision, DecisionTool};
 pub use conversation::interrupt::Interrupt;
 pub use conversation::nudge::{NudgeReason, Nudges};

@@ -128,9 +128,9 @@ pub enum AgentErrorKind {
         /// The last text, if there was any.
         text: Option<String>,
     },
-    /// The agent was not called: see [`Admission`](crate::Admission).
+    /// The agent was not called: see [`CallGate`](crate::CallGate).
     #[error("the agent was not called: {reason}")]
-    NotAdmitted {
+    CallRefused {
         /// Why not.
         reason: String,
     },
@@ -197,7 +197,7 @@ impl AgentError {
             | AgentErrorKind::Refused { reason: words }
             | AgentErrorKind::Configuration { reason: words }
             | AgentErrorKind::Crashed { reason: words, .. }
-            | AgentErrorKind::NotAdmitted { reason: words }
+            | AgentErrorKind::CallRefused { reason: words }
             | AgentErrorKind::Other { message: words, .. } => shorten(words, LONGEST_REASON),
             _ => {}
         }
@@ -244,7 +244,7 @@ impl AgentErrorKind {
             Self::Session(_)
             | Self::OutputInvalid { .. }
             | Self::NoDecision { .. }
-            | Self::NotAdmitted { .. }
+            | Self::CallRefused { .. }
             | Self::Unsupported { .. }
             | Self::Refused { .. }
             | Self::PromptTooLong

@@ -68,7 +68,7 @@ pub enum AgentEvent {
         /// The session that is gone.
         session: SessionId,
     },
-    /// The call failed in a way that passes; it is made again when it is [admitted](crate::Admission).
+    /// The call failed in a way that passes; it is made again once the [gate](crate::CallGate) lets it.
     Retry {
         /// How it failed.
         reason: String,

@@ -1,6 +1,6 @@
 //! Running a turn until its output is valid: corrections, reminders, repetitions.
 
-pub(crate) mod admission;
+pub(crate) mod call_gate;
 pub(crate) mod decision;
 pub(crate) mod interrupt;
 pub(crate) mod nudge;
@@ -15,7 +15,7 @@ use crate::agent::event::{AgentEvent, AgentEvents};
 use crate::agent::turn::{Completion, Reply, Turn};
 use crate::agent::usage::Usage;
 use crate::agent::{Agent, TurnContext};
-use crate::conversation::admission::Admission;
+use crate::conversation::call_gate::CallGate;
 use crate::conversation::decision::{Decision, DecisionTool};
 use crate::conversation::interrupt::Interrupt;
 use crate::conversation::nudge::{NudgeReason, Nudges};
@@ -47,7 +47,7 @@ pub struct Conversation<'a> {
     agent: &'a dyn Agent,
     corrections: u32,
     nudges: Nudges,
-    admission: Option<&'a dyn Admission>,
+    gate: Option<&'a dyn CallGate>,
     interrupt: Interrupt,
     lost: LostSession,
     instead: Option<SessionOp>,
@@ -66,8 +66,8 @@ impl<'a> Conversation<'a> {
     /// Conversations with this agent.
     pub fn new(agent: &'a dyn Agent) -> Self {
         let (corrections, nudges, interrupt) = (Self::DEFAULT_CORRECTIONS, Nudges::NONE, Interrupt::new());
-        let (admission, lost, instead, check) = Default::default();
-        Self { agent, corrections, nudges, admission, interrupt, lost, instead, check }
+        let (gate, lost, instead, check) = Default::default();
+        Self { agent, corrections, nudges, gate, interrupt, lost, instead, check }
     }
 
     /// The same with at most this many correction rounds; 0 for none.
@@ -98,9 +98,9 @@ impl<'a> Conversation<'a> {
         Self { instead: Some(operation), ..self }
     }
 
-    /// The same, asking `admission` before each call.
-    pub fn with_admission(self, admission: &'a dyn Admission) -> Self {
-        Self { admission: Some(admission), ..self }
+    /// The same, asking `gate` before each call.
+    pub fn with_call_gate(self, gate: &'a dyn CallGate) -> Self {
+        Self { gate: Some(gate), ..self }
     }
 
     /// The same, ending by itself when `interrupt` is requested.
@@ -220,22 +220,22 @@ impl<'a> Conversation<'a> {
         usage: &mut Usage,
     ) -> Result<Reply, AgentError> {
         loop {
-            let admitted = match self.admission {
+            let permit = match self.gate {
                 None => None,
-                Some(admission) => Some(admission.admit(self.agent.name()).await.map_err(|refusal| {
-                    let kind = Box::new(AgentErrorKind::NotAdmitted { reason: refusal.reason });
+                Some(gate) => Some(gate.acquire(self.agent.name()).await.map_err(|refusal| {
+                    let kind = Box::new(AgentErrorKind::CallRefused { reason: refusal.reason });
                     AgentError { kind, session: hold.session(), usage: *usage }
                 })?),
             };
             tracing::debug!(prompt_bytes = turn.prompt.len(), "calling the agent");
-            let outcome = self.heard(hold, events, turn).await;
+            let outcome = self.call_once(hold, events, turn).await;
             let (session, spent) = match &outcome {
                 Ok(reply) => (Some(&reply.session), reply.usage),
                 Err(error) => (error.session.as_ref(), error.usage),
             };
             *usage += spent;
             events.emit(AgentEvent::Finished { session: session.cloned(), usage: spent });
-            let again = admitted.is_some_and(|admitted| admitted.ended(outcome.as_ref().map(|reply| reply.usage)));
+            let again = permit.is_some_and(|permit| permit.ended(outcome.as_ref().map(|reply| reply.usage)));
             let error = match outcome {
                 Ok(reply) => {
                     // An agent may have forgotten to say so, and it must not have ended up in a session that somebody
@@ -260,7 +260,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// One call of the agent, interrupted when it gives no sign of life for too long.
-    async fn heard(&self, hold: &SessionHold, events: &dyn AgentEvents, turn: &Turn) -> Result<Reply, AgentError> {
+    async fn call_once(&self, hold: &SessionHold, events: &dyn AgentEvents, turn: &Turn) -> Result<Reply, AgentError> {
         let meter = EventMeter::default();
         let outcome = self.metered(hold, events, &meter, turn).await.map_err(AgentError::shortened);
         if let events_left_out @ 1.. = meter.left_out() {

@@ -12,9 +12,9 @@ use crate::agent::TurnContext;
 use crate::agent::error::AgentErrorKind;
 
 /// What a program says, line by line, and what is said to it.
-pub trait Dialogue: Send {
+pub trait LineProtocol: Send {
     /// Takes a line of the program's standard output, without secrets.
-    fn hear(&mut self, line: Line<'_>) -> Heard;
+    fn on_line(&mut self, line: Line<'_>) -> LineOutcome;
 
     /// What is written to standard input so that the program breaks off what it does, says what it used up, and ends; none if it
     /// understands SIGTERM alone. Asked once.
@@ -31,14 +31,14 @@ pub trait Dialogue: Send {
 
 /// What a line meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum LineOutcome {
     /// It is a sign of life.
     Sign,
     /// It is none: whoever says only this is silent.
     Nothing,
     /// It is a sign of life, and this is to be written to standard input.
     Answer(Vec<u8>),
-    /// Everything was said. Standard input is closed, the program ends by itself or is stopped. Lines are heard until then.
+    /// Everything was said. Standard input is closed, the program ends by itself or is stopped. Lines are read until then.
     Done,
 }
 
@@ -49,20 +49,20 @@ pub struct Call {
     pub ended: Ended,
     /// Why it was stopped before everything was said: [`Cancelled`](AgentErrorKind::Cancelled),
     /// [`TimedOut`](AgentErrorKind::TimedOut), [`NoFirstEvent`](AgentErrorKind::NoFirstEvent) or [`Idle`](AgentErrorKind::Idle).
-    /// None if it ended by itself, or after [`Heard::Done`].
+    /// None if it ended by itself, or after [`LineOutcome::Done`].
     pub cut: Option<AgentErrorKind>,
 }
 
-/// Starts a program, writes its input, gives its lines to `dialogue`, and stops it when it is done, interrupted, or over one of
-/// its limits: with the dialogue's own [interruption](Dialogue::interruption), then as [`StopOrder`] says. Whatever it left behind
+/// Starts a program, writes its input, gives its lines to `protocol`, and stops it when it is done, interrupted, or over one of
+/// its limits: with the protocol's own [interruption](LineProtocol::interruption), then as [`StopOrder`] says. Whatever it left behind
 /// is ended in any case, and when the future is dropped.
 ///
 /// # Errors
 ///
 /// It could not be started, or the system refused to read from it.
-pub async fn converse(
+pub async fn run_protocol(
     invocation: Invocation,
-    dialogue: &mut (impl Dialogue + ?Sized),
+    protocol: &mut (impl LineProtocol + ?Sized),
     context: &TurnContext<'_>,
     limits: &CallLimits,
     order: &StopOrder,
@@ -73,31 +73,31 @@ pub async fn converse(
         () = context.interrupted() => return Err(AgentErrorKind::Cancelled),
         started = invocation.start() => started?,
     };
-    let mut conversing = Conversing { running, dialogue };
-    let cut = conversing.until_said(context, watch).await.map_err(broken)?;
+    let mut exchange = Exchange { running, protocol };
+    let cut = exchange.until_said(context, watch).await.map_err(broken)?;
     let asked = match &cut {
         None => {
-            conversing.running.close_input();
+            exchange.running.close_input();
             true
         }
         Some(reason) => {
             tracing::debug!(%reason, "stopping a program");
-            conversing.dialogue.interruption().is_some_and(|asking| conversing.running.write(asking).is_ok())
+            exchange.protocol.interruption().is_some_and(|asking| exchange.running.write(asking).is_ok())
         }
     };
-    if !asked || tokio::time::timeout(order.interrupt, conversing.until_over()).await.is_err() {
-        conversing.running.stop(order).await.map_err(broken)?;
+    if !asked || tokio::time::timeout(order.interrupt, exchange.until_over()).await.is_err() {
+        exchange.running.stop(order).await.map_err(broken)?;
     }
-    let ended = conversing.running.end().await.map_err(broken)?;
+    let ended = exchange.running.end().await.map_err(broken)?;
     Ok(Call { ended, cut })
 }
 
-struct Conversing<'a, D: ?Sized> {
+struct Exchange<'a, D: ?Sized> {
     running: Running,
-    dialogue: &'a mut D,
+    protocol: &'a mut D,
 }
 
-impl<D: Dialogue + ?Sized> Conversing<'_, D> {
+impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
     /// Until everything was said, or nothing more will be; gives the reason if it was cut short.
     async fn until_said(
         &mut self,
@@ -105,7 +105,7 @@ impl<D: Dialogue + ?Sized> Conversing<'_, D> {
         mut watch: Watch<'_>,
     ) -> io::Result<Option<AgentErrorKind>> {
         loop {
-            let (due, reason) = watch.due(self.dialogue.is_working());
+            let (due, reason) = watch.due(self.protocol.is_working());
             let line = tokio::select! {
                 biased;
                 () = context.interrupted() => return Ok(Some(AgentErrorKind::Cancelled)),
@@ -113,15 +113,15 @@ impl<D: Dialogue + ?Sized> Conversing<'_, D> {
                 line = self.running.next_line() => line?,
             };
             let Some(line) = line else { return Ok(None) };
-            match self.dialogue.hear(line) {
-                Heard::Nothing => {}
-                Heard::Sign => watch.sign = Some(Instant::now()),
-                Heard::Answer(answer) => {
+            match self.protocol.on_line(line) {
+                LineOutcome::Nothing => {}
+                LineOutcome::Sign => watch.sign = Some(Instant::now()),
+                LineOutcome::Answer(answer) => {
                     watch.sign = Some(Instant::now());
                     // Whether it could be written shows in what the program says next, or in its end.
                     let _ = self.running.write(answer);
                 }
-                Heard::Done => return Ok(None),
+                LineOutcome::Done => return Ok(None),
             }
         }
     }
@@ -129,9 +129,9 @@ impl<D: Dialogue + ?Sized> Conversing<'_, D> {
     /// Hears what is still said, until the program has ended.
     async fn until_over(&mut self) -> io::Result<()> {
         while let Some(line) = self.running.next_line().await? {
-            match self.dialogue.hear(line) {
-                Heard::Done => self.running.close_input(),
-                Heard::Nothing | Heard::Sign | Heard::Answer(_) => {}
+            match self.protocol.on_line(line) {
+                LineOutcome::Done => self.running.close_input(),
+                LineOutcome::Nothing | LineOutcome::Sign | LineOutcome::Answer(_) => {}
             }
         }
         self.running.wait().await

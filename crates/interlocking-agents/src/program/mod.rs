@@ -4,7 +4,7 @@
 //! - [`Running`]: its lines out, bytes in, and its [end](Ended). Whatever it started ends with it, and when it is dropped.
 //! - [`Secret`]: in its environment, and nowhere else; a [`Redactor`] takes it out of what the program prints.
 //! - [`forbid_inspection`]: keeps keys in this process from other processes of its user.
-//! - [`converse`]: the whole of a call in a protocol of lines, a [`Dialogue`], within [`CallLimits`] and with a [`StopOrder`].
+//! - [`run_protocol`]: the whole of a call in a protocol of lines, a [`LineProtocol`], within [`CallLimits`] and with a [`StopOrder`].
 //!
 //! **What ends with a program.** On Linux all that came of it, however it got away: daemons, sessions of their own, without
 //! environment and files. When this process ends, by SIGKILL too, a guard ends what its programs left, and [`end_abandoned`] ends what a
@@ -28,7 +28,7 @@ mod tree;
 mod unescaped;
 
 pub use abandoned::end_abandoned;
-pub use call::{Call, Dialogue, Heard, converse};
+pub use call::{Call, LineOutcome, LineProtocol, run_protocol};
 pub use environment::Environment;
 pub use invocation::{Invocation, StartError};
 pub use left_running::{AbandonedError, LeftRunning};

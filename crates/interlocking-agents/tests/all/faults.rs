@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use interlocking_agents::faults::{Fault, FaultPlan, FaultyAgent, Injected, Rule};
 use interlocking_agents::{
-    Admission, Admitted, Agent, AgentError, AgentErrorKind, AgentEvent, Completion, Conversation, Disposition,
-    Interrupt, NoEvents, NotAdmitted, Nudges, SessionError, SessionOpKind, Turn, Usage,
+    Agent, AgentError, AgentErrorKind, AgentEvent, CallGate, CallPermit, CallRefused, Completion, Conversation,
+    Disposition, Interrupt, NoEvents, Nudges, SessionError, SessionOpKind, Turn, Usage,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -48,13 +48,13 @@ struct Patient;
 struct Again;
 
 #[async_trait]
-impl Admission for Patient {
-    async fn admit(&self, _: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
+impl CallGate for Patient {
+    async fn acquire(&self, _: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused> {
         Ok(Box::new(Again))
     }
 }
 
-impl Admitted for Again {
+impl CallPermit for Again {
     fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool {
         outcome.is_err()
     }
@@ -92,7 +92,7 @@ async fn calls_that_are_turned_away_cost_nothing_and_say_what_helps() {
 async fn a_storm_passes() {
     let agent = faulty(WILLING, FaultPlan::new().with_storm(5, None));
     let recorded = Recorded::default();
-    let conversation = Conversation::new(&agent).with_admission(&Patient);
+    let conversation = Conversation::new(&agent).with_call_gate(&Patient);
     let completion = conversation.run(article(), &recorded.sink()).await.unwrap();
     assert_eq!(completion.usage.to_string(), "$0.25 in 6 calls, 0 tokens in, 0 tokens out");
     assert_eq!(agent.injected_of("rate_limited"), 5);

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
 mod actions;
-mod admission;
+mod call_gate;
 mod agents_document;
 mod backends;
 mod bad_scripts;

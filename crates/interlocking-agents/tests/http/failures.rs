@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use interlocking_agents::{
-    Admission, Admitted, AgentError, AgentErrorKind, Conversation, Disposition, HttpModel, HttpPrices, HttpProvider,
-    HttpSettings, NoEvents, NotAdmitted, Usage,
+    AgentError, AgentErrorKind, CallGate, CallPermit, CallRefused, Conversation, Disposition, HttpModel, HttpPrices,
+    HttpProvider, HttpSettings, NoEvents, Usage,
 };
 use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
 
@@ -232,13 +232,13 @@ async fn an_answer_with_a_hole_in_it_is_none() {
 struct Thrice;
 
 #[async_trait::async_trait]
-impl Admission for Thrice {
-    async fn admit(&self, _agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
+impl CallGate for Thrice {
+    async fn acquire(&self, _agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused> {
         Ok(Box::new(Self))
     }
 }
 
-impl Admitted for Thrice {
+impl CallPermit for Thrice {
     fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool {
         outcome.is_err()
     }
@@ -252,7 +252,7 @@ async fn a_429_and_then_an_answer() {
             .rule(Rule::any().reply(Reaction::text("yes")));
         let server = ModelServer::start(script).unwrap();
         let model = model(&server, provider);
-        let conversation = Conversation::new(&model).with_admission(&Thrice);
+        let conversation = Conversation::new(&model).with_call_gate(&Thrice);
         let completion = conversation.run(fresh("?"), &NoEvents).await.unwrap();
         assert_eq!((completion.text.as_deref(), completion.usage.calls), (Some("yes"), 3));
         assert_eq!(server.requests().len(), 3, "{provider}: nobody repeats requests behind our back");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use interlocking_agents::program::{
-    CallLimits, Dialogue, Environment, Heard, Invocation, Line, Secret, StopOrder, converse,
+    CallLimits, Environment, Invocation, Line, LineOutcome, LineProtocol, Secret, StopOrder, run_protocol,
 };
 use interlocking_agents::{
     Agent, AgentError, AgentErrorKind, AgentEvent, Conversation, Interrupt, NoEvents, Reply, SessionId, Sessions, Slug,
@@ -42,27 +42,27 @@ struct Talk<'a> {
     answer: Option<String>,
 }
 
-impl Dialogue for Talk<'_> {
-    fn hear(&mut self, line: Line<'_>) -> Heard {
+impl LineProtocol for Talk<'_> {
+    fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         self.heard.send_modify(|heard| *heard += 1);
-        let Line::Whole(line) = line else { return Heard::Sign };
+        let Line::Whole(line) = line else { return LineOutcome::Sign };
         let line = String::from_utf8_lossy(line).into_owned();
         match line.split_once(' ').unwrap_or((&line, "")) {
-            ("noise", _) => return Heard::Nothing,
+            ("noise", _) => return LineOutcome::Nothing,
             ("session", name) => {
                 let session = SessionId::new(name).unwrap();
                 self.context.started(&session).unwrap();
                 self.session = Some(session);
             }
             ("tool", ended) => self.works = ended.is_empty(),
-            ("ask", question) => return Heard::Answer(format!("you asked {question}\n").into_bytes()),
+            ("ask", question) => return LineOutcome::Answer(format!("you asked {question}\n").into_bytes()),
             ("answer", text) => {
                 self.answer = Some(text.to_owned());
-                return Heard::Done;
+                return LineOutcome::Done;
             }
             _ => self.context.emit(AgentEvent::Text { text: line }),
         }
-        Heard::Sign
+        LineOutcome::Sign
     }
 
     fn interruption(&mut self) -> Option<Vec<u8>> {
@@ -100,7 +100,7 @@ impl Agent for Talker {
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         let mut talk = Talk { context, heard: &self.heard, works: false, session: None, answer: None };
         let invocation = Invocation { directory: turn.workspace.clone(), ..self.invocation.clone() };
-        let call = converse(invocation, &mut talk, context, &self.limits, &self.order).await?;
+        let call = run_protocol(invocation, &mut talk, context, &self.limits, &self.order).await?;
         self.ends.lock().unwrap().push((call.ended.stderr.clone(), call.ended.survivors));
         let session = talk.session.unwrap_or_else(|| SessionId::new("none").unwrap());
         let usage = Usage { calls: 1, ..Usage::default() };
@@ -167,7 +167,7 @@ async fn an_interrupted_program_says_what_it_has_to_say() {
 /// What happens to a call while it runs.
 enum Step {
     /// So many more lines are heard.
-    Heard(usize),
+    LineOutcome(usize),
     /// Time passes, and the call goes on.
     Passes(Duration),
     /// The program is told to go on.
@@ -178,7 +178,7 @@ enum Step {
 
 #[tokio::test]
 async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
-    use Step::{Go, Heard, Over, Passes};
+    use Step::{Go, LineOutcome, Over, Passes};
     const LIMIT: Duration = Duration::from_secs(300);
     const LITTLE: Duration = Duration::from_millis(10);
     let none = CallLimits::NONE;
@@ -187,27 +187,34 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
         (
             "echo noise; sleep 600",
             first,
-            vec![Heard(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            vec![LineOutcome(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
             "NoFirstEvent { limit: 300s }",
         ),
         (
             "echo a; go; echo noise; sleep 600",
             idle,
-            vec![Heard(1), Passes(LITTLE), Go, Heard(1), Passes(LIMIT - 2 * LITTLE), Over(LITTLE)],
+            vec![LineOutcome(1), Passes(LITTLE), Go, LineOutcome(1), Passes(LIMIT - 2 * LITTLE), Over(LITTLE)],
             "Idle { limit: 300s, nudges: 0 }",
         ),
         ("sleep 600", idle, vec![Passes(LIMIT - LITTLE), Over(LITTLE)], "Idle { limit: 300s, nudges: 0 }"),
         (
             "while :; do echo a; sleep 0.01; done",
             CallLimits { whole: Some(2 * LIMIT), first_event: Some(LIMIT), idle: Some(LIMIT) },
-            vec![Heard(1), Passes(LIMIT - LITTLE), Heard(2), Passes(LIMIT - LITTLE), Heard(2), Over(2 * LITTLE)],
+            vec![
+                LineOutcome(1),
+                Passes(LIMIT - LITTLE),
+                LineOutcome(2),
+                Passes(LIMIT - LITTLE),
+                LineOutcome(2),
+                Over(2 * LITTLE),
+            ],
             "TimedOut { limit: 600s }",
         ),
         (
             "echo tool; go; echo tool ended; sleep 600",
             idle,
             // The tool's time is no silence.
-            vec![Heard(1), Passes(10 * LIMIT), Go, Heard(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            vec![LineOutcome(1), Passes(10 * LIMIT), Go, LineOutcome(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
             "Idle { limit: 300s, nudges: 0 }",
         ),
     ];
@@ -222,7 +229,7 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
             let mut heard = 0;
             for step in &steps {
                 match step {
-                    Heard(more) => {
+                    LineOutcome(more) => {
                         heard += more;
                         let least = heard;
                         time.until(|| *agent.heard.borrow() >= least).await;

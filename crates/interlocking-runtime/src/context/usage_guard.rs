@@ -3,7 +3,7 @@
 use crate::context::services::UntypedServices;
 use crate::limits::allowance::Pass;
 use async_trait::async_trait;
-use interlocking_agents::{Admission, Admitted, AgentError, AgentEvent, NotAdmitted, SessionId, Usage};
+use interlocking_agents::{AgentError, AgentEvent, CallGate, CallPermit, CallRefused, SessionId, Usage};
 use interlocking_core::frontier::Execution;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -64,20 +64,20 @@ impl<'run> UsageGuard<'run> {
 }
 
 #[async_trait]
-impl Admission for UsageGuard<'_> {
-    async fn admit(&self, _agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
+impl CallGate for UsageGuard<'_> {
+    async fn acquire(&self, _agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused> {
         match self.untyped.settings.allowance().admit(self.agent).await {
             Ok(pass) => {
                 let mut so_far = self.so_far();
                 (so_far.called, so_far.calling) = (true, true);
                 Ok(Box::new(Call(pass)))
             }
-            Err(stopped) => Err(NotAdmitted { reason: stopped.to_string() }),
+            Err(stopped) => Err(CallRefused { reason: stopped.to_string() }),
         }
     }
 }
 
-impl Admitted for Call<'_> {
+impl CallPermit for Call<'_> {
     fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool {
         self.0.ended(outcome)
     }

@@ -205,7 +205,7 @@ async fn converse<N: LLM>(
         .with_check(deserializes_as::<N::Output>)
         .with_nudges(player.nudges.unwrap_or(options.nudges))
         .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
-        .with_admission(&usage_guard);
+        .with_call_gate(&usage_guard);
     let conversation = match fresh {
         // If the agent knows nothing of it any more, from the beginning.
         Some(session) => conversation.with_instead_of_lost(session),
@@ -219,12 +219,12 @@ async fn converse<N: LLM>(
         Err(error) => (error.usage, error.session.clone()),
     };
     usage_guard.settle(session, spent);
-    if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. })) {
+    if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. })) {
         verify(untyped, row, Moment::After, outcome.as_ref().err()).await?;
     }
     let completion = match outcome {
         Ok(completion) => completion,
-        Err(error) if matches!(*error.kind, AgentErrorKind::NotAdmitted { .. }) => {
+        Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. }) => {
             // Not a failure of this node: the run as a whole may not go on.
             return Err(untyped.settings.stopped().map_or_else(|| error.into(), Into::into));
         }

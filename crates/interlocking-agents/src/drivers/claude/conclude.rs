@@ -1,7 +1,7 @@
 //! The end of a call: a reply, or an error that knows the session and what was spent.
 
-use super::dialogue::Hearing;
 use super::outcome::{self, Verdict};
+use super::progress::Progress;
 use super::schema::{Answered, Asked};
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
@@ -11,22 +11,22 @@ use crate::sessions::session::SessionOp;
 
 /// What a call came to.
 pub(super) fn conclude(
-    mut hearing: Hearing<'_>,
+    mut progress: Progress<'_>,
     call: Call,
     asked: Option<&Asked>,
     turn: &Turn,
 ) -> Result<Reply, AgentError> {
-    let usage = hearing.results.usage();
-    if let Some(refused) = hearing.refused.take() {
+    let usage = progress.results.usage();
+    if let Some(refused) = progress.refused.take() {
         return Err(AgentError { usage, ..refused });
     }
-    let session = hearing.session();
+    let session = progress.session();
     let failed =
         |kind: AgentErrorKind, usage: Usage| AgentError { kind: Box::new(kind), session: session.clone(), usage };
-    let Some(result) = hearing.results.own() else {
+    let Some(result) = progress.results.own() else {
         return Err(match call.cut {
             Some(kind) => failed(kind, usage),
-            None => match outcome::without_result(hearing.anything, &call.ended, hearing.lines.left_out()) {
+            None => match outcome::without_result(progress.anything, &call.ended, progress.lines.left_out()) {
                 // The program did not begin.
                 kind @ AgentErrorKind::Configuration { .. } => AgentError::new(kind),
                 kind => failed(kind, usage),
@@ -36,11 +36,11 @@ pub(super) fn conclude(
     let asked_for = match &turn.session {
         SessionOp::ForkFrom { parent, .. } => parent,
         SessionOp::ContinueFrom(session) => session,
-        SessionOp::StartFresh(_) => hearing.named(),
+        SessionOp::StartFresh(_) => progress.named(),
     };
-    let given = match (outcome::judge(result, &hearing.signs, &call.ended, asked_for), call.cut) {
+    let given = match (outcome::judge(result, &progress.signs, &call.ended, asked_for), call.cut) {
         (Verdict::Answer, _) => result.structured_output.clone(),
-        (Verdict::Exhausted, None) => hearing.attempted.clone(),
+        (Verdict::Exhausted, None) => progress.attempted.clone(),
         // It was broken off, and that is what the result says.
         (_, Some(kind)) => return Err(failed(kind, usage)),
         (Verdict::Failure(kind @ AgentErrorKind::Session(_)), None) => {
@@ -49,8 +49,8 @@ pub(super) fn conclude(
         (Verdict::Failure(kind), None) => return Err(failed(kind, usage)),
     };
     // With an output, the program's text is that output once more.
-    let text = if given.is_some() { hearing.text.clone() } else { result.result.clone().or(hearing.text.clone()) };
-    let reply = Reply { text: text.filter(|text| !text.is_empty()), ..Reply::new(hearing.named().clone(), usage) };
+    let text = if given.is_some() { progress.text.clone() } else { result.result.clone().or(progress.text.clone()) };
+    let reply = Reply { text: text.filter(|text| !text.is_empty()), ..Reply::new(progress.named().clone(), usage) };
     Ok(match given.map(|output| asked.map_or(Answered::Output(output.clone()), |asked| asked.answer(output))) {
         None => reply,
         Some(Answered::Output(output)) => Reply { output: Some(output), ..reply },

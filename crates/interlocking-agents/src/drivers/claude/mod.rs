@@ -51,7 +51,7 @@ mod environment;
 mod schema;
 mod store;
 
-mod dialogue;
+mod progress;
 mod line;
 mod results;
 
@@ -68,14 +68,14 @@ use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
 
 use self::conclude::conclude;
-use self::dialogue::Hearing;
 use self::prepare::{Prepared, configuration, find};
+use self::progress::Progress;
 use self::store::Store;
 use crate::agent::capabilities::Capabilities;
 use crate::agent::error::AgentError;
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::program::{Environment, Secret, StopOrder, converse};
+use crate::program::{Environment, Secret, StopOrder, run_protocol};
 use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use crate::sessions::session::{SessionId, SessionOp};
@@ -160,9 +160,10 @@ impl Agent for ClaudeCode {
         let Prepared { invocation, store, session, asked, temporary } =
             Prepared::new(&self.settings, self.key.as_ref(), turn)?;
         let existed = matches!(turn.session, SessionOp::ContinueFrom(_));
-        let mut hearing = Hearing::new(context, turn.workspace.as_deref(), &store, session, existed);
-        let called = converse(invocation, &mut hearing, context, &self.settings.limits(), &StopOrder::DEFAULT).await;
+        let mut progress = Progress::new(context, turn.workspace.as_deref(), &store, session, existed);
+        let called =
+            run_protocol(invocation, &mut progress, context, &self.settings.limits(), &StopOrder::DEFAULT).await;
         drop(temporary);
-        conclude(hearing, called?, asked.as_ref(), turn)
+        conclude(progress, called?, asked.as_ref(), turn)
     }
 }

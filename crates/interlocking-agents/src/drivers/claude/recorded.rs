@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use serde_json::json;
 
 use super::conclude::conclude;
-use super::dialogue::Hearing;
+use super::progress::Progress;
 use super::schema::Asked;
 use super::settings::{ClaudeSettings, Decisions};
 use super::store::Store;
@@ -17,7 +17,7 @@ use crate::agent::turn::{Reply, Turn};
 use crate::conversation::interrupt::Interrupt;
 use crate::conversation::pulse::Pulse;
 use crate::drivers::event_meter::EventMeter;
-use crate::program::{Call, Dialogue, Ended, Heard, Line};
+use crate::program::{Call, Ended, Line, LineOutcome, LineProtocol};
 use crate::schema::Schema;
 use crate::sessions::session::{SessionId, SessionOp, Slug};
 use crate::sessions::{SessionError, Sessions};
@@ -44,7 +44,7 @@ fn ended(exit: Option<i32>, stderr: &str) -> Call {
 }
 
 /// What becomes of these lines, in a fresh session.
-fn hear(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
+fn play(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
     let (sessions, session) = (Sessions::new(), SessionId::new(SESSION).unwrap());
     let turn = Turn { workspace: Some("/place".into()), ..Turn::fresh(Slug::new("write").unwrap(), "x") };
     let hold = sessions.hold(&turn.session, Some(Path::new("/place"))).unwrap();
@@ -54,17 +54,18 @@ fn hear(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
     let context =
         TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
     let store = nowhere();
-    let mut hearing = Hearing::new(&context, turn.workspace.as_deref(), &store, session, false);
-    let heard: Vec<_> = lines.iter().map(|line| hearing.hear(Line::Whole(line.as_bytes()))).collect();
-    let done = heard.iter().enumerate().filter(|(_, heard)| **heard == Heard::Done).map(|(index, _)| index).collect();
+    let mut progress = Progress::new(&context, turn.workspace.as_deref(), &store, session, false);
+    let played: Vec<_> = lines.iter().map(|line| progress.on_line(Line::Whole(line.as_bytes()))).collect();
+    let done =
+        played.iter().enumerate().filter(|(_, played)| **played == LineOutcome::Done).map(|(index, _)| index).collect();
     let asked = schema.map(|schema| Asked::new(schema, Decisions::OneOf));
-    let outcome = conclude(hearing, call, asked.as_ref(), &turn);
+    let outcome = conclude(progress, call, asked.as_ref(), &turn);
     drop(hold);
     Told { events: kept.into_inner().unwrap(), done, outcome }
 }
 
 fn failure(lines: &[&str], call: Call) -> AgentError {
-    hear(lines, call, None).outcome.unwrap_err()
+    play(lines, call, None).outcome.unwrap_err()
 }
 
 fn result(fields: serde_json::Value) -> String {
@@ -75,11 +76,11 @@ fn result(fields: serde_json::Value) -> String {
 
 #[test]
 fn init_may_come_late_and_again_and_the_session_starts_once() {
-    let heard = hear(&[TEXT, INIT, INIT, "not json", r#"{"type":"brand_new"}"#, SUCCESS], ended(Some(0), ""), None);
+    let played = play(&[TEXT, INIT, INIT, "not json", r#"{"type":"brand_new"}"#, SUCCESS], ended(Some(0), ""), None);
     let session = SessionId::new(SESSION).unwrap();
-    assert_eq!(heard.events, [AgentEvent::Started { session }, AgentEvent::Text { text: "Hello.".to_owned() }]);
-    assert_eq!(heard.done, [5]);
-    assert_eq!(heard.outcome.unwrap().usage.to_string(), "$0.25 in 1 call, 10 tokens in, 7 tokens out");
+    assert_eq!(played.events, [AgentEvent::Started { session }, AgentEvent::Text { text: "Hello.".to_owned() }]);
+    assert_eq!(played.done, [5]);
+    assert_eq!(played.outcome.unwrap().usage.to_string(), "$0.25 in 1 call, 10 tokens in, 7 tokens out");
 }
 
 #[test]
@@ -89,7 +90,7 @@ fn a_second_result_is_paid_for_and_is_not_the_answer() {
         "model_usage_since_last_result": { "claude-haiku-5-5": { "inputTokens": 1, "outputTokens": 1, "costUSD": 0.5 } },
     }));
     for lines in [[SUCCESS, &background], [&background, SUCCESS]] {
-        let reply = hear(&lines, ended(Some(0), ""), None).outcome.unwrap();
+        let reply = play(&lines, ended(Some(0), ""), None).outcome.unwrap();
         assert_eq!(reply.text.as_deref(), Some("Hello."));
         assert_eq!(reply.usage.to_string(), "$0.75 in 1 call, 11 tokens in, 8 tokens out");
     }
@@ -125,10 +126,10 @@ fn failures_of_the_provider_are_told_apart() {
         let end = result(json!({
             "subtype": "success", "is_error": true, "terminal_reason": terminal, "api_error_status": status, "result": "as it was said",
         }));
-        let heard = hear(&[INIT, &said.to_string(), &end], ended(Some(1), ""), None);
-        let error = heard.outcome.unwrap_err();
+        let played = play(&[INIT, &said.to_string(), &end], ended(Some(1), ""), None);
+        let error = played.outcome.unwrap_err();
         assert_eq!(*error.kind, kind, "{terminal} {status:?} {called}");
-        assert_eq!(heard.events.len(), 1, "the program's words are not the model's: {:?}", heard.events);
+        assert_eq!(played.events.len(), 1, "the program's words are not the model's: {:?}", played.events);
         let resumes = matches!(error.disposition(), Disposition::ResumeSession { .. });
         assert_eq!(resumes, error.kind.is_providers(), "{terminal} {status:?} {called}");
     }
@@ -189,7 +190,7 @@ fn ends_without_a_result_are_told_apart() {
 #[test]
 fn an_answer_that_came_with_the_stop_counts() {
     let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(Some(0), "") };
-    assert_eq!(hear(&[INIT, TEXT, SUCCESS], cut, None).outcome.unwrap().text.as_deref(), Some("Hello."));
+    assert_eq!(play(&[INIT, TEXT, SUCCESS], cut, None).outcome.unwrap().text.as_deref(), Some("Hello."));
 }
 
 #[test]
@@ -206,9 +207,9 @@ fn the_last_of_the_outputs_that_were_refused_is_what_is_corrected() {
         "terminal_reason": "structured_output_retry_exhausted", "errors": ["Failed to provide valid structured output after 5 attempts"],
     }));
     let (first, second) = (attempt(json!(1)), attempt(json!(2)));
-    let reply = hear(&[INIT, &first, &second, &end], ended(Some(1), ""), Some(&schema)).outcome.unwrap();
+    let reply = play(&[INIT, &first, &second, &end], ended(Some(1), ""), Some(&schema)).outcome.unwrap();
     assert_eq!(reply.output, Some(json!(2)));
-    let none = hear(&[INIT, &end], ended(Some(1), ""), Some(&schema)).outcome.unwrap();
+    let none = play(&[INIT, &end], ended(Some(1), ""), Some(&schema)).outcome.unwrap();
     assert_eq!(none.output, None, "one without output, which is reminded of it");
 }
 
@@ -240,7 +241,7 @@ fn what_a_denied_or_failed_tool_did_is_not_reported_as_done() {
         SUCCESS.to_owned(),
     ];
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
-    let events = hear(&lines, ended(Some(0), ""), None).events;
+    let events = play(&lines, ended(Some(0), ""), None).events;
     let done =
         events.into_iter().filter(|event| !matches!(event, AgentEvent::Started { .. } | AgentEvent::ToolUse { .. }));
     let run = |command: &str, exit| AgentEvent::CommandRun { command: vec![command.to_owned()], exit };
@@ -264,9 +265,9 @@ fn a_fork_that_is_another_session_than_was_asked_for_is_that_one() {
     let context =
         TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
     let store = nowhere();
-    let mut hearing = Hearing::new(&context, None, &store, SessionId::new(SESSION).unwrap(), false);
+    let mut progress = Progress::new(&context, None, &store, SessionId::new(SESSION).unwrap(), false);
     let line = TEXT.replace(SESSION, parent.as_str());
-    assert_eq!(hearing.hear(Line::Whole(line.as_bytes())), Heard::Done);
-    let refused = hearing.refused.unwrap();
+    assert_eq!(progress.on_line(Line::Whole(line.as_bytes())), LineOutcome::Done);
+    let refused = progress.refused.unwrap();
     assert_eq!(*refused.kind, AgentErrorKind::Session(SessionError::NotForked { session: parent }));
 }

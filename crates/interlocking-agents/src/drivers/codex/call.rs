@@ -15,7 +15,7 @@ use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
 use crate::drivers::json_lines::LeftOut;
-use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, converse};
+use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, run_protocol};
 use crate::schema::strict::StrictSchema;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -78,7 +78,7 @@ impl<'a> Call<'a> {
         let mut progress = Progress::new(context, &self.turn.session, self.turn.workspace.as_deref());
         // Its session's file is whole at any time, so it needs no more than SIGTERM to end in order.
         let order = StopOrder::DEFAULT;
-        let called = converse(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
+        let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
         let usage = self.usage(&progress).await;
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {

@@ -12,7 +12,7 @@ use crate::agent::event::AgentEvent;
 use crate::conversation::pulse::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
-use crate::program::{Dialogue, Heard, Line};
+use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -139,17 +139,17 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Dialogue for Progress<'_> {
-    fn hear(&mut self, line: Line<'_>) -> Heard {
+impl LineProtocol for Progress<'_> {
+    fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         // What is left out is a sign of life, too.
-        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         match self.take(line) {
             // Everything was said. It ends by itself in a moment, and if not, it is stopped.
-            Ok(()) if self.end.is_some() => Heard::Done,
-            Ok(()) => Heard::Sign,
+            Ok(()) if self.end.is_some() => LineOutcome::Done,
+            Ok(()) => LineOutcome::Sign,
             Err(kind) => {
                 self.broken = Some(kind);
-                Heard::Done
+                LineOutcome::Done
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
-use crate::program::{self, CallLimits, Invocation, Secret, StopOrder, converse};
+use crate::program::{self, CallLimits, Invocation, Secret, StopOrder, run_protocol};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -70,7 +70,7 @@ impl<'a> Call<'a> {
         let mut progress = Progress::new(context, self.turn.workspace.as_deref());
         // It has no way of its own to be asked to stop.
         let order = StopOrder::DEFAULT;
-        let called = converse(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
+        let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
         let usage = self.usage(&progress);
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {

@@ -13,7 +13,7 @@ use crate::conversation::pulse::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_REASON, shorten};
-use crate::program::{Dialogue, Heard, Line};
+use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::session::SessionId;
 
 /// What the program has said so far.
@@ -75,9 +75,9 @@ impl<'a> Progress<'a> {
     /// # Errors
     ///
     /// The session is not the one that it should be.
-    fn take(&mut self, line: &[u8]) -> Result<Heard, AgentErrorKind> {
+    fn take(&mut self, line: &[u8]) -> Result<LineOutcome, AgentErrorKind> {
         // What is none of its events is still a sign of life.
-        let Some(event) = Event::parse(line) else { return Ok(Heard::Sign) };
+        let Some(event) = Event::parse(line) else { return Ok(LineOutcome::Sign) };
         match event {
             Event::Init { session_id } => self.started(session_id)?,
             Event::Message { role, content } if role == "assistant" => self.said(content)?,
@@ -91,11 +91,11 @@ impl<'a> Progress<'a> {
             }
             Event::Result { status, error, stats } => {
                 self.end = Some(End { succeeded: status == "success", failure: error, stats });
-                return Ok(Heard::Done);
+                return Ok(LineOutcome::Done);
             }
             Event::Message { .. } | Event::Other => {}
         }
-        Ok(Heard::Sign)
+        Ok(LineOutcome::Sign)
     }
 
     fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
@@ -147,13 +147,13 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Dialogue for Progress<'_> {
-    fn hear(&mut self, line: Line<'_>) -> Heard {
+impl LineProtocol for Progress<'_> {
+    fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         // What is left out is a sign of life, too.
-        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         self.take(line).unwrap_or_else(|kind| {
             self.broken = Some(kind);
-            Heard::Done
+            LineOutcome::Done
         })
     }
 

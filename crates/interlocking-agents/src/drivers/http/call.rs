@@ -10,7 +10,7 @@ use tracing::Dispatch;
 use tracing::instrument::WithSubscriber;
 
 use super::failure::{self, Failure};
-use super::heard::Heard;
+use super::frame_log::FrameLog;
 use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::agent::error::AgentErrorKind;
@@ -35,13 +35,13 @@ pub(super) async fn call(
     settings: &HttpSettings,
     pulse: &Pulse,
 ) -> Result<Answer, Failure> {
-    let heard = Heard::new();
-    let options = options.with_raw_frame_sink_arc(heard.clone());
+    let frames = FrameLog::new();
+    let options = options.with_raw_frame_sink_arc(frames.clone());
     let begun = Instant::now();
     let answer = async {
         tokio::select! {
             biased;
-            outcome = hear(client, target, request, &options, &heard, settings) => outcome,
+            outcome = receive(client, target, request, &options, &frames, settings) => outcome,
             never = relay.serve() => match never {},
         }
     };
@@ -52,8 +52,8 @@ pub(super) async fn call(
         tokio::select! {
             biased;
             outcome = &mut answer => return outcome.map_err(|failure| really(failure, relay)),
-            () = heard.another() => pulse.beat(),
-            kind = reached(limit(settings, begun, heard.last())) => return Err(Failure::begun(kind)),
+            () = frames.another() => pulse.beat(),
+            kind = reached(limit(settings, begun, frames.last())) => return Err(Failure::begun(kind)),
         }
     }
 }
@@ -86,22 +86,22 @@ async fn reached(limit: Option<(Instant, AgentErrorKind)>) -> AgentErrorKind {
     }
 }
 
-async fn hear(
+async fn receive(
     client: &Client,
     target: ServiceTarget,
     request: ChatRequest,
     options: &ChatOptions,
-    heard: &Heard,
+    frames: &FrameLog,
     settings: &HttpSettings,
 ) -> Result<Answer, Failure> {
     let begun = client.exec_chat_stream(target, request, Some(options)).await;
     let mut stream = begun.map_err(|error| failure::failure(&error))?.stream;
     let mut text = String::new();
     while let Some(event) = stream.next().await {
-        if let Some(reason) = heard.garbled() {
+        if let Some(reason) = frames.garbled() {
             return Err(failure::garbled(&reason));
         }
-        let event = event.map_err(|error| match heard.ended_badly() {
+        let event = event.map_err(|error| match frames.ended_badly() {
             Some(response) => failure::in_the_stream(&response["error"]),
             None => failure::failure(&error),
         });
@@ -114,7 +114,7 @@ async fn hear(
             }
             ChatStreamEvent::End(end) => {
                 let usage = end.captured_usage.clone();
-                return match improper_end(&text, &end, heard, settings) {
+                return match improper_end(&text, &end, frames, settings) {
                     Some(failure) => Err(failure.counted(usage)),
                     None => {
                         let calls = end.captured_into_tool_calls().unwrap_or_default();
@@ -125,16 +125,16 @@ async fn hear(
             _ => {}
         }
     }
-    Err(heard.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
+    Err(frames.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
 }
 
 /// What is wrong with an answer that has come to an end.
-fn improper_end(text: &str, end: &StreamEnd, heard: &Heard, settings: &HttpSettings) -> Option<Failure> {
+fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpSettings) -> Option<Failure> {
     // Some servers leave it out at the end.
-    if heard.whole().is_some_and(|whole| !whole.is_empty() && whole != text) {
+    if frames.whole().is_some_and(|whole| !whole.is_empty() && whole != text) {
         return Some(failure::garbled("a piece is missing"));
     }
-    let incomplete = heard.ended_badly();
+    let incomplete = frames.ended_badly();
     let reason = incomplete.as_ref().and_then(|response| response.pointer("/incomplete_details/reason")?.as_str());
     if reason == Some("content_filter") {
         return Some(failure::filtered("content_filter"));

@@ -31,7 +31,7 @@ mod call;
 mod client;
 mod dialect;
 mod failure;
-mod heard;
+mod frame_log;
 mod history;
 mod prompt;
 mod relay;

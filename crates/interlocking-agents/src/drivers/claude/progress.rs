@@ -16,7 +16,7 @@ use crate::conversation::pulse::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::shorten;
-use crate::program::{Dialogue, Heard, Line};
+use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::session::SessionId;
 
 /// The tool that the program makes of the schema.
@@ -25,8 +25,8 @@ const OUTPUT_TOOL: &str = "StructuredOutput";
 /// The first wait of the program between two attempts, which doubles. What is much longer the provider asked for.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 
-/// One call, heard line by line.
-pub(super) struct Hearing<'a> {
+/// One call, read line by line.
+pub(super) struct Progress<'a> {
     context: &'a TurnContext<'a>,
     workspace: Option<&'a Path>,
     store: &'a Store,
@@ -66,7 +66,7 @@ enum Deed {
 /// How much is kept of a command or of a file's name, in bytes.
 const LONGEST_DEED: usize = 32 * 1024;
 
-impl<'a> Hearing<'a> {
+impl<'a> Progress<'a> {
     pub(super) fn new(
         context: &'a TurnContext<'a>,
         workspace: Option<&'a Path>,
@@ -218,12 +218,12 @@ impl<'a> Hearing<'a> {
     }
 }
 
-impl Dialogue for Hearing<'_> {
-    fn hear(&mut self, line: Line<'_>) -> Heard {
+impl LineProtocol for Progress<'_> {
+    fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         self.anything = true;
         // Whatever it says, it is alive.
         self.context.pulse.beat();
-        let Some(line) = self.lines.take(line) else { return Heard::Sign };
+        let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         match Event::read(line) {
             Some(Event::System(system)) => self.system(&system),
             Some(Event::Assistant(said)) => self.assistant(said),
@@ -231,12 +231,12 @@ impl Dialogue for Hearing<'_> {
             Some(Event::RateLimitEvent(event)) => self.rate_limit(&event),
             Some(Event::Result(result)) => {
                 self.results.add(*result);
-                return Heard::Done;
+                return LineOutcome::Done;
             }
             Some(Event::Other) => {}
             None => {}
         }
-        if self.refused.is_some() { Heard::Done } else { Heard::Sign }
+        if self.refused.is_some() { LineOutcome::Done } else { LineOutcome::Sign }
     }
 
     fn interruption(&mut self) -> Option<Vec<u8>> {

@@ -12,20 +12,20 @@ use crate::agent::usage::Usage;
 /// Share one between conversations to bound them together: how many calls there are at once and in all, what they may
 /// cost, and when a provider that asked for fewer requests is called again.
 #[async_trait]
-pub trait Admission: Send + Sync {
+pub trait CallGate: Send + Sync {
     /// Waits until the agent called `agent` may be called.
     ///
     /// # Errors
     ///
-    /// It may not be called at all; the turn ends with [`NotAdmitted`](crate::AgentErrorKind::NotAdmitted).
-    async fn admit(&self, agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted>;
+    /// It may not be called at all; the turn ends with [`CallRefused`](crate::AgentErrorKind::CallRefused).
+    async fn acquire(&self, agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused>;
 }
 
-/// One call that was admitted. Dropped without a word when the call is cut off.
-pub trait Admitted: Send {
+/// One call that may be made. Dropped without a word when the call is cut off.
+pub trait CallPermit: Send {
     /// The call has ended: with this usage, or with this error, whose usage is that of the one call.
     ///
-    /// True if it failed and shall be made again: once it is admitted anew, and as the error's
+    /// True if it failed and shall be made again: once there is another permit, and as the error's
     /// [disposition](AgentError::disposition) says. An error that says to give up is given up all the same.
     fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool;
 }
@@ -33,7 +33,7 @@ pub trait Admitted: Send {
 /// A call may not be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
-pub struct NotAdmitted {
+pub struct CallRefused {
     /// Why not.
     pub reason: String,
 }

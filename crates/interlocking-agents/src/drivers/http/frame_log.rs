@@ -15,7 +15,7 @@ use crate::drivers::json_lines;
 
 /// The pieces of one answer.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct FrameLog {
     state: Mutex<State>,
     piece: Notify,
 }
@@ -28,7 +28,7 @@ struct State {
     whole: Option<String>,
 }
 
-impl Heard {
+impl FrameLog {
     pub(super) fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -64,7 +64,7 @@ impl Heard {
     }
 }
 
-impl ChatFrameSink for Heard {
+impl ChatFrameSink for FrameLog {
     fn on_frame(&self, _context: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut state = self.state();
         state.last = Some(Instant::now());

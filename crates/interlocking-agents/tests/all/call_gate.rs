@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use interlocking_agents::{
-    Admission, Admitted, AgentError, AgentErrorKind, AgentEvent, Conversation, NoEvents, NotAdmitted, Turn, Usage,
+    AgentError, AgentErrorKind, AgentEvent, CallGate, CallPermit, CallRefused, Conversation, NoEvents, Turn, Usage,
 };
 
 use crate::common::{Recorded, agent, article_schema, fresh, go_on, id};
@@ -26,15 +26,15 @@ impl Turnstile {
 }
 
 #[async_trait]
-impl Admission for Turnstile {
-    async fn admit(&self, agent: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
+impl CallGate for Turnstile {
+    async fn acquire(&self, agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused> {
         let mut left = self.left.lock().unwrap();
-        *left = left.checked_sub(1).ok_or_else(|| NotAdmitted { reason: format!("`{agent}` has had enough") })?;
+        *left = left.checked_sub(1).ok_or_else(|| CallRefused { reason: format!("`{agent}` has had enough") })?;
         Ok(Box::new(Through(self)))
     }
 }
 
-impl Admitted for Through<'_> {
+impl CallPermit for Through<'_> {
     fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool {
         let said = match outcome {
             Ok(usage) => format!("well: {}", usage.cost),
@@ -64,7 +64,7 @@ async fn a_call_that_failed_in_passing_is_made_again_in_its_session() {
         "#,
     );
     let (turnstile, recorded) = (Turnstile::new(3), Recorded::default());
-    let conversation = Conversation::new(&agent).with_admission(&turnstile);
+    let conversation = Conversation::new(&agent).with_call_gate(&turnstile);
     let completion = conversation.run(fresh("Write."), &recorded.sink()).await.unwrap();
     assert_eq!((completion.session, completion.corrections, completion.nudges), (id("write-1"), 0, 0));
     assert_eq!(completion.usage.to_string(), "$1.75 in 3 calls, 0 tokens in, 0 tokens out");
@@ -87,7 +87,7 @@ async fn a_call_that_failed_in_passing_is_made_again_in_its_session() {
 async fn what_would_fail_again_is_not_repeated() {
     let agent = agent("[[turn]]\nfail = 'refused'");
     let turnstile = Turnstile::new(9);
-    let error = Conversation::new(&agent).with_admission(&turnstile).run(fresh("x"), &NoEvents).await.unwrap_err();
+    let error = Conversation::new(&agent).with_call_gate(&turnstile).run(fresh("x"), &NoEvents).await.unwrap_err();
     assert!(matches!(*error.kind, AgentErrorKind::Refused { .. }));
     assert_eq!(turnstile.ended().len(), 1);
 }
@@ -98,10 +98,10 @@ async fn every_round_is_admitted_and_a_refusal_keeps_what_was_spent() {
     for (calls, spent, session) in [(0, "$0.00", None), (2, "$1.00", Some(id("write-1")))] {
         let turnstile = Turnstile::new(calls);
         let turn = Turn { schema: Some(article_schema()), ..fresh("x") };
-        let conversation = Conversation::new(&agent).with_admission(&turnstile);
+        let conversation = Conversation::new(&agent).with_call_gate(&turnstile);
         let error = conversation.run(turn, &NoEvents).await.unwrap_err();
         let reason = "`scripted` has had enough".to_owned();
-        assert_eq!(*error.kind, AgentErrorKind::NotAdmitted { reason });
+        assert_eq!(*error.kind, AgentErrorKind::CallRefused { reason });
         assert_eq!(error.to_string(), "the agent was not called: `scripted` has had enough");
         assert_eq!((error.usage.cost.to_string().as_str(), error.session), (spent, session));
     }
@@ -112,14 +112,14 @@ async fn every_round_is_admitted_and_a_refusal_keeps_what_was_spent() {
 async fn the_session_is_held_while_a_call_waits() {
     struct Never;
     #[async_trait]
-    impl Admission for Never {
-        async fn admit(&self, _: &str) -> Result<Box<dyn Admitted + '_>, NotAdmitted> {
+    impl CallGate for Never {
+        async fn acquire(&self, _: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused> {
             std::future::pending().await
         }
     }
     let agent = agent("[[turn]]\ntimes = 'any'");
     Conversation::new(&agent).run(fresh("x"), &NoEvents).await.unwrap();
-    let (conversation, other) = (Conversation::new(&agent).with_admission(&Never), Conversation::new(&agent));
+    let (conversation, other) = (Conversation::new(&agent).with_call_gate(&Never), Conversation::new(&agent));
     tokio::select! {
         biased;
         outcome = conversation.run(go_on("write-1", "x"), &NoEvents) => panic!("{outcome:?}"),
