@@ -24,7 +24,13 @@ impl GitRun {
     /// `cut_off`. Git work.
     pub(crate) fn find_again(&self, name: &str, commit: CommitId, cut_off: bool) -> Result<(), GitWorkspacesError> {
         // That it is a commit, before anything is undone for it.
-        self.settings().repository.commit(commit)?;
+        let repository = &self.settings().repository;
+        repository.commit(commit).map_err(|error| GitWorkspacesError::CommitGone {
+            name: name.to_owned(),
+            commit,
+            repository: repository.common_directory().to_owned(),
+            reason: error.cause().to_owned(),
+        })?;
         self.note(name, |place| place.at = Some(commit));
         self.lives()?;
         let Some(worktree) = self.whole(name)? else { return Ok(()) };

@@ -1,11 +1,12 @@
 //! A workspace in a handler's hands.
 
 use crate::error::GitWorkspacesError;
+use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
 use crate::lock::Held;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::Node;
-use interlocking_worktree::{CommitId, FileChange, Worktree};
+use interlocking_worktree::{CommitId, FileChange, Keep, RepositoryPath, Worktree};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -102,6 +103,70 @@ impl Checkout<'_> {
         self.commit_since(Some(self.base), message.into()).await
     }
 
+    /// Makes a commit that changes no file and says what the ones before it amount to. What is not committed stays so.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub async fn commit_empty(&mut self, message: impl Into<String>) -> Result<CommitId, GitWorkspacesError> {
+        let message = message.into();
+        let committed = self.on(move |run, name| run.commit_empty(name, &message)).await;
+        self.moved(committed)
+    }
+
+    /// A [fresh checkout](crate::GitContext::fresh_checkout) of what [`commit`](Self::commit) would commit now, to be examined before
+    /// it is: nothing is committed yet. Where that changes no file, of [`head`](Self::head).
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit); nothing is left behind.
+    pub async fn examine(&self) -> Result<FreshCheckout, GitWorkspacesError> {
+        self.on(|run, name| run.examine(name)).await
+    }
+
+    /// [Commits](Self::commit), if that has the same files as `examined`: the commit of what was [examined](Self::examine).
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit); [`ChangedMeanwhile`](GitWorkspacesError::ChangedMeanwhile).
+    pub async fn commit_examined(
+        &mut self,
+        examined: CommitId,
+        message: impl Into<String>,
+    ) -> Result<Option<CommitId>, GitWorkspacesError> {
+        let message = message.into();
+        let committed = self.on(move |run, name| run.commit_examined(name, examined, &message)).await?;
+        if let Some(to) = committed {
+            self.moved(Ok(to))?;
+        }
+        Ok(committed)
+    }
+
+    /// The contents of a file as it is there now, committed or not; none if there is none. No link is followed, and no more than `most`
+    /// bytes are read.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::File`].
+    pub async fn read_file(&self, path: &RepositoryPath, most: u64) -> Result<Option<Vec<u8>>, GitWorkspacesError> {
+        let (worktree, path) = (self.worktree.clone(), path.clone());
+        self.on(move |_, _| Ok(worktree.read_file(&path, most)?)).await
+    }
+
+    /// Writes a file anew, and directories on the way that are missing. No link is followed.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::File`].
+    pub async fn write_file(
+        &mut self,
+        path: &RepositoryPath,
+        contents: impl Into<Vec<u8>>,
+    ) -> Result<(), GitWorkspacesError> {
+        let (worktree, path, contents) = (self.worktree.clone(), path.clone(), contents.into());
+        self.on(move |_, _| Ok(worktree.write_file(&path, &contents)?)).await
+    }
+
     /// Takes over the commits that an agent has made by itself, as they are, and gives the last; what it has not committed stays so.
     ///
     /// # Errors
@@ -113,7 +178,7 @@ impl Checkout<'_> {
     }
 
     /// Takes it back to a commit; everything else there is discarded, ignored files too. The head that it had is kept in the archive
-    /// (CON-74).
+    /// (CON-74). One that may only be read has no head of its own: it is put there, and stays there unless it follows another workspace.
     ///
     /// # Errors
     ///
@@ -180,13 +245,16 @@ impl Checkout<'_> {
     }
 
     /// Takes it away before the run ends, because nobody works there any more. What is not committed is gone, its branch stays; it is
-    /// made again if a node needs it all the same.
+    /// made again if a node needs it all the same. Where workspaces are always [kept](crate::GitWorkspaces::with_keep), it stays.
     ///
     /// # Errors
     ///
     /// [`GitWorkspacesError`] where it cannot be removed; the end of the run tries again.
     pub async fn retire(self) -> Result<(), GitWorkspacesError> {
-        self.on(|run, name| run.retire(name)).await
+        match self.run.settings().keep {
+            Keep::Always => Ok(()),
+            Keep::OnFailure | Keep::Never => self.on(|run, name| run.retire(name)).await,
+        }
     }
 
     async fn on<T: Send + 'static>(

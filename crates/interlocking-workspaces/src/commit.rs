@@ -31,8 +31,28 @@ impl GitRun {
         Ok(self.moved(name, head))
     }
 
-    /// Takes a workspace back to a commit; what it had is kept in the archive (CON-74).
+    /// Makes a commit that changes no file.
+    pub(crate) fn commit_empty(&self, name: &str, message: &str) -> Result<CommitId, GitWorkspacesError> {
+        let (worktree, at) = self.writable(name)?;
+        let committed = worktree.commit_empty(&self.author()?, message)?;
+        self.bring_back(name, &worktree, at)?;
+        Ok(self.moved(name, committed))
+    }
+
+    /// Takes a workspace back to a commit; what it had is kept in the archive (CON-74). One that may only be read is put there.
     pub(crate) fn reset(&self, name: &str, to: CommitId) -> Result<CommitId, GitWorkspacesError> {
+        if self.wanted(name).is_read_only {
+            let (worktree, _) = self.make_ready(name)?;
+            if !worktree.is_clone() {
+                worktree.reset_to(to)?;
+                return Ok(self.moved(name, to));
+            }
+            // It has one commit and no other.
+            self.retire(name)?;
+            self.moved(name, to);
+            self.make_ready(name)?;
+            return Ok(to);
+        }
         let (worktree, at) = self.writable(name)?;
         let repository = &self.settings().repository;
         let branch = self.branch_name(name)?;
@@ -82,7 +102,7 @@ impl GitRun {
     }
 
     /// A workspace that has a branch, and where it is to stand.
-    fn writable(&self, name: &str) -> Result<(Worktree, CommitId), GitWorkspacesError> {
+    pub(crate) fn writable(&self, name: &str) -> Result<(Worktree, CommitId), GitWorkspacesError> {
         if self.wanted(name).is_read_only {
             return Err(GitWorkspacesError::ReadOnly { name: name.to_owned() });
         }
@@ -90,14 +110,14 @@ impl GitRun {
         Ok((worktree, self.place(name).at.unwrap_or(base)))
     }
 
-    fn moved(&self, name: &str, to: CommitId) -> CommitId {
+    pub(crate) fn moved(&self, name: &str, to: CommitId) -> CommitId {
         self.note(name, |place| place.at = Some(to));
         to
     }
 
     /// Brings what was committed in a clone since `since` back to the repository, to the branch of its name. What that had of an
     /// earlier round is kept in the archive.
-    fn bring_back(&self, name: &str, clone: &Worktree, since: CommitId) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn bring_back(&self, name: &str, clone: &Worktree, since: CommitId) -> Result<(), GitWorkspacesError> {
         if !clone.is_clone() {
             return Ok(());
         }

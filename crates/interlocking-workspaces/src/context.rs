@@ -2,6 +2,7 @@
 
 use crate::checkout::Checkout;
 use crate::error::GitWorkspacesError;
+use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, Works};
@@ -41,6 +42,30 @@ pub trait GitContext<N: Node> {
     /// [`ChildLands`](GitWorkspacesError::ChildLands).
     fn land(&mut self, commit: CommitId) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
 
+    /// The same, if the branch still is at `from`, as a run wants it whose work was verified on top of that. A branch that
+    /// [`with_landing`](crate::GitWorkspaces::with_landing) names is made, if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// As [`land`](Self::land); [`FastForwardError::Moved`](interlocking_worktree::FastForwardError::Moved) where the branch is elsewhere
+    /// and does not have `commit`.
+    fn land_from(
+        &mut self,
+        from: CommitId,
+        commit: CommitId,
+    ) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
+
+    /// The files of a commit, in a directory that no agent is given, for builds and tests: a clone without history, each object of
+    /// which was checked. It is deleted when the value is dropped, and with the run's workspaces if its process is killed.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`]; nothing is left behind.
+    fn fresh_checkout(
+        &self,
+        commit: CommitId,
+    ) -> impl Future<Output = Result<FreshCheckout, GitWorkspacesError>> + Send;
+
     /// The branch to land on, and where it is now: another commit than a worktree's [`base`](Checkout::base) where somebody has landed
     /// since that was made (SAW-113).
     ///
@@ -71,24 +96,21 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
     }
 
     async fn land(&mut self, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
-        let run = git_run(self)?;
-        let target = run.landing_branch().await?;
-        // What it is about to land is recorded before it does.
-        for number in 1.. {
-            let name = format!("land {number}");
-            let intended = self.once(&name, std::future::ready(Ok(commit))).await;
-            let intended = intended.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
-            if intended == commit || run.has_landed_as(&target, intended, commit).await? {
-                return run.land(target, intended).await.map(|()| intended);
-            }
-        }
-        Ok(commit)
+        land(self, None, commit).await
+    }
+
+    async fn land_from(&mut self, from: CommitId, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
+        land(self, Some(from), commit).await
+    }
+
+    async fn fresh_checkout(&self, commit: CommitId) -> Result<FreshCheckout, GitWorkspacesError> {
+        git_run(self)?.blocking((), move |run| run.check_out(commit)).await
     }
 
     async fn target(&self) -> Result<(BranchName, CommitId), GitWorkspacesError> {
         git_run(self)?
             .blocking((), |run| {
-                let branch = run.target()?;
+                let branch = run.landing()?;
                 let head = run.head_of(&branch)?;
                 Ok((branch, head))
             })
@@ -98,6 +120,25 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {
         Ok(git_run(self)?.settings().repository.clone())
     }
+}
+
+async fn land<N: Node>(
+    cx: &mut Cx<'_, N>,
+    from: Option<CommitId>,
+    commit: CommitId,
+) -> Result<CommitId, GitWorkspacesError> {
+    let run = git_run(cx)?;
+    let target = run.landing_branch().await?;
+    // What it is about to land is recorded before it does.
+    for number in 1.. {
+        let name = format!("land {number}");
+        let intended = cx.once(&name, std::future::ready(Ok(commit))).await;
+        let intended = intended.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
+        if intended == commit || run.has_landed_as(&target, intended, commit).await? {
+            return run.land(target, from, intended).await.map(|()| intended);
+        }
+    }
+    Ok(commit)
 }
 
 async fn checkout<'cx, N: Node>(cx: &'cx mut Cx<'_, N>, name: String) -> Result<Checkout<'cx>, GitWorkspacesError> {

@@ -6,13 +6,17 @@ use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::left::ALIVE;
 use interlocking_runtime::workspaces::RunEnd;
-use interlocking_worktree::{BranchName, CommitId, Keep};
+use interlocking_worktree::{BranchName, CommitId, Keep, delete_directory};
 use std::fs;
 
 impl GitRun {
     /// Takes away what is not to be kept; where the run stops to be taken up again, nothing. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
+        if !self.is_child() && end != RunEnd::Stopped {
+            // Nothing of an agent's is in there.
+            delete_directory(self.checkouts_directory())?;
+        }
         let keeps = match self.settings().keep {
             _ if end == RunEnd::Stopped => true,
             Keep::Never => false,
@@ -57,16 +61,16 @@ impl GitRun {
     /// Deletes the branches of the run and its children.
     fn delete_branches(&self, archives: bool) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
-        let landed_on = match self.target() {
-            Ok(target) => repository.branch_head(&target)?,
-            Err(_) => None,
-        };
+        let mut landed_on = Vec::new();
+        for branch in [self.landing(), self.target()].into_iter().flatten() {
+            landed_on.extend(repository.branch_head(&branch)?);
+        }
         let mut result = Ok(());
         for (branch, head) in self.branches()? {
-            let has_landed = match landed_on {
-                Some(landed_on) => repository.is_ancestor(head, landed_on)?,
-                None => false,
-            };
+            let mut has_landed = false;
+            for landed_on in &landed_on {
+                has_landed |= repository.is_ancestor(head, *landed_on)?;
+            }
             result = result.and(match archives && !has_landed {
                 true => self.set_aside(&branch, head),
                 false => repository.delete_branch(&branch, head).map_err(Into::into),

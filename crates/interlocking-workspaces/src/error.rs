@@ -3,10 +3,10 @@
 use interlocking_core::context::ContextError;
 use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
-    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateCloneError, CreateError, DeleteBranchError,
-    ExportError, FastForwardError, FetchError, GitError, MergeError, NameError, ObjectIdError, OpenCloneError,
-    OpenWorktreeError, RebaseError, RemoveCloneError, RemoveError, ResetError, SetupError, SwitchError, TakeInError,
-    UnlockError, WorktreeError,
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateBranchError, CreateCloneError, CreateError,
+    DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, MergeError, NameError,
+    ObjectIdError, OpenCloneError, OpenWorktreeError, RebaseError, RemoveCloneError, RemoveError, RepositoryPath,
+    ResetError, SetupError, SwitchError, TakeInError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,6 +101,40 @@ pub enum GitWorkspacesError {
     /// What makes a worktree ready failed; the worktree was removed.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A commit that a workspace is to stand at is not in the repository.
+    #[error(
+        "the commit {commit}, which `{name}` stood at, is not in {} any more ({reason}): whatever kept it, such as a reference below \
+         refs/interlocking/archive, was deleted, or git has cleared up what a run that succeeded did not land; bring the commit back from a \
+         copy of the repository, or fork the run from before the node that made it",
+        repository.display()
+    )]
+    CommitGone {
+        /// The workspace.
+        name: String,
+        /// The commit.
+        commit: CommitId,
+        /// The repository.
+        repository: PathBuf,
+        /// Git's words.
+        reason: String,
+    },
+    /// What is committed is not what was examined. The journal is not told of the commit: the workspace is to stand where it stood.
+    #[error(
+        "somebody changed {path} in `{name}` between its examination and its commit; no agent is at work then, so one has left something \
+         behind that is"
+    )]
+    ChangedMeanwhile {
+        /// The workspace.
+        name: String,
+        /// The first file.
+        path: RepositoryPath,
+    },
+    /// A file in a worktree is none, or is out of the worktree.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A branch to land on cannot be made.
+    #[error(transparent)]
+    CreateBranch(#[from] CreateBranchError),
     /// Changes cannot be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),

@@ -8,7 +8,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_worktree::{BranchName, CommitId, Signature, Worktree};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -31,6 +31,8 @@ pub(crate) struct State {
     wanted: BTreeMap<String, Wanted>,
     begun_at: Mutex<Option<CommitId>>,
     places: Mutex<BTreeMap<String, Place>>,
+    /// The numbers of the fresh checkouts that there are of the run's tree.
+    pub(crate) checkouts: Arc<Mutex<BTreeSet<u32>>>,
     has_landed: Mutex<bool>,
     /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait for it, and what it makes must
     /// be removed with the rest.
@@ -91,9 +93,9 @@ impl GitRun {
         wanted: BTreeMap<String, Wanted>,
         is_claimed: bool,
     ) -> Self {
-        let (root, alive) = match &parent {
-            Some(Parent { run, .. }) => (run.0.root.clone(), run.0.alive.clone()),
-            None => (run.clone(), Arc::default()),
+        let (root, alive, checkouts) = match &parent {
+            Some(Parent { run, .. }) => (run.0.root.clone(), run.0.alive.clone(), run.0.checkouts.clone()),
+            None => (run.clone(), Arc::default(), Arc::default()),
         };
         let (begun_at, places, has_landed, closed) = Default::default();
         let is_claimed = Mutex::new(is_claimed);
@@ -108,6 +110,7 @@ impl GitRun {
             wanted,
             begun_at,
             places,
+            checkouts,
             has_landed,
             closed,
         }))
@@ -177,19 +180,33 @@ impl GitRun {
     pub(crate) fn claim(&self) -> Result<(), GitWorkspacesError> {
         let mut is_claimed = self.0.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_claimed {
-            if let Some((branch, at)) = self.branches()?.into_iter().next() {
-                return Err(GitWorkspacesError::RunTaken { branch, at });
-            }
+            self.refuse_taken()?;
             *is_claimed = true;
         }
         Ok(())
     }
 
-    /// The branch that the run begins at and lands on.
+    /// Refuses the run's name if there are branches of it. Git work.
+    pub(crate) fn refuse_taken(&self) -> Result<(), GitWorkspacesError> {
+        match self.branches()?.into_iter().next() {
+            Some((branch, at)) => Err(GitWorkspacesError::RunTaken { branch, at }),
+            None => Ok(()),
+        }
+    }
+
+    /// The branch that the run begins at.
     pub(crate) fn target(&self) -> Result<BranchName, GitWorkspacesError> {
         match &self.settings().target {
             Some(target) => Ok(target.clone()),
             None => self.settings().repository.head()?.branch.ok_or(GitWorkspacesError::NoTarget),
+        }
+    }
+
+    /// The branch that the run lands on: the target, unless another was named.
+    pub(crate) fn landing(&self) -> Result<BranchName, GitWorkspacesError> {
+        match &self.settings().landing {
+            Some(landing) => Ok(landing.clone()),
+            None => self.target(),
         }
     }
 

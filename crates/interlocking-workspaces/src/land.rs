@@ -3,7 +3,8 @@
 use crate::error::{GitWorkspacesError, is_a_lock};
 use crate::git_run::GitRun;
 use crate::lock::lock;
-use interlocking_worktree::{BranchName, CommitId, FastForwardError};
+use crate::settings::Settings;
+use interlocking_worktree::{BranchName, CommitId, CreateBranchError, FastForwardError};
 use std::time::{Duration, Instant};
 
 /// How long it is waited between two looks at whether a git program has let go of the branch's files.
@@ -14,7 +15,7 @@ impl GitRun {
     pub(crate) async fn landing_branch(&self) -> Result<BranchName, GitWorkspacesError> {
         match self.is_child() {
             true => Err(GitWorkspacesError::ChildLands),
-            false => self.blocking((), |run| run.target()).await,
+            false => self.blocking((), |run| run.landing()).await,
         }
     }
 
@@ -36,14 +37,19 @@ impl GitRun {
         .await
     }
 
-    /// Advances the branch to `commit`, which contains what the branch is at. Where it has that already nothing is to be done: the
-    /// process that had advanced it was killed before that was recorded.
-    pub(crate) async fn land(&self, target: BranchName, commit: CommitId) -> Result<(), GitWorkspacesError> {
+    /// Advances the branch to `commit`, which contains what the branch is at, from `from`, if that is given. Where it has `commit`
+    /// already nothing is to be done: the process that had advanced it was killed before that was recorded.
+    pub(crate) async fn land(
+        &self,
+        target: BranchName,
+        from: Option<CommitId>,
+        commit: CommitId,
+    ) -> Result<(), GitWorkspacesError> {
         let begun = Instant::now();
         loop {
             let held = lock(self.settings().repository.common_directory(), target.as_str()).await;
             let branch = target.clone();
-            match self.blocking(held, move |run| run.advance(&branch, commit)).await {
+            match self.blocking(held, move |run| run.advance(&branch, from, commit)).await {
                 Err(GitWorkspacesError::FastForward(problem)) if is_a_lock(&problem) => {
                     let waited = begun.elapsed();
                     if waited >= self.settings().patience {
@@ -57,16 +63,25 @@ impl GitRun {
         }
     }
 
-    fn advance(&self, branch: &BranchName, commit: CommitId) -> Result<(), GitWorkspacesError> {
-        let repository = &self.settings().repository;
-        let from = repository.branch_head(branch)?;
-        let from = from.ok_or_else(|| GitWorkspacesError::NoBranch { branch: branch.clone() })?;
-        if !repository.is_ancestor(commit, from)? {
-            match repository.fast_forward(branch, commit, from) {
+    fn advance(&self, branch: &BranchName, from: Option<CommitId>, commit: CommitId) -> Result<(), GitWorkspacesError> {
+        let Settings { repository, landing, .. } = self.settings();
+        match repository.branch_head(branch)? {
+            Some(head) if repository.is_ancestor(commit, head)? => {}
+            Some(head) => match (repository.fast_forward(branch, commit, from.unwrap_or(head)), from) {
                 // Somebody else has advanced it since it was looked at: whether to that, is seen next time.
-                Err(FastForwardError::Moved { .. }) => return self.advance(branch, commit),
-                advanced => advanced?,
-            }
+                (Err(FastForwardError::Moved { .. }), None) => return self.advance(branch, from, commit),
+                (advanced, _) => advanced?,
+            },
+            None if landing.as_ref() == Some(branch) => match repository.create_branch(branch, commit) {
+                Err(CreateBranchError::Exists { .. }) => return self.advance(branch, from, commit),
+                made => made?,
+            },
+            None => match from {
+                Some(expected) => {
+                    return Err(FastForwardError::Moved { branch: branch.clone(), expected, found: None }.into());
+                }
+                None => return Err(GitWorkspacesError::NoBranch { branch: branch.clone() }),
+            },
         }
         *self.has_landed() = true;
         Ok(())

@@ -55,6 +55,44 @@ impl GitWorkspaces {
     }
 }
 
+impl GitWorkspaces {
+    /// What is left of a run, its branches if its directory was cleared away by others; none if that is nothing, or somebody works on
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where something cannot be read.
+    pub async fn left_of(&self, run: &RunId) -> Result<Option<LeftRun>, GitWorkspacesError> {
+        let run = GitRun::of_name(self.0.clone(), run.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            let directory = run.tree_directory();
+            if directory.join(ALIVE).exists() {
+                return LeftRun::of(run);
+            }
+            let left = LeftRun::unlocked(run)?;
+            let is_anything = !left.worktrees.is_empty() || !left.branches.is_empty() || directory.exists();
+            Ok(Some(left).filter(|_| is_anything))
+        });
+        looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+    }
+
+    /// Refuses a name of a run of which there are branches: before anything is made for a run of which nothing is to be there. It is
+    /// synchronous, as what a [`Repository`](interlocking_worktree::Repository) does.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::RunTaken`].
+    pub fn refuse_taken(&self, run: &RunId) -> Result<(), GitWorkspacesError> {
+        GitRun::of_name(self.0.clone(), run.clone()).refuse_taken()
+    }
+
+    /// Where the [fresh checkouts](crate::GitContext::fresh_checkout) of a run and its children lie, for who confines what is built
+    /// there.
+    pub fn checkouts_of(&self, run: &RunId) -> PathBuf {
+        GitRun::of_name(self.0.clone(), run.clone()).checkouts_directory()
+    }
+}
+
 impl LeftRun {
     /// What is left of a run, unless it is none, or somebody works on it.
     fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
@@ -64,9 +102,13 @@ impl LeftRun {
             return Ok(None);
         }
         *run.0.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-        let worktrees = listed_in(&run.settings().repository, &directory)?;
+        Self::unlocked(run).map(Some)
+    }
+
+    fn unlocked(run: GitRun) -> Result<Self, GitWorkspacesError> {
+        let worktrees = listed_in(&run.settings().repository, &run.tree_directory())?;
         let branches = run.branches()?;
-        Ok(Some(Self { run, worktrees, branches }))
+        Ok(Self { run, worktrees, branches })
     }
 
     /// The run.

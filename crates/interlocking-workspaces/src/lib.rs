@@ -23,8 +23,9 @@
 //! |---|---|
 //! | the repository, the directory, what workspaces begin at, what is kept | [`GitWorkspaces`], [`Base`] |
 //! | what a handler does in its worktree | [`GitContext::worktree`], [`Checkout`] |
+//! | build and test what no agent has been at | [`GitContext::fresh_checkout`], [`Checkout::examine`], [`FreshCheckout`] |
 //! | advance the branch that it is all for | [`GitContext::land`] |
-//! | what runs have left that nobody works on any more | [`GitWorkspaces::left`] |
+//! | what runs have left that nobody works on any more | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
 //! | whose files are whose | [`Ownership`], [`Pattern`] |
 //! | what goes wrong | [`GitWorkspacesError`] |
 
@@ -44,6 +45,7 @@ mod end;
 mod left;
 mod commit;
 mod land;
+mod fresh;
 mod checkout;
 mod context;
 mod ownership;
@@ -51,6 +53,7 @@ mod ownership;
 pub use checkout::Checkout;
 pub use context::GitContext;
 pub use error::GitWorkspacesError;
+pub use fresh::FreshCheckout;
 pub use left::LeftRun;
 pub use ownership::{Belonging, Overlap, Ownership, Pattern, PatternError, Violation};
 pub use settings::{Base, GitWorkspaces};

@@ -6,6 +6,9 @@ use interlocking_runtime::workspaces::RunScope;
 use interlocking_worktree::{ArchiveName, BranchName, CommitId, NameError};
 use std::path::PathBuf;
 
+/// What the directory of fresh checkouts is called, in that of a run.
+pub(crate) const CHECKOUTS: &str = ".checkouts";
+
 impl GitRun {
     /// The directory of the run with all its children.
     pub(crate) fn tree_directory(&self) -> PathBuf {
@@ -18,6 +21,11 @@ impl GitRun {
             true => self.tree_directory().join(&self.0.label),
             false => self.tree_directory(),
         }
+    }
+
+    /// Where the fresh checkouts of the run and its children lie. No workspace lies there: no part of a branch's name begins with a dot.
+    pub(crate) fn checkouts_directory(&self) -> PathBuf {
+        self.tree_directory().join(CHECKOUTS)
     }
 
     /// Where a workspace lies.

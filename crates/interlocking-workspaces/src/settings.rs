@@ -46,6 +46,7 @@ pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     pub(crate) author: Option<Signature>,
     pub(crate) target: Option<BranchName>,
+    pub(crate) landing: Option<BranchName>,
     pub(crate) bases: BTreeMap<String, Base>,
     pub(crate) keep: Keep,
     pub(crate) setup: Option<Setup>,
@@ -59,9 +60,20 @@ type Grants = Arc<dyn Fn(&str, Sandbox) -> Sandbox + Send + Sync>;
 impl GitWorkspaces {
     /// Workspaces of `repository`, below `directory`, which is made when it is needed and lies outside the repository.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
-        let (author, target, bases, keep, setup, grants) = Default::default();
+        let (author, target, landing, bases, keep, setup, grants) = Default::default();
         let (directory, patience) = (directory.into(), Duration::from_secs(10));
-        Self(Arc::new(Settings { repository, directory, author, target, bases, keep, setup, grants, patience }))
+        Self(Arc::new(Settings {
+            repository,
+            directory,
+            author,
+            target,
+            landing,
+            bases,
+            keep,
+            setup,
+            grants,
+            patience,
+        }))
     }
 
     /// The same with this author of all commits; without one it is `interlocking`.
@@ -79,6 +91,14 @@ impl GitWorkspaces {
         self
     }
 
+    /// The same where what lands goes to this branch in place of the target, which stays what workspaces begin at. A branch that is not
+    /// there is made by what lands first.
+    #[must_use]
+    pub fn with_landing(mut self, branch: BranchName) -> Self {
+        self.settings().landing = Some(branch);
+        self
+    }
+
     /// The same with a base of its own for the workspaces called `name`.
     #[must_use]
     pub fn with_base(mut self, name: impl Into<String>, base: Base) -> Self {
@@ -86,7 +106,8 @@ impl GitWorkspaces {
         self
     }
 
-    /// The same with worktrees, clones and branches left in place after their run's end; without a word none are.
+    /// The same with worktrees, clones and branches left in place after their run's end; without a word none are. Where they are always
+    /// kept, those that a handler [retires](crate::Checkout::retire) stay, too.
     #[must_use]
     pub fn with_keep(mut self, keep: Keep) -> Self {
         self.settings().keep = keep;
@@ -143,11 +164,12 @@ fn of_no_run() -> WorkspaceError {
 
 impl fmt::Debug for GitWorkspaces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { repository, directory, target, bases, keep, .. } = &*self.0;
+        let Settings { repository, directory, target, landing, bases, keep, .. } = &*self.0;
         f.debug_struct("GitWorkspaces")
             .field("repository", repository)
             .field("directory", directory)
             .field("target", target)
+            .field("landing", landing)
             .field("bases", bases)
             .field("keep", keep)
             .finish_non_exhaustive()

@@ -49,9 +49,10 @@
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
 //! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_worktree_on`] a branch that is there, [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
 //! | keep the list in order | [`Repository::lock_worktree`], [`Repository::unlock_worktree`], [`Repository::prune_worktrees`], [`Repository::repair_worktrees`], [`Repository::repair_moved_worktree`] |
-//! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`] and [`Repository::take_in`], [`Repository::remove_clone`] |
+//! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::take_in`] or [`Repository::take_in_objects`], [`Repository::remove_clone`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
-//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; trailers with [`Message`] |
+//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; [`Worktree::propose_since`] makes a commit and moves nothing to it; trailers with [`Message`] |
+//! | read and write a file where an agent works | [`Worktree::read_file`], [`Worktree::write_file`] |
 //! | see what an agent did to its place | [`Place::verify`] |
 //! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Run::reset_worktree`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
 //! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
@@ -171,6 +172,7 @@ pub use values::name::{ArchiveName, BranchName, NameError, NameRule};
 pub use values::path::{PathError, PathRule, RepositoryPath};
 pub use values::signature::{Signature, SignatureError};
 pub use values::worktree_error::{LargeFile, WorktreeError};
+pub use worktrees::files::FileError;
 pub use worktrees::finding::Finding;
 pub use worktrees::list::{OpenWorktreeError, WorktreeEntry};
 pub use worktrees::lock::LockError;

@@ -290,3 +290,24 @@ async fn a_new_run_takes_no_branch_of_another() {
     );
     assert_eq!(project.left(), ["run/draft"], "and what is not its own stays");
 }
+
+/// Somebody has deleted what kept a commit: the run is refused before anything is made, until it is back.
+#[tokio::test]
+async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    paper(&project, &journal, &Cut::Panics("revise: written")).start(()).await.unwrap();
+    let [(name, commit)] = &project.repository().archived().unwrap()[..] else { panic!("one is kept") };
+    let (pack, reference) = (project.root().with_file_name("copy.git"), name.reference());
+    project.git(&["clone", "--quiet", "--mirror", ".", pack.to_str().unwrap()]);
+    project.git(&["update-ref", "-d", &reference]);
+    project.git(&["reflog", "expire", "--expire=now", "--all"]);
+    project.git(&["gc", "--quiet", "--prune=now"]);
+    let refused = paper(&project, &journal, &Cut::Never).retry().await.unwrap_err().to_string();
+    let said = format!("the commit {commit}, which `draft` stood at, is not in ");
+    assert!(refused.contains(&said) && refused.contains("bring the commit back from a copy"), "{refused}");
+    assert_eq!(project.left(), [""; 0]);
+    project.git(&["fetch", "--quiet", pack.to_str().unwrap(), "+refs/interlocking/*:refs/interlocking/*"]);
+    paper(&project, &journal, &Cut::Never).retry().await.unwrap();
+    is_printed(&project);
+}

@@ -168,3 +168,25 @@ async fn what_is_left_of_runs_is_found_and_removed() {
     assert_eq!(project.left(), ["directory \"strangers\""]);
     assert_eq!(project.archived(), ["kept/work", "run/work"]);
 }
+
+/// What is left of one run is found by its name, also where somebody has cleared its directory away, and keeps its name taken.
+#[tokio::test]
+async fn what_is_left_of_one_run_is_found_without_its_directory() {
+    let (project, name) = (Project::new(), RunId::new("kept").unwrap());
+    let workspaces = project.workspaces();
+    assert!(workspaces.left_of(&name).await.unwrap().is_none());
+    workspaces.refuse_taken(&name).unwrap();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    job(&project, &journal, Ending::Fails, Keep::Always).with_id(name.clone()).start(()).await.unwrap();
+    assert!(workspaces.left_of(&RunId::new("other").unwrap()).await.unwrap().is_none());
+    let found = workspaces.left_of(&name).await.unwrap().unwrap();
+    assert_eq!((found.worktrees().len(), found.branches().len()), (2, 2));
+    assert!(workspaces.left_of(&name).await.unwrap().is_none(), "somebody deals with it");
+    drop(found);
+    std::fs::remove_dir_all(project.runs()).unwrap();
+    let taken = workspaces.refuse_taken(&name).unwrap_err().to_string();
+    assert!(taken.starts_with("the run's name is taken: there is a branch kept/aside, at "), "{taken}");
+    workspaces.left_of(&name).await.unwrap().unwrap().remove().await.unwrap();
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["kept/work".to_owned()]));
+    workspaces.refuse_taken(&name).unwrap();
+}

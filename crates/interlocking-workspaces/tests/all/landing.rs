@@ -29,6 +29,8 @@ enum Meanwhile {
     Changed,
     /// The worktree was made ready before.
     Prepared,
+    /// It lands from where it began, after the branch `release` was moved to this.
+    Since(Option<&'static str>),
 }
 
 struct Work(Meanwhile, PathBuf);
@@ -62,6 +64,17 @@ impl LogicHandler<job::work> for Work {
                 let rebased = cx.worktree().await?.rebase(base, other).await?;
                 let landed = cx.land(rebased).await?;
                 assert_eq!(cx.land(rebased).await?, landed, "once more it does nothing");
+                return goto!(cx, job::exit, landed);
+            }
+            Meanwhile::Since(moved_to) => {
+                let base = cx.worktree().await?.base();
+                if let Some(revision) = moved_to {
+                    let repository = cx.repository()?;
+                    let (release, to) = (BranchName::new("release")?, repository.resolve(revision)?);
+                    repository.move_branch(&release, to, base)?;
+                }
+                let landed = cx.land_from(base, commit).await?;
+                assert_eq!(cx.land_from(base, commit).await?, landed, "once more it does nothing");
                 return goto!(cx, job::exit, landed);
             }
             Meanwhile::Changed => std::fs::write(self.1.join("README.md"), "changed")?,
@@ -157,4 +170,52 @@ async fn it_lands_on_the_branch_that_it_is_told() {
     }
     assert_eq!(project.file("release", "work.txt").as_deref(), Some("done"));
     assert_eq!((project.main().head().unwrap(), project.left()), (project.begin, vec!["release".to_owned()]));
+}
+
+/// CON-71: what was verified on top of one commit lands there, or nowhere. A branch of its own that is not there is made.
+#[tokio::test]
+async fn what_lands_from_where_it_began_does_so_only_there() {
+    for (landing, moved_to, lands) in [
+        (None, None, true),
+        (None, Some("main"), false),
+        // What is there would be behind what lands.
+        (None, Some("release~1"), false),
+        (Some("mine"), None, true),
+        (Some("mine"), Some("main"), true),
+        (Some("main"), None, false),
+    ] {
+        let project = Project::new();
+        project.main().commit_empty(&author(), "Begin again").unwrap();
+        project.git(&["branch", "release"]);
+        let release = project.repository().resolve("release").unwrap();
+        project.main().commit_empty(&author(), "Other").unwrap();
+        let main = project.main().head().unwrap();
+        let branch = |name: &str| BranchName::new(name).unwrap();
+        let mut workspaces = project.workspaces().with_target(branch("release"));
+        if let Some(landing) = landing {
+            workspaces = workspaces.with_landing(branch(landing));
+        }
+        let run = Run::new(Job { work: LogicNode(Work(Meanwhile::Since(moved_to), project.root())) });
+        let case = format!("{landing:?} {moved_to:?}");
+        match run.with_workspaces(Arc::new(workspaces)).start(()).await.unwrap().outcome {
+            Outcome::Finished(landed) => {
+                assert!(lands, "{case}");
+                let at = project.repository().resolve(landing.unwrap_or("release")).unwrap();
+                assert_eq!(
+                    (at, project.repository().commit(landed).unwrap().parents),
+                    (landed, vec![release]),
+                    "{case}"
+                );
+            }
+            Outcome::Failed(failure) => {
+                assert!(
+                    !lands && failure.message.contains(&format!("expected {release}, found ")),
+                    "{case}: {failure}"
+                );
+                assert_eq!(project.archived(), ["run/work"], "{case}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(project.main().head().unwrap(), main, "{case}");
+    }
 }

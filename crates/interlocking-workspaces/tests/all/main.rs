@@ -13,6 +13,7 @@ mod clones;
 mod ends;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod fresh;
 mod hostile;
 mod landing;
 mod work;

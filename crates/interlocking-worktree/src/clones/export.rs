@@ -121,10 +121,24 @@ impl Worktree {
     ///
     /// See [`ExportError`].
     pub fn export_since(&self, base: CommitId) -> Result<ClonedCommits, ExportError> {
+        self.export(base, None)
+    }
+
+    /// The same of the commits up to `tip` in place of the clone's newest.
+    ///
+    /// # Errors
+    ///
+    /// See [`ExportError`].
+    pub fn export_up_to(&self, base: CommitId, tip: CommitId) -> Result<ClonedCommits, ExportError> {
+        self.export(base, Some(tip))
+    }
+
+    fn export(&self, base: CommitId, tip: Option<CommitId>) -> Result<ClonedCommits, ExportError> {
         if !self.is_clone() {
             return Err(ExportError::NotAClone { path: self.path().to_owned() });
         }
-        let (git, tip) = self.open_with_head()?;
+        let (git, head) = self.open_with_head()?;
+        let tip = tip.unwrap_or(head);
         let mut reading = Reading { git: &git, base, objects: HashMap::new(), bytes: 0 };
         let known = reading.reachable_from_base()?;
         let mut waiting = vec![(Kind::Commit, tip.git())];

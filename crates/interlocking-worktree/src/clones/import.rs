@@ -123,14 +123,8 @@ impl Repository {
         branch: &BranchName,
         expected: Option<CommitId>,
     ) -> Result<CommitId, TakeInError> {
+        self.take_in_objects(commits)?;
         let git = self.git();
-        self.check(&git, commits)?;
-        self.check_trees(commits)?;
-        let on_disk = self.git();
-        for (id, (kind, data)) in commits.objects.iter() {
-            on_disk.objects.write_buf(*kind, data).doing(|| format!("writing the object {id}"))?;
-        }
-
         // No worktree may come to be on the branch in the meantime.
         let _registration = self.lock_registration()?;
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
@@ -155,6 +149,22 @@ impl Repository {
             }
             MoveError::Git(error) => error.into(),
         })?;
+        Ok(commits.tip)
+    }
+
+    /// The same without a branch: every object is checked and written, and nothing refers to the newest commit, which is given. As
+    /// long as no reference keeps it, git may clear it up.
+    ///
+    /// # Errors
+    ///
+    /// See [`TakeInError`]; nothing was written.
+    pub fn take_in_objects(&self, commits: &ClonedCommits) -> Result<CommitId, TakeInError> {
+        self.check(&self.git(), commits)?;
+        self.check_trees(commits)?;
+        let on_disk = self.git();
+        for (id, (kind, data)) in commits.objects.iter() {
+            on_disk.objects.write_buf(*kind, data).doing(|| format!("writing the object {id}"))?;
+        }
         Ok(commits.tip)
     }
 

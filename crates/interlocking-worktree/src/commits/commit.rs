@@ -94,6 +94,8 @@ enum Onto {
     /// The worktree's head, whose files it keeps.
     HeadUnchanged,
     Base(CommitId),
+    /// The same, and nothing is moved to it.
+    BaseAside(CommitId),
 }
 
 impl Worktree {
@@ -140,6 +142,21 @@ impl Worktree {
         self.record(author, message, &Onto::Base(base), |_| true)
     }
 
+    /// Makes the commit that [`squash_since`](Self::squash_since) would, and moves nothing to it: branch, index and files stay as they
+    /// are. None if the files are those of `base`. As long as no reference keeps it, git may clear it up.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`squash_since`](Self::squash_since).
+    pub fn propose_since(
+        &self,
+        base: CommitId,
+        author: &Signature,
+        message: &str,
+    ) -> Result<Option<CommitId>, CommitError> {
+        self.record(author, message, &Onto::BaseAside(base), |_| true)
+    }
+
     /// Makes a commit that changes no file, as `git commit --allow-empty` does: a word on the ones before it. What is
     /// not committed stays so.
     ///
@@ -163,13 +180,13 @@ impl Worktree {
         let head = head.commit;
         let parent = match (onto, head) {
             (Onto::Head | Onto::HeadUnchanged, head) => head,
-            (Onto::Base(base), Some(head)) => {
+            (Onto::Base(base) | Onto::BaseAside(base), Some(head)) => {
                 if !is_ancestor(&git, *base, head)? {
                     return Err(CommitError::NotAnAncestor { base: *base, head });
                 }
                 Some(*base)
             }
-            (Onto::Base(_), None) => {
+            (Onto::Base(_) | Onto::BaseAside(_), None) => {
                 return Err(WorktreeError::NoCommitYet { path: self.path().to_owned() }.into());
             }
         };
@@ -209,6 +226,9 @@ impl Worktree {
             };
             Some(CommitId::from_git(git.write_object(&commit).doing(doing)?.detach()))
         };
+        if matches!(onto, Onto::BaseAside(_)) {
+            return Ok(new);
+        }
         let target = new.or(parent);
         if let Some(target) = target.filter(|target| head != Some(*target)) {
             let moved = Move {

@@ -1,6 +1,7 @@
 //! Linked worktrees: made, listed, locked, removed, repaired, and checked for what an agent has done to them.
 
 pub(crate) mod create;
+pub(crate) mod files;
 pub(crate) mod finding;
 pub(crate) mod list;
 pub(crate) mod lock;

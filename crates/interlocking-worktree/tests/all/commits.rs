@@ -307,3 +307,31 @@ fn nothing_of_ours_stays_where_there_is_no_worktree() {
     assert!(ours.exists(), "as long as there is a worktree");
     place.assert_git_agrees();
 }
+
+/// It is what a squash would make, and nobody sees anything of it.
+#[test]
+fn a_proposed_commit_moves_nothing() {
+    let place = Place::new();
+    let base = place.main();
+    for worktree in [
+        place.worktree("one"),
+        place.repository.create_clone(place.path().join("run/two"), &branch("two"), base).unwrap(),
+    ] {
+        assert_eq!(worktree.propose_since(base, &author(), "Nothing").unwrap(), None);
+        commit_with_git(worktree.path(), &[("own.txt", "its agent's own\n")], "Own");
+        write(&worktree.path().join("src/lib.rs"), "changed\n");
+        write(&worktree.path().join("new.txt"), "new\n");
+        let before = (git_in(worktree.path(), &["status", "--porcelain"]), worktree.head().unwrap(), place.snapshot());
+        let proposed = worktree.propose_since(base, &author(), "All").unwrap().unwrap();
+        let after = (git_in(worktree.path(), &["status", "--porcelain"]), worktree.head().unwrap(), place.snapshot());
+        assert_eq!(before, after);
+        if worktree.is_clone() {
+            let commits = worktree.export_up_to(base, proposed).unwrap();
+            let before = place.snapshot();
+            assert_eq!(place.repository.take_in_objects(&commits).unwrap(), proposed);
+            assert_eq!(place.git(&["show", &format!("{proposed}:new.txt")]), "new");
+            assert_eq!(place.snapshot(), before);
+        }
+        assert_eq!(worktree.squash_since(base, &author(), "All").unwrap(), Some(proposed));
+    }
+}

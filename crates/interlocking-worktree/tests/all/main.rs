@@ -50,4 +50,5 @@ mod removal;
 mod resets;
 mod users_work;
 mod without_git;
+mod working_files;
 mod yards;

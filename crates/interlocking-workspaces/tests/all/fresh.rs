@@ -1,0 +1,169 @@
+//! What is built and tested: the files of one commit, and no others.
+
+use crate::project::Project;
+use askama::Template;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::workspaces::{Checkout, FreshCheckout, GitWorkspacesError};
+use interlocking::worktree::{CommitId, Keep, RepositoryPath};
+use std::path::Path;
+use std::sync::Arc;
+
+#[derive(Template)]
+#[template(source = "Work.", ext = "txt")]
+struct WorkPrompt;
+
+/// The same in a worktree and in a clone, each examined before it is committed, and read where the first has put its reader.
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Trial {
+    #[node(entry, input = (), goto(clone), workspace = "plain")]
+    plain: LogicNode<Plain>,
+    #[node(input = CommitId, prompt = WorkPrompt, output = bool, goto(look), workspace = "cell", isolation = "clone")]
+    clone: LLMNode<Cloned>,
+    #[node(input = CommitId, goto(exit), workspace = "look", read_only)]
+    look: LogicNode<Look>,
+}
+
+held!(Trial);
+
+fn path(text: &str) -> RepositoryPath {
+    RepositoryPath::new(text).unwrap()
+}
+
+fn files_of(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = entries.filter(|name| name != ".git").collect();
+    names.sort();
+    names
+}
+
+/// What git does not show, because it was told not to, is in no checkout. What changes after an examination is not committed for it.
+async fn examined(worktree: &mut Checkout<'_>, project: &Project) -> Result<CommitId, NodeError> {
+    let (root, before) = (worktree.path().to_owned(), project.left());
+    let unchanged = worktree.examine().await?;
+    assert_eq!((unchanged.commit(), files_of(unchanged.path())), (worktree.head(), files_of(&root)));
+    std::fs::create_dir(root.join(".cargo"))?;
+    std::fs::write(root.join(".cargo/.gitignore"), "*\n")?;
+    std::fs::write(root.join(".cargo/config.toml"), "[build]\n")?;
+    worktree.write_file(&path("src/code.rs"), "examined\n").await?;
+    assert_eq!(worktree.read_file(&path("src/code.rs"), 9).await?.as_deref(), Some(&b"examined\n"[..]));
+    let checked_out = worktree.examine().await?;
+    assert_eq!(files_of(checked_out.path()), [".gitignore", "README.md", "src"]);
+    assert_eq!(checked_out.read_file(&path("src/code.rs"), 9).await?.as_deref(), Some(&b"examined\n"[..]));
+    assert_ne!(checked_out.path(), unchanged.path());
+    assert_eq!(project.left(), before, "no branch and no worktree is made for it");
+
+    // Builds know it by its path.
+    let (examined, first) = (checked_out.commit(), checked_out.path().to_owned());
+    drop(checked_out);
+    assert!(!first.exists());
+    assert_eq!(worktree.examine().await?.path(), first);
+    // A process that was killed has left it.
+    std::fs::create_dir_all(&first)?;
+    std::fs::write(first.join("left.rs"), "left")?;
+    assert_eq!(files_of(worktree.examine().await?.path()), [".gitignore", "README.md", "src"]);
+
+    let at = worktree.head();
+    worktree.write_file(&path("src/code.rs"), "something else\n").await?;
+    let error = worktree.commit_examined(examined, "Code").await.unwrap_err();
+    let GitWorkspacesError::ChangedMeanwhile { path: changed, .. } = &error else { panic!("{error}") };
+    assert_eq!((changed.to_string(), worktree.head()), ("src/code.rs".to_owned(), at));
+    worktree.write_file(&path("src/code.rs"), "examined\n").await?;
+    let commit = worktree.commit_examined(examined, "Code").await?.ok_or("nothing new")?;
+    assert_eq!(worktree.head(), commit);
+    Ok(commit)
+}
+
+struct Plain(Arc<Project>, bool);
+impl LogicHandler<trial::plain> for Plain {
+    async fn run(&self, (): (), cx: &mut Cx<'_, trial::plain>) -> Route<trial::plain> {
+        let first = examined(&mut cx.worktree().await?, &self.0).await?;
+        if self.1 {
+            forge(&self.0);
+            return Err(cx.fresh_checkout(first).await.unwrap_err().into());
+        }
+        cx.worktree_of("look").await?.reset(first).await?;
+        let mut worktree = cx.worktree().await?;
+        let marked = worktree.commit_empty("Marked").await?;
+        assert_eq!((worktree.head(), worktree.diff_since(first).await?), (marked, vec![]));
+        // Whatever stands anywhere.
+        let checked_out = cx.fresh_checkout(self.0.begin).await?;
+        assert_eq!(files_of(checked_out.path()), [".gitignore", "README.md"]);
+        goto!(cx, trial::clone, first)
+    }
+}
+
+struct Cloned(Arc<Project>);
+impl LLMHandler<trial::clone> for Cloned {
+    async fn before<'a>(&'a self, _: &'a CommitId, _: &mut Cx<'_, trial::clone>) -> Ask<WorkPrompt> {
+        Ok((WorkPrompt, SessionOp::StartFresh(Slug::new("work")?)))
+    }
+    async fn after(&self, first: CommitId, _: Reply<bool>, cx: &mut Cx<'_, trial::clone>) -> Route<trial::clone> {
+        let mut worktree = cx.worktree().await?;
+        let commit = examined(&mut worktree, &self.0).await?;
+        let marked = worktree.commit_empty("Marked").await?;
+        assert_eq!(cx.repository()?.commit(marked)?.parents, [commit], "it has come back");
+        goto!(cx, trial::look, first)
+    }
+}
+
+struct Look(Keep);
+impl LogicHandler<trial::look> for Look {
+    async fn run(&self, first: CommitId, cx: &mut Cx<'_, trial::look>) -> Route<trial::look> {
+        let worktree = cx.worktree().await?;
+        assert_eq!(worktree.head(), first, "where it was put, and not where the others are now");
+        assert!(worktree.path().join("src/code.rs").exists());
+        let (path, other) = (worktree.path().to_owned(), cx.worktree_of("cell").await?);
+        other.retire().await?;
+        assert_eq!(path.with_file_name("cell").exists(), self.0 == Keep::Always);
+        // One that a process which is killed would leave.
+        let checked_out: FreshCheckout = cx.fresh_checkout(first).await?;
+        std::mem::forget(checked_out);
+        goto!(cx, trial::exit, first)
+    }
+}
+
+fn trial(project: &Arc<Project>, keep: Keep, is_forged: bool) -> Run<Trial> {
+    let agent = ScriptedAgent::new(Script::parse("script", "[[turn]]\noutput_json = 'true'\n").unwrap());
+    let graph = Trial {
+        plain: LogicNode(Plain(project.clone(), is_forged)),
+        clone: LLMNode(Cloned(project.clone())),
+        look: LogicNode(Look(keep)),
+    };
+    Run::new(graph)
+        .with_agent_for_others(Arc::new(agent))
+        .with_workspaces(Arc::new(project.workspaces().with_keep(keep)))
+}
+
+#[tokio::test]
+async fn what_is_examined_is_what_is_committed() {
+    for keep in [Keep::Never, Keep::Always] {
+        let (project, journal): (_, Arc<dyn Journal>) = (Arc::new(Project::new()), Arc::new(MemoryJournal::new()));
+        let checkouts = project.workspaces().checkouts_of(&RunId::DEFAULT);
+        let ended = trial(&project, keep, false).with_journal(journal).start(()).await.unwrap();
+        assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
+        assert!(!checkouts.exists(), "they are not kept");
+        assert_eq!(checkouts.parent().unwrap().exists(), keep == Keep::Always);
+    }
+}
+
+/// Whoever shares the object store can write other contents under an object's id; that is not checked out.
+#[tokio::test]
+async fn an_object_with_other_contents_is_not_checked_out() {
+    let project = Arc::new(Project::new());
+    let ended = trial(&project, Keep::Never, true).start(()).await.unwrap();
+    let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
+    assert!(failure.message.contains("is forged: its contents have the id"), "{failure}");
+}
+
+fn forge(project: &Project) {
+    let object = |id: &str| project.root().join(".git/objects").join(&id[..2]).join(id[2..].trim());
+    let weak = project.root().with_file_name("weak");
+    std::fs::write(&weak, "weak\n").unwrap();
+    let forged = object(&project.git(&["hash-object", "-w", "--no-filters", weak.to_str().unwrap()]));
+    let real = object(&project.git(&["rev-parse", "HEAD:README.md"]));
+    std::fs::remove_file(&real).unwrap();
+    std::fs::copy(forged, real).unwrap();
+}

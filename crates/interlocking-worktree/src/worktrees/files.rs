@@ -1,0 +1,131 @@
+//! Reading and writing single files of a working tree in which an agent may have put anything.
+//!
+//! **Invariant:** no link is followed, on the way neither, and nothing is opened that is not a regular file: a pipe would never end, and a
+//! link leads where the agent wants it to.
+
+use std::io::{ErrorKind, Write as _};
+
+use gix::bstr::ByteSlice as _;
+
+use crate::{
+    filesystem::directory::{Directory, Kind},
+    values::{
+        git_error::{Doing as _, GitError},
+        path::RepositoryPath,
+    },
+    worktrees::worktree::Worktree,
+};
+
+/// A file of a working tree was not read, or not written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// Something else has its name.
+    #[error("{path} is {found}, not a file: delete it")]
+    NotAFile {
+        /// The path.
+        path: RepositoryPath,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A part of its path is no directory.
+    #[error("{path} is {found}, not a directory: delete it")]
+    NotADirectory {
+        /// The part.
+        path: RepositoryPath,
+        /// What is there.
+        found: &'static str,
+    },
+    /// It is larger than what is read.
+    #[error("{path} has more than {most} bytes")]
+    TooLarge {
+        /// The path.
+        path: RepositoryPath,
+        /// The most bytes that were to be read.
+        most: u64,
+    },
+    /// It could not be read or written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Worktree {
+    /// The contents of a file as it is there now, committed or not; none if there is none. No more than `most` bytes are read.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`], where a link is on the way for one.
+    pub fn read_file(&self, path: &RepositoryPath, most: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let doing = || format!("reading {path} in {}", self.path().display());
+        let Some((directory, name)) = self.directory_of(path, false)? else { return Ok(None) };
+        match directory.look(name).doing(doing)? {
+            None => return Ok(None),
+            Some(look) if look.kind == Kind::File => {}
+            Some(look) => return Err(FileError::NotAFile { path: path.clone(), found: named(look.kind) }),
+        }
+        match directory.read(name, most) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                Err(FileError::TooLarge { path: path.clone(), most })
+            }
+            read => Ok(read.doing(doing)?),
+        }
+    }
+
+    /// Writes a file anew, in place of what was there; it is executable if that was. Directories on the way are made.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`], where a link is on the way for one: what that leads to is as it was.
+    pub fn write_file(&self, path: &RepositoryPath, contents: &[u8]) -> Result<(), FileError> {
+        let doing = || format!("writing {path} in {}", self.path().display());
+        let Some((directory, name)) = self.directory_of(path, true)? else {
+            return Err(GitError::new(doing(), "a directory on the way went while it was made").into());
+        };
+        let known = directory.look(name).doing(doing)?;
+        match known {
+            None => {}
+            Some(look) if look.kind == Kind::File => directory.remove_file(name).doing(doing)?,
+            Some(look) => return Err(FileError::NotAFile { path: path.clone(), found: named(look.kind) }),
+        }
+        let is_executable = known.is_some_and(|look| look.is_executable);
+        let mut file = directory.create_file(name, is_executable).doing(doing)?;
+        Ok(file.write_all(contents).doing(doing)?)
+    }
+
+    /// The directory in which a file lies, made if it `is_made`, and the file's name there. None: it is not there.
+    fn directory_of<'path>(
+        &self,
+        path: &'path RepositoryPath,
+        is_made: bool,
+    ) -> Result<Option<(Directory, &'path [u8])>, FileError> {
+        let doing = || format!("looking for {path} in {}", self.path().display());
+        let mut directory = Directory::open(self.path()).doing(doing)?;
+        let bytes = path.as_bytes();
+        let mut begin = 0;
+        for end in bytes.find_iter(b"/") {
+            let name = &bytes[begin..end];
+            begin = end + 1;
+            match directory.look(name).doing(doing)? {
+                None if !is_made => return Ok(None),
+                None => _ = directory.make_directory(name).doing(doing)?,
+                Some(look) if look.kind == Kind::Directory => {}
+                Some(look) => {
+                    let path = RepositoryPath::from_git(bytes[..end].as_bstr());
+                    return Err(FileError::NotADirectory { path, found: named(look.kind) });
+                }
+            }
+            let Some(inside) = directory.directory(name).doing(doing)? else { return Ok(None) };
+            directory = inside;
+        }
+        Ok(Some((directory, &bytes[begin..])))
+    }
+}
+
+fn named(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "a file",
+        Kind::Directory => "a directory",
+        Kind::Link => "a symbolic link",
+        Kind::Other => "a pipe, a socket or a device",
+    }
+}
