@@ -95,7 +95,20 @@ async fn what_a_killed_runner_left_is_ended_by_whoever_looks_for_it() {
     runner.process.wait().unwrap();
     end_abandoned().await.unwrap();
     crate::fugitives::assert_nobody("when it was looked for", &runner.escaped().await);
-    assert_eq!(end_abandoned().await, Ok(0));
+    assert_nothing_abandoned().await;
+}
+
+/// Soon nothing is found any more. What other test programs on this machine have left at this moment is found, too.
+async fn assert_nothing_abandoned() {
+    let mut found = Ok(0);
+    for _ in 0..200 {
+        found = end_abandoned().await;
+        if found == Ok(0) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("something is found again and again: {found:?}");
 }
 
 /// A runner that lives keeps its programs.
