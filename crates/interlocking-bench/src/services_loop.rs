@@ -7,7 +7,7 @@ use interlocking::net::Net;
 use interlocking::run_id::RunId;
 use interlocking::runtime::clock::{CoarseClock, Elapsed};
 use interlocking::runtime::event::{Targets, Transition};
-use interlocking::runtime::{Cancel, Clock, Event, EventKind, EventSink, Journal};
+use interlocking::runtime::{CancelToken, Clock, Event, EventKind, EventSink, Journal};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
@@ -90,7 +90,7 @@ impl State for PingPong {
 /// Plays `ball` to its limit.
 pub async fn play<S: State>(
     ball: Ball,
-    cancel: Cancel,
+    cancel: CancelToken,
     sink: Arc<dyn EventSink>,
     journal: Option<Arc<dyn Journal>>,
 ) -> Ball {
@@ -104,7 +104,7 @@ pub async fn play<S: State>(
     let mut hop = Transition::new(&run, S::net(), index, 1, 1, started, Elapsed::default());
     sink.emit(hop.started());
     loop {
-        assert!(!cancel.is_requested(), "nobody cancels the benchmark");
+        assert!(!cancel.is_cancelled(), "nobody cancels the benchmark");
         let mut future = pin!(state.step());
         let guarded = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(Poll::Ready(state)) => Poll::Ready(Ok(state)),

@@ -5,7 +5,7 @@ use crate::services_loop::{self, PingPong};
 use crate::sink::{Counter, OneByOne};
 use crate::{Ball, ping_pong};
 use interlocking::graph::Graph;
-use interlocking::runtime::{Cancel, EventSink, Journal, MemoryJournal, Run};
+use interlocking::runtime::{CancelToken, EventSink, Journal, MemoryJournal, Run};
 use std::sync::Arc;
 use tokio::runtime::Builder;
 
@@ -55,7 +55,7 @@ pub fn run(what: What, count: u64) {
         What::GraphOneByOne | What::LoopOneByOne => one_by_one.clone(),
         _ => counter.clone(),
     };
-    let (ball, cancel) = (Ball::new(count), Cancel::new());
+    let (ball, cancel) = (Ball::new(count), CancelToken::new());
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let ball = match what {
         What::Graph | What::GraphOneByOne => runtime.block_on(play(ping_pong::graph(), ball, cancel, sink, None)),
@@ -75,7 +75,7 @@ pub fn run(what: What, count: u64) {
 async fn play<G: Graph<Entry = Ball, Output = Ball>>(
     graph: G,
     ball: Ball,
-    cancel: Cancel,
+    cancel: CancelToken,
     sink: Arc<dyn EventSink>,
     journal: Option<Arc<dyn Journal>>,
 ) -> Ball {

@@ -7,7 +7,7 @@ mod held;
 
 use interlocking::failure::FailureKind;
 use interlocking::prelude::*;
-use interlocking::runtime::{Cancel, Event, EventKind, Outcome};
+use interlocking::runtime::{CancelToken, Event, EventKind, Outcome};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl LogicHandler<two::second> for Second {
     }
 }
 
-fn run(deed: Deed, cancel: Cancel) -> (Outcome<u32>, Vec<String>) {
+fn run(deed: Deed, cancel: CancelToken) -> (Outcome<u32>, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let sink = heard.clone();
     let sink = move |event: Event| {
@@ -87,7 +87,7 @@ fn a_failure_is_that_of_the_node_where_the_chain_stands() {
         (Deed::Wait, FailureKind::Timeout { limit_ms: 50 }),
     ];
     for (deed, kind) in cases {
-        let (outcome, heard) = run(deed, Cancel::new());
+        let (outcome, heard) = run(deed, CancelToken::new());
         let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
         assert_eq!((failure.node.as_str(), failure.visit, &failure.kind), ("second", 1, &kind));
         assert_eq!(heard, ["first 1 starts", "first 1 finishes", "second 1 starts", "second 1 fails"], "{kind:?}");
@@ -96,8 +96,8 @@ fn a_failure_is_that_of_the_node_where_the_chain_stands() {
 
 #[test]
 fn a_chain_finishes_and_counts() {
-    assert_eq!(run(Deed::Return, Cancel::new()).0, Outcome::Finished(1));
-    let (outcome, heard) = run(Deed::GoRound(2), Cancel::new());
+    assert_eq!(run(Deed::Return, CancelToken::new()).0, Outcome::Finished(1));
+    let (outcome, heard) = run(Deed::GoRound(2), CancelToken::new());
     assert_eq!(outcome, Outcome::Finished(3));
     assert_eq!(heard.len(), 12, "two events for each of six executions: {heard:?}");
     assert_eq!(heard[8..10], ["first 3 starts", "first 3 finishes"]);
@@ -105,7 +105,7 @@ fn a_chain_finishes_and_counts() {
 
 #[test]
 fn a_chain_keeps_the_bounds_of_the_table() {
-    let (outcome, _) = run(Deed::GoRound(3), Cancel::new());
+    let (outcome, _) = run(Deed::GoRound(3), CancelToken::new());
     let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
     assert_eq!((failure.node.as_str(), failure.visit), ("first", 4));
     assert!(matches!(failure.kind, FailureKind::Exhausted(_)), "{failure:?}");
@@ -113,15 +113,15 @@ fn a_chain_keeps_the_bounds_of_the_table() {
 
 #[test]
 fn a_chain_is_cancelled_before_it_begins_and_while_it_waits() {
-    let cancel = Cancel::new();
-    cancel.request();
+    let cancel = CancelToken::new();
+    cancel.cancel();
     assert_eq!(run(Deed::Return, cancel).0, Outcome::Cancelled);
 
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let later = cancel.clone();
     let asks = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(200));
-        later.request();
+        later.cancel();
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a test's own setup");
     let graph = Slow { wait: LogicNode(Wait) };

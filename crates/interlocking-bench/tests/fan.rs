@@ -6,7 +6,7 @@ use interlocking::frontier::Limit;
 use interlocking::graph::{Done, Graph, MemoryVisitor};
 use interlocking::net::Net;
 use interlocking::route::Step;
-use interlocking::runtime::{Cancel, Outcome, Run};
+use interlocking::runtime::{CancelToken, Outcome, Run};
 use interlocking::table::Visits;
 use interlocking_bench::fan::{BRANCHES, Fan, Rounds, Spot, graph, join_set};
 use std::future::pending;
@@ -20,7 +20,7 @@ enum Deed {
     /// Waits for ever, but for the last branch, which fails.
     Fail,
     /// Waits for ever, and the last one asks for the stop.
-    Cancel(Cancel),
+    Cancel(CancelToken),
     /// Goes on, to a second round.
     GoRound,
 }
@@ -53,7 +53,7 @@ impl Doing {
             Deed::Fail => pending().await,
             Deed::Cancel(cancel) => {
                 if last {
-                    cancel.request();
+                    cancel.cancel();
                 }
                 pending().await
             }
@@ -146,7 +146,7 @@ async fn the_failure_of_one_of_many_stops_the_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_branches_are_cancelled_with_their_run() {
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let (graph, under_way) = Doing::new(Deed::Cancel(cancel.clone()));
     let report = Run::new(graph).with_cancel(cancel).start((1, 0)).await.unwrap();
     assert!(matches!(report.outcome, Outcome::Cancelled), "{:?}", report.outcome);

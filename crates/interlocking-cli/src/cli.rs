@@ -14,7 +14,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use interlocking_agents::program::forbid_inspection;
 use interlocking_core::graph::Graph;
 use interlocking_runtime::journal::ending;
-use interlocking_runtime::{Cancel, Report, Run, StartError};
+use interlocking_runtime::{CancelToken, Report, Run, StartError};
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
@@ -131,7 +131,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         if let Err(error) = forbid_inspection() {
             console.line(Style::Plain, &format!("warning: agents can read this process's keys: {error}"));
         }
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         let interrupts = Interrupts::register();
         let interrupts = tokio::spawn(interrupts.listen(cancel.clone(), console.clone()));
         let exit = self.execute(std::env::args_os(), &console, &cancel).await;
@@ -144,7 +144,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         &self,
         words: impl IntoIterator<Item = impl Into<OsString>>,
         console: &Console,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Exit {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         let json = wants_json(&words);
@@ -160,7 +160,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         }
     }
 
-    async fn follow(&self, words: Vec<OsString>, console: &Console, cancel: &Cancel) -> Result<Exit, CommandError> {
+    async fn follow(&self, words: Vec<OsString>, console: &Console, cancel: &CancelToken) -> Result<Exit, CommandError> {
         let matches = match self.command().try_get_matches_from(words) {
             Ok(matches) => matches,
             Err(error) if error.use_stderr() => return Err(CommandError::of_clap(&error)),
@@ -223,7 +223,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         }
     }
 
-    async fn run(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, CommandError> {
+    async fn run(&self, matches: &ArgMatches, console: &Console, cancel: &CancelToken) -> Result<Exit, CommandError> {
         let arguments: RunArguments = read(matches)?;
         let (options, entry): (S, E) = (read(matches)?, read(matches)?);
         let run = match arguments.run_id {
@@ -237,7 +237,7 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         execute(&asked, start, run, Some(entry), &self.conclude).await
     }
 
-    async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &Cancel) -> Result<Exit, CommandError> {
+    async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &CancelToken) -> Result<Exit, CommandError> {
         let arguments: ResumeArguments = read(matches)?;
         let options: S = read(matches)?;
         let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };

@@ -11,7 +11,7 @@ use crate::text::{count, harmless, seconds};
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
-use interlocking_runtime::{Cancel, Outcome, Report, Run, event};
+use interlocking_runtime::{CancelToken, Outcome, Report, Run, event};
 use interlocking_sqlite::private;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -33,7 +33,7 @@ impl Asked {
         run: RunId,
         retries: Option<bool>,
         console: &Console,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Start, CommandError> {
         let ExecuteArguments { common, durability, .. } = &self.arguments;
         let (journal, directory) = common.journal.open_or_make(*durability)?;

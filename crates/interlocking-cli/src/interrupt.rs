@@ -2,7 +2,7 @@
 
 use crate::console::{Console, Style};
 use crate::exit::Exit;
-use interlocking_runtime::Cancel;
+use interlocking_runtime::CancelToken;
 
 /// Ctrl-C, and requests to terminate where there is such a thing. None is lost from when they are registered.
 pub(crate) struct Interrupts {
@@ -26,7 +26,7 @@ impl Interrupts {
     }
 
     /// Suspends what `cancel` stops at the first interrupt, and ends the process at the second.
-    pub(crate) async fn listen(mut self, cancel: Cancel, console: Console) {
+    pub(crate) async fn listen(mut self, cancel: CancelToken, console: Console) {
         self.next().await;
         console.line(Style::Bold, "suspending (interrupt again to stop at once)");
         cancel.suspend();

@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::{Cancel, Journal};
+use interlocking_runtime::{CancelToken, Journal};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Start {
     /// Whether it is taken up although it has failed (`resume --retry`).
     pub is_retried: bool,
     /// Requested when the user interrupts the program: what takes its time beforehand should listen.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
     /// The journal that records the run.
     pub journal: Arc<dyn Journal>,
     /// The directory that the journal is in.

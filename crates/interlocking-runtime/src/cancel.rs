@@ -1,4 +1,4 @@
-//! Stopping a run from outside: for good, or so that it can be taken up again.
+//! Stopping a run from outside: for good, or so that it can be resumed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -10,29 +10,29 @@ use tokio::sync::Notify;
 /// [`Outcome::Cancelled`](crate::Outcome::Cancelled), or, where it was [suspended](Self::suspend), as
 /// [`Outcome::Suspended`](crate::Outcome::Suspended).
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<State>);
+pub struct CancelToken(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    requested: AtomicBool,
-    /// Whether the runs may be taken up again.
+    cancelled: AtomicBool,
+    /// Whether the runs may be resumed.
     suspended: AtomicBool,
     notify: Notify,
     children: Mutex<Vec<Weak<Self>>>,
 }
 
-impl Cancel {
-    /// Not requested yet.
+impl CancelToken {
+    /// A token that is not cancelled yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for the stop. Runs that are suspended already stay so.
-    pub fn request(&self) {
-        self.0.request();
+    /// Stops the runs. Runs that are suspended already stay so.
+    pub fn cancel(&self) {
+        self.0.cancel();
     }
 
-    /// One that is requested with this, or by itself.
+    /// A token that is cancelled with this one, or by itself. Cancelling it does not cancel this one.
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::new();
@@ -40,57 +40,57 @@ impl Cancel {
         children.retain(|child| child.strong_count() > 0);
         children.push(Arc::downgrade(&child.0));
         drop(children);
-        // Looked at once the child is listed, so that no request falls between the two.
-        match (self.is_requested(), self.is_suspended()) {
+        // Looked at once the child is listed, so that no cancellation falls between the two.
+        match (self.is_cancelled(), self.is_suspended()) {
             (_, true) => child.suspend(),
-            (true, false) => child.request(),
+            (true, false) => child.cancel(),
             (false, false) => {}
         }
         child
     }
 
-    /// Asks for a stop that a journal does not note as the run's end: [`Run::resume`](crate::Run::resume) continues it.
-    /// What runs now is cut off and will be repeated.
+    /// Stops the runs without recording that as their end: [`Run::resume`](crate::Run::resume) continues them. Node executions
+    /// that run now are dropped and will be repeated.
     pub fn suspend(&self) {
         self.0.suspend();
     }
 
-    /// Whether somebody asked.
+    /// Whether the token is cancelled or suspended.
     #[inline]
-    pub fn is_requested(&self) -> bool {
-        self.0.requested.load(Ordering::Acquire)
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::Acquire)
     }
 
-    /// Whether somebody asked for a [suspension](Self::suspend), and nobody for more before that.
+    /// Whether the token was [suspended](Self::suspend) before anybody cancelled it.
     pub fn is_suspended(&self) -> bool {
         self.0.suspended.load(Ordering::Acquire)
     }
 
-    /// Resolves when somebody asks; at once if that has happened.
-    pub async fn requested(&self) {
+    /// Resolves when the token is cancelled or suspended; at once if that has happened.
+    pub async fn cancelled(&self) {
         let notified = self.0.notify.notified();
         let mut notified = std::pin::pin!(notified);
-        // Registered before the flag is read, so that no request falls between the two.
+        // Registered before the flag is read, so that no cancellation falls between the two.
         notified.as_mut().enable();
-        if !self.is_requested() {
+        if !self.is_cancelled() {
             notified.await;
         }
     }
 }
 
 impl State {
-    fn request(&self) {
-        self.requested.store(true, Ordering::Release);
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
         self.notify.notify_waiters();
-        self.each_child(Self::request);
+        self.each_child(Self::cancel);
     }
 
     fn suspend(&self) {
-        if !self.requested.load(Ordering::Acquire) {
+        if !self.cancelled.load(Ordering::Acquire) {
             self.suspended.store(true, Ordering::Release);
         }
         self.each_child(Self::suspend);
-        self.request();
+        self.cancel();
     }
 
     fn each_child(&self, tell: fn(&Self)) {
@@ -110,33 +110,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_reaches_children_and_never_parents() {
-        let parent = Cancel::new();
+    fn a_cancellation_reaches_children_and_never_parents() {
+        let parent = CancelToken::new();
         let (child, other) = (parent.child(), parent.child());
         let grandchild = child.child();
-        child.request();
-        assert!(child.is_requested() && grandchild.is_requested());
-        assert!(!parent.is_requested() && !other.is_requested());
-        parent.request();
-        assert!(other.is_requested());
-        assert!(parent.child().is_requested(), "one that comes late");
+        child.cancel();
+        assert!(child.is_cancelled() && grandchild.is_cancelled());
+        assert!(!parent.is_cancelled() && !other.is_cancelled());
+        parent.cancel();
+        assert!(other.is_cancelled());
+        assert!(parent.child().is_cancelled(), "one that comes late");
     }
 
     #[test]
-    fn a_suspension_is_one_for_children_too_unless_they_had_been_requested() {
-        let parent = Cancel::new();
+    fn a_suspension_is_one_for_children_too_unless_they_had_been_cancelled() {
+        let parent = CancelToken::new();
         let (child, cancelled) = (parent.child(), parent.child());
-        cancelled.request();
+        cancelled.cancel();
         parent.suspend();
-        assert!(child.is_suspended() && child.is_requested());
+        assert!(child.is_suspended() && child.is_cancelled());
         assert!(!cancelled.is_suspended());
         let late = parent.child();
-        assert!(late.is_suspended() && late.is_requested());
+        assert!(late.is_suspended() && late.is_cancelled());
     }
 
     #[test]
     fn children_that_are_gone_are_not_kept() {
-        let parent = Cancel::new();
+        let parent = CancelToken::new();
         for _ in 0..100 {
             drop(parent.child());
         }

@@ -45,7 +45,7 @@ pub use nodes::{advisory, human, llm, map, observer};
 pub use run::outcome;
 pub use workspaces::isolation;
 
-pub use cancel::Cancel;
+pub use cancel::CancelToken;
 pub use clock::{Clock, Elapsed};
 pub use context::run_context::RunContext;
 pub use event::{Event, EventKind, EventSink};

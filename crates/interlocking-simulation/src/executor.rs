@@ -7,7 +7,7 @@ use crate::plan::{Cut, FOREVER, Plan};
 use crate::world::{Ears, What};
 use interlocking_runtime::clock::TokioClock;
 use interlocking_runtime::journal::{Letter, LetterBody};
-use interlocking_runtime::{Backoff, Cancel, Journal, Outcome, Report, StartError};
+use interlocking_runtime::{Backoff, CancelToken, Journal, Outcome, Report, StartError};
 use std::sync::Arc;
 
 /// What one executor came to.
@@ -25,7 +25,7 @@ pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) 
     world.log(What::Harness(format!("a new executor: {:?}", plan.cut)));
     journal.set_fault(plan.fault());
     journal.people_come();
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let came = tokio::select! {
         biased;
         result = drive(history, plan, &cancel) => match result {
@@ -48,7 +48,7 @@ pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) 
     came
 }
 
-async fn drive(history: &History, plan: &Plan, cancel: &Cancel) -> Result<Report<Output>, StartError> {
+async fn drive(history: &History, plan: &Plan, cancel: &CancelToken) -> Result<Report<Output>, StartError> {
     let (world, journal) = (&history.world, &history.journal);
     let mut run = history
         .prepared()
@@ -85,7 +85,7 @@ async fn crash(history: &History, plan: &Plan) {
 }
 
 /// Asks for the run's end, or suspends it, when that is planned.
-async fn stop(history: &History, plan: &Plan, cancel: &Cancel) {
+async fn stop(history: &History, plan: &Plan, cancel: &CancelToken) {
     if let Some(at) = plan.cancels {
         tokio::time::sleep(at).await;
         if at.as_millis() % 2 == 0 {
@@ -93,7 +93,7 @@ async fn stop(history: &History, plan: &Plan, cancel: &Cancel) {
             // A run that has no record yet takes no letters.
             drop(history.journal.kept.post(&history.root, letter).await);
         } else {
-            cancel.request();
+            cancel.cancel();
         }
     } else if plan.cut == Some(Cut::Suspended) {
         tokio::time::sleep(plan.at).await;

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | write a graph | [`prelude`], then the [attributes](derive@Graph) |
 //! | know what a handler may ask of its run | [`context::Cx`] |
-//! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::Cancel`] |
+//! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::CancelToken`] |
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
 //! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |

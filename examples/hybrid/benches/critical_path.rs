@@ -16,7 +16,7 @@ use hybrid::stage::lay_out;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::runtime::event::{EventKind, Name};
 use interlocking::runtime::roles::Roles;
-use interlocking::runtime::{Cancel, Event};
+use interlocking::runtime::{CancelToken, Event};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
@@ -181,7 +181,7 @@ async fn measure(place: &Path, slower: u32, clock: &Clock) -> Result<Measured, B
         target_directory: target,
         roles: Roles::all(Arc::new(ScriptedAgent::new(slow_script(slower)?))),
         sink: Arc::new(move |event| sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event)),
-        cancel: Cancel::new(),
+        cancel: CancelToken::new(),
         keep: false,
         accept_weaker_isolation: false,
     };

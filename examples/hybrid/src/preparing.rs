@@ -40,7 +40,7 @@ impl Whereabouts {
             let laying = lay_out(&self.repository, &self.target_directory, start.accepts_weaker_isolation);
             tokio::select! {
                 biased;
-                () = start.cancel.requested() => {
+                () = start.cancel.cancelled() => {
                     return Err(CommandError::new("interrupted before the run began").with_exit(Exit::Stopped));
                 }
                 laid_out = while_waiting(console, what, laying) => laid_out.map_err(not_laid_out)?,

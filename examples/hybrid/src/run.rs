@@ -14,7 +14,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::clock::{Clock, CoarseClock};
 use interlocking::runtime::journal::{Journal, MemoryJournal};
 use interlocking::runtime::roles::Roles;
-use interlocking::runtime::{Cancel, Elapsed, Event, EventSink, StartError};
+use interlocking::runtime::{CancelToken, Elapsed, Event, EventSink, StartError};
 use interlocking::toolchain::{Runner, Unconfined, share_dependencies};
 use interlocking::worktree::{
     BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,
@@ -45,7 +45,7 @@ pub struct Settings {
     /// Who is told what happens.
     pub sink: Arc<dyn EventSink>,
     /// How to stop it.
-    pub cancel: Cancel,
+    pub cancel: CancelToken,
     /// Whether the worktrees are left in place, for whoever wants to look.
     pub keep: bool,
     /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::start::Start;
 use clap::Args;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::Cancel;
+use interlocking_runtime::CancelToken;
 use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::stop::{Stop, stop};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) async fn cancel(
     arguments: Arguments,
     name: &str,
     console: &Console,
-    cancel: &Cancel,
+    cancel: &CancelToken,
     clear_up: &ClearUp,
 ) -> Result<Exit, CommandError> {
     let Arguments { run, common } = arguments;

@@ -5,7 +5,7 @@ use clap::Args;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::cli::{Cli, Console, Exit, Start};
 use interlocking::prelude::*;
-use interlocking::runtime::Cancel;
+use interlocking::runtime::CancelToken;
 use serde_json::Value;
 use std::io::{self, Cursor, Read, Write};
 use std::sync::{Arc, Mutex};
@@ -144,6 +144,6 @@ pub(crate) async fn call<G: interlocking::graph::Graph, S: Args, E: Args>(
     if words.first() != Some(&"graph") {
         all.extend(["--journal".to_owned(), journal.display().to_string()]);
     }
-    let exit: Exit = cli.execute(all, &console, &Cancel::new()).await;
+    let exit: Exit = cli.execute(all, &console, &CancelToken::new()).await;
     Ran { exit: exit.code(), stdout: stdout.text(), stderr: stderr.text() }
 }

@@ -1,6 +1,6 @@
 //! How a driver waits: for what completes, for what works beside the graph, for letters, and for what stops the run.
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::context::services::UntypedServices;
 use crate::driver::{Driver, Recorded, end::End};
 use crate::event::EventKind;
@@ -36,7 +36,7 @@ enum Told {
 
 /// Waits until others tell a driver something.
 async fn told(untyped: &UntypedServices) -> Told {
-    let mut halted = std::pin::pin!(untyped.settings.tree().halted.requested());
+    let mut halted = std::pin::pin!(untyped.settings.tree().halted.cancelled());
     let mut parked = std::pin::pin!(untyped.idle().changed.notified());
     std::future::poll_fn(|context| {
         if halted.as_mut().poll(context).is_ready() {
@@ -82,7 +82,7 @@ impl<G: Graph> Driver<G> {
         }
         let woken = {
             // Boxed, and made only for those who need them: a run that waits holds all that this one might.
-            let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.requested()));
+            let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.cancelled()));
             let mut told = self.listens.then(|| Box::pin(told(untyped)));
             let Self { tasks, background, recorded, .. } = self;
             std::future::poll_fn(|context| {
@@ -157,7 +157,7 @@ impl<G: Graph> Driver<G> {
 
     /// How a run ends whose stop somebody has asked for.
     pub(crate) fn stopped(&self) -> End {
-        if !self.shared.cancel().is_some_and(Cancel::is_suspended) {
+        if !self.shared.cancel().is_some_and(CancelToken::is_suspended) {
             return End::Cancelled;
         }
         if self.shared.services.untyped.settings.is_left_behind() {

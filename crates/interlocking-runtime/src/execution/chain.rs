@@ -4,7 +4,7 @@
 //! timeouts, both events, the bounds of the table. What is missing is what a lone token does not need: no task, no
 //! queue, and no allocation.
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::clock::{Clock, Elapsed};
 use crate::context::services::UntypedServices;
 use crate::event::{EventSink, Transition};
@@ -60,7 +60,7 @@ struct Links<'c> {
     /// Absent where a node that waits waits alone: it has no timeout, and nothing stops it.
     current_node: Option<&'c CurrentNode>,
     /// What stops the run; absent where nothing can.
-    cancel: Option<&'c Cancel>,
+    cancel: Option<&'c CancelToken>,
     /// Absent where nobody listens, and then nobody asks for the time either.
     heard: Option<Box<Heard<'c>>>,
 }
@@ -165,19 +165,19 @@ impl<'c> Heard<'c> {
 impl Links<'_> {
     #[inline]
     fn is_cancelled(&self) -> bool {
-        self.cancel.is_some_and(Cancel::is_requested)
+        self.cancel.is_some_and(CancelToken::is_cancelled)
     }
 }
 
 /// What may interrupt a node that waits; nothing if it may take any time, and nothing can stop its run.
 fn interruptible(
     limit: Option<Duration>,
-    cancel: Option<&Cancel>,
+    cancel: Option<&CancelToken>,
 ) -> Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> {
     match (limit, cancel) {
         (None, None) => None,
         (Some(_), None) => Some(Box::pin(interruption(limit, pending()))),
-        (_, Some(cancel)) => Some(Box::pin(interruption(limit, cancel.requested()))),
+        (_, Some(cancel)) => Some(Box::pin(interruption(limit, cancel.cancelled()))),
     }
 }
 

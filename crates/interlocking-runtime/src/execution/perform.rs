@@ -1,6 +1,6 @@
 //! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::context::services::RunServices;
 use crate::execution::interruption::{Interruption, poll_caught};
 use crate::execution::shared::Shared;
@@ -31,7 +31,7 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     /// Whether it need not begin.
     #[inline]
     fn is_stopped(&self) -> bool {
-        self.shared().cancel().is_some_and(Cancel::is_requested)
+        self.shared().cancel().is_some_and(CancelToken::is_cancelled)
             || self.stops().is_some_and(|stops| stops.is_stopped(self.execution()))
     }
 }
@@ -174,7 +174,7 @@ fn go_on<'run, G: Graph>(
 
 /// Waits until an execution, or its run, is stopped.
 async fn stopped<G: Graph>(performed: &impl Performed<G>) {
-    let mut cancelled = performed.shared().cancel().map(|cancel| Box::pin(cancel.requested()));
+    let mut cancelled = performed.shared().cancel().map(|cancel| Box::pin(cancel.cancelled()));
     let mut stopped = performed.stops().map(|stops| stops.stopped(performed.execution()));
     poll_fn(|context| {
         if let Some(stopped) = &mut stopped

@@ -1,6 +1,6 @@
 //! What every execution of a run needs.
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::context::services::RunServices;
 use crate::execution::completions::TaskState;
 use interlocking_core::graph::Graph;
@@ -20,7 +20,7 @@ impl<G: Graph> Shared<G> {
 
     /// What stops the run; absent where nothing can.
     #[inline]
-    pub(crate) fn cancel(&self) -> Option<&Cancel> {
+    pub(crate) fn cancel(&self) -> Option<&CancelToken> {
         self.services.untyped.settings.cancel.as_ref()
     }
 

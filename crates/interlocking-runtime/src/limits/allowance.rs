@@ -1,6 +1,6 @@
 //! What a run and its child runs share: what they may still use, and the gates of their providers.
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::limits::budget::{Budgets, Meter, UsedUp};
 use crate::limits::provider::{Backoff, Gates, Inside, ProviderLimit};
 use interlocking_agents::{AgentError, AgentErrorKind, Usage};
@@ -159,7 +159,7 @@ impl Allowance {
         &self,
         limit: Duration,
         mut run: Pin<&mut (impl Future<Output = T> + Send)>,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> T {
         let began = *self.common.began.get_or_init(Instant::now);
         tokio::select! {
@@ -169,7 +169,7 @@ impl Allowance {
             () = tokio::time::sleep(limit.saturating_sub(began.elapsed())) => {}
         }
         // Whoever asked for the stop before was first.
-        if !cancel.is_requested() {
+        if !cancel.is_cancelled() {
             self.common.end(Stopped::Budget(UsedUp::WallTime { limit, used: began.elapsed() }));
             cancel.suspend();
         }

@@ -9,7 +9,7 @@
 //! items anew, unless its table says `adopt`: then it adopts the children whose items have equal keys, except those that
 //! failed, and but for items that say they [run anew](Item::anew).
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::context::services::UntypedServices;
 use crate::journal::Origin;
 use crate::limits::allowance::Allowance;
@@ -95,7 +95,7 @@ pub struct Child<O> {
 pub struct Children<C: Graph> {
     tasks: JoinSet<Option<Child<C::Output>>>,
     /// What stops each of them alone.
-    stops: Vec<Cancel>,
+    stops: Vec<CancelToken>,
     /// Whether any has stopped where it stood: then the node does, too.
     have_stopped: bool,
     tree: Arc<Tree>,
@@ -213,13 +213,13 @@ impl<C: Graph> Children<C> {
                 let _task = task;
                 let _slot = tokio::select! {
                     biased;
-                    () = stop.requested() => return None,
+                    () = stop.cancelled() => return None,
                     // The semaphore is never closed, so this only waits.
                     slot = slots.acquire_owned() => slot,
                 };
                 let result = tokio::select! {
                     biased;
-                    () = abandoned.requested() => return None,
+                    () = abandoned.cancelled() => return None,
                     ended = run_child(graph, settings, origin, taken_by, entry) => ended?,
                 };
                 Some(Child { item, run, key, number, result })
@@ -234,10 +234,10 @@ impl<C: Graph> Children<C> {
 impl<C: Graph> Drop for Children<C> {
     /// Stops those that are still under way. They record what they have cost, unless the run itself is dropped: then they are, too.
     fn drop(&mut self) {
-        if self.tasks.is_empty() || self.tree.abandoned.is_requested() {
+        if self.tasks.is_empty() || self.tree.abandoned.is_cancelled() {
             return;
         }
-        self.stops.iter().for_each(Cancel::suspend);
+        self.stops.iter().for_each(CancelToken::suspend);
         self.tasks.detach_all();
     }
 }

@@ -14,7 +14,7 @@ pub(crate) mod resume;
 pub(crate) mod settings;
 pub(crate) mod table_change;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::clock::Clock;
 use crate::event::{Both, EventSink};
 use crate::journal::{Journal, Record};
@@ -141,9 +141,9 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Stops the run when `cancel` is requested.
+    /// Stops the run when `cancel` is cancelled.
     #[must_use]
-    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+    pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
         self.settings.cancel = Some(cancel);
         self
     }

@@ -24,7 +24,7 @@ pub enum Outcome<O> {
     Failed(Failure),
     /// The run was stopped from outside.
     Cancelled,
-    /// The run was [suspended](crate::Cancel::suspend) from outside: it can be resumed.
+    /// The run was [suspended](crate::CancelToken::suspend) from outside: it can be resumed.
     Suspended,
     /// Every live token of the run waits for a person, and nothing that one run of its tree has sent to another is on its
     /// way: once a person has answered, it can be resumed.

@@ -190,7 +190,7 @@ fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartErr
         check_isolation(net, settings)?;
     }
     if settings.is_timed() {
-        // One of its own, that whoever watches the time may request, and that is requested with the one from outside.
+        // One of its own, that whoever watches the time may cancel, and that is cancelled with the one from outside.
         settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! A service may have many thousands of runs waiting, most of which set next to nothing. So what is seldom set or seldom
 //! needed is made when it is: the run's tree, its allowance, and everything in [`Options`].
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::clock::{Clock, CoarseClock, Elapsed};
 use crate::event::EventSink;
 use crate::journal::{Journal, MemoryJournal, Record};
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     in_memory: bool,
     pub(crate) sink: Option<Arc<dyn EventSink>>,
     /// What stops the run; absent where nothing can.
-    pub(crate) cancel: Option<Cancel>,
+    pub(crate) cancel: Option<CancelToken>,
     options: Option<Arc<Options>>,
     family: OnceBox<Family>,
 }
@@ -87,7 +87,7 @@ struct Family {
     /// What the run was given of its own after an allowance that it shares.
     contradiction: Option<&'static str>,
     /// What stops that run, where this is a child of it and anything can.
-    cancels_root: Option<Cancel>,
+    cancels_root: Option<CancelToken>,
 }
 
 impl Settings {
@@ -115,7 +115,7 @@ impl Settings {
             in_memory: self.in_memory,
             sink: self.sink.clone(),
             // One of its own: children are stopped with their map node as well.
-            cancel: Some(self.cancel.as_ref().map(Cancel::child).unwrap_or_default()),
+            cancel: Some(self.cancel.as_ref().map(CancelToken::child).unwrap_or_default()),
             options: self.options.clone(),
             family: OnceBox::with_value(Box::new(family)),
         }
@@ -258,7 +258,7 @@ impl Settings {
     /// Whether this run alone was stopped, with its map node, and not the whole tree.
     pub(crate) fn is_left_behind(&self) -> bool {
         let root = self.family.get().and_then(|family| family.cancels_root.as_ref());
-        self.depth() > 0 && !root.is_some_and(Cancel::is_requested)
+        self.depth() > 0 && !root.is_some_and(CancelToken::is_cancelled)
     }
 
     /// Whether any run of the tree but this is being executed.

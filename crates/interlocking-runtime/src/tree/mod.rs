@@ -5,7 +5,7 @@ pub(crate) mod end_children;
 pub(crate) mod child;
 pub(crate) mod idle;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::journal::question::OpenQuestion;
 use crate::journal::{By, Journal, JournalError};
 use crate::limits::allowance::Stopped;
@@ -25,7 +25,7 @@ pub(crate) struct Tree {
     questions: Mutex<BTreeMap<(RunId, By), OpenQuestion>>,
     /// Why no run of the tree goes on, though none has ended; the first reason counts, but for a journal that failed.
     halt: Mutex<Option<Halt>>,
-    pub(crate) halted: Cancel,
+    pub(crate) halted: CancelToken,
     /// Why executions are held back, if any are.
     short: Mutex<Option<Stopped>>,
     /// Told when a run is executed no more.
@@ -34,7 +34,7 @@ pub(crate) struct Tree {
     /// By run: how many tasks of children of its have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Requested when the run that was started is dropped before its end.
-    pub(crate) abandoned: Cancel,
+    pub(crate) abandoned: CancelToken,
     /// The journal of the runs that are on their way down then.
     abandoned_in: OnceLock<Arc<dyn Journal>>,
 }
@@ -111,7 +111,7 @@ impl Tree {
             let journal = self.abandoned_in.get_or_init(|| journal.clone());
             members.iter_mut().for_each(|(run, member)| member.leaving = Some(Leaving::new(journal, run)));
         }
-        self.abandoned.request();
+        self.abandoned.cancel();
     }
 
     pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {
@@ -247,7 +247,7 @@ impl Tree {
             *reason = Some(halt);
         }
         drop(reason);
-        self.halted.request();
+        self.halted.cancel();
     }
 
     /// A run of the tree has had this error of its journal: no run goes on, unless it was asked for what cannot be.
@@ -259,7 +259,7 @@ impl Tree {
 
     /// How a journal of the tree failed, if one did.
     pub(crate) fn journal_error(&self) -> Option<JournalError> {
-        if !self.halted.is_requested() {
+        if !self.halted.is_cancelled() {
             return None;
         }
         match &*lock(&self.halt) {

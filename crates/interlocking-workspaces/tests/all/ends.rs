@@ -2,7 +2,7 @@
 
 use crate::project::Project;
 use interlocking::prelude::*;
-use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use interlocking::worktree::{CommitId, Keep};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ struct Job {
 
 held!(Job);
 
-struct Work(Ending, Cancel);
+struct Work(Ending, CancelToken);
 impl LogicHandler<job::work> for Work {
     async fn run(&self, (): (), cx: &mut Cx<'_, job::work>) -> Route<job::work> {
         let mut worktree = cx.worktree().await?;
@@ -44,7 +44,7 @@ impl LogicHandler<job::work> for Work {
             Ending::Fails => Err("it fails".into()),
             Ending::Waits => goto!(cx, job::ask, commit),
             Ending::Cancelled => {
-                self.1.request();
+                self.1.cancel();
                 std::future::pending().await
             }
         }
@@ -62,7 +62,7 @@ impl HumanHandler<job::ask> for Asks {
 }
 
 fn job(project: &Project, journal: &Arc<dyn Journal>, ending: Ending, keep: Keep) -> Run<Job> {
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let graph = Job { work: LogicNode(Work(ending, cancel.clone())), ask: HumanNode(Asks) };
     let workspaces = Arc::new(project.workspaces().with_keep(keep));
     Run::new(graph).with_workspaces(workspaces).with_journal(journal.clone()).with_cancel(cancel)
@@ -122,7 +122,7 @@ async fn runs_do_not_touch_each_other() {
     let project = Project::new();
     let workspaces = Arc::new(project.workspaces());
     let run = |name: &str, ending| {
-        let graph = Job { work: LogicNode(Work(ending, Cancel::new())), ask: HumanNode(Asks) };
+        let graph = Job { work: LogicNode(Work(ending, CancelToken::new())), ask: HumanNode(Asks) };
         Run::new(graph).with_id(RunId::new(name).unwrap()).with_workspaces(workspaces.clone()).start(())
     };
     let (one, two, three) =
@@ -145,10 +145,10 @@ async fn what_is_left_of_runs_is_found_and_removed() {
     let kept = job(&project, &journal, Ending::Fails, Keep::Always).with_id(RunId::new("kept").unwrap());
     kept.start(()).await.unwrap();
     // One that goes on: its workspaces are in use.
-    let (told, mut working) = (Cancel::new(), tokio::task::JoinSet::new());
+    let (told, mut working) = (CancelToken::new(), tokio::task::JoinSet::new());
     let graph = Job { work: LogicNode(Work(Ending::Cancelled, told.clone())), ask: HumanNode(Asks) };
     working.spawn(Run::new(graph).with_workspaces(Arc::new(project.workspaces())).start(()));
-    told.requested().await;
+    told.cancelled().await;
     std::fs::create_dir(project.runs().join("strangers")).unwrap();
 
     let left = project.workspaces().left().await.unwrap();

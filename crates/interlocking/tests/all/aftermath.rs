@@ -6,7 +6,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::{
     By, Claim, Digest, Encoded, Entry, JournalError, Letter, LetterBody, Payload, Posted, Record, RunSummary,
 };
-use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
@@ -187,7 +187,7 @@ async fn an_event_node_that_was_cut_off_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_comes_after_the_exit_is_dropped_also_where_the_run_is_taken_up_there() {
-    let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = bureau(&diary, &journal).with_cancel(cancel.clone()).awaiting_people().start(SLOW);
     let others = async {
         pass(5).await;

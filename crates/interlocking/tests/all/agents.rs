@@ -4,7 +4,7 @@ use crate::support::{Log, Recording, failed, finished, pass, timed};
 use askama::Template;
 use interlocking::agents::{Cost, Usage};
 use interlocking::prelude::*;
-use interlocking::runtime::Cancel;
+use interlocking::runtime::CancelToken;
 use interlocking::runtime::roles::{Player, Roles};
 use interlocking::runtime::workspaces::Directories;
 use schemars::JsonSchema;
@@ -306,11 +306,11 @@ async fn calls_of_a_cancelled_node_are_in_the_ledger() {
         }
     }
     let agent = Recording::new("[[turn]]\ndelay = '10ms'\noutput_json = 'true'\ncost = 0.25\n");
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let run = timed(Slow { only: LLMNode(Lingers) }).with_agent_for_others(agent).with_cancel(cancel.clone());
     let (report, ()) = tokio::join!(run.start(draft()), async {
         pass(100).await;
-        cancel.request();
+        cancel.cancel();
     });
     let report = report.unwrap();
     assert_eq!(report.outcome, Outcome::Cancelled);
@@ -339,15 +339,15 @@ async fn a_call_that_is_cut_off_is_in_the_ledger_without_a_price() {
     // The first answer is wrong and has its price; the correction takes too long.
     let script =
         "[[turn]]\noutput_json = '\"no\"'\ncost = 0.25\n[[turn]]\ndelay = '1h'\noutput_json = '1'\ncost = 9.0\n";
-    let stopped = |cancel: Cancel| async {
+    let stopped = |cancel: CancelToken| async {
         let run = timed(Hasty { only: LLMNode(Only) }).with_agent_for_others(Recording::new(script));
         run.with_cancel(cancel).start(draft()).await.unwrap()
     };
-    let late = stopped(Cancel::new()).await;
-    let cancel = Cancel::new();
+    let late = stopped(CancelToken::new()).await;
+    let cancel = CancelToken::new();
     let (cancelled, ()) = tokio::join!(stopped(cancel.clone()), async {
         pass(500).await;
-        cancel.request();
+        cancel.cancel();
     });
     assert_eq!(cancelled.outcome, Outcome::Cancelled);
     for report in [&late, &cancelled] {

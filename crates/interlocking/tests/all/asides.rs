@@ -4,7 +4,7 @@ use crate::support::{Log, Recording, both_ways, failed, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::budget::Budgets;
 use interlocking::runtime::journal::{Entry, Letter, LetterBody};
-use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -122,7 +122,7 @@ async fn an_adviser_can_be_observed() {
     let seen = ["advise 1 Some(\"advice\")"];
     let told = Arc::default();
     assert_eq!(finished(counsel(&told).start(false).await.unwrap()), seen);
-    let (journal, cancel) = (Arc::new(MemoryJournal::new()), Cancel::new());
+    let (journal, cancel) = (Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = counsel(&told).with_journal(journal.clone()).with_cancel(cancel.clone()).start(false);
     let (report, ()) = tokio::join!(run, async {
         pass(500).await;
@@ -223,11 +223,11 @@ async fn a_panic_while_the_output_is_made_ends_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn what_stops_a_run_stops_it_while_its_output_is_made() {
-    let (journal, cancel) = (Arc::new(MemoryJournal::new()), Cancel::new());
+    let (journal, cancel) = (Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = ending(&journal).with_cancel(cancel.clone()).start(10_000);
     let (report, ()) = tokio::join!(run, async {
         pass(50).await;
-        cancel.request();
+        cancel.cancel();
     });
     let report = report.unwrap();
     assert_eq!((report.outcome, report.took.as_millis()), (Outcome::Cancelled, 50));

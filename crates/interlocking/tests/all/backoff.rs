@@ -9,7 +9,7 @@ use interlocking::agents::{
 };
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
-use interlocking::runtime::{Allowance, Backoff, Budgets, Cancel, MemoryJournal, ProviderLimit};
+use interlocking::runtime::{Allowance, Backoff, Budgets, CancelToken, MemoryJournal, ProviderLimit};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -146,11 +146,11 @@ async fn patience_ends() {
 #[tokio::test(start_paused = true)]
 async fn whoever_is_stopped_while_it_waits_has_made_no_further_call() {
     let script = "[[turn]]\nfail = 'rate_limited'\nretry_after = '90s'\ncost = 0.5\n";
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let run = timed(asking()).with_agent("asked", Recording::new(script)).with_cancel(cancel.clone());
     let (report, ()) = tokio::join!(run.start(()), async {
         pass(10_000).await;
-        cancel.request();
+        cancel.cancel();
     });
     let report = report.unwrap();
     assert_eq!(report.outcome, Outcome::Cancelled);

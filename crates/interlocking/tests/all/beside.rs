@@ -3,7 +3,7 @@
 use crate::support::{Log, failed, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
-use interlocking::runtime::{Cancel, MemoryJournal};
+use interlocking::runtime::{CancelToken, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -180,7 +180,7 @@ async fn a_failing_observer_changes_nothing_but_its_report() {
 /// What was advised is not advised again, what was begun is, and the observer sees all of it.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_run_has_its_advisers_and_its_observers_again() {
-    let (ways, journal, cancel) = (Ways::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (ways, journal, cancel) = (Ways::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = house(&ways).with_journal(journal.clone()).with_cancel(cancel.clone()).start(vec![13, 50, 1]);
     let (report, ()) = tokio::join!(run, async {
         pass(25).await;

@@ -10,7 +10,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::journal::account::account;
 use interlocking::runtime::map::{Children, Item};
-use interlocking::runtime::{Budgets, Cancel, EventKind, Journal, MemoryJournal, Outcome, Report};
+use interlocking::runtime::{Budgets, CancelToken, EventKind, Journal, MemoryJournal, Outcome, Report};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -207,7 +207,7 @@ async fn what_a_suspended_run_cannot_record_is_an_error_of_its_journal() {
         let agent = Arc::<Paid>::default();
         let journal = Arc::<Faltering>::default();
         let journal = journal.has_no_room(move |record| refuses && matches!(record.entry, Entry::Spent { .. }));
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         let run = firm(1, &agent, journal.clone()).with_cancel(cancel.clone()).start(vec![5]);
         let (report, ()) = tokio::join!(run, async {
             pass(1_000).await;

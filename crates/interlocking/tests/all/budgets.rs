@@ -7,7 +7,7 @@ use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Session
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
-use interlocking::runtime::{Allowance, Backoff, Budgets, Cancel, MemoryJournal, StartError, UsedUp};
+use interlocking::runtime::{Allowance, Backoff, Budgets, CancelToken, MemoryJournal, StartError, UsedUp};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -248,19 +248,19 @@ async fn a_run_whose_time_is_over_is_stopped_where_it_stands() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_cancelled_before_its_time_was_over_is_cancelled() {
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_cancel(cancel.clone());
     let run = run.with_budgets(Budgets::unlimited().with_wall_time(Duration::from_secs(2)));
     let (report, ()) = tokio::join!(run.start((0, 9)), async {
         pass(1_500).await;
-        cancel.request();
+        cancel.cancel();
     });
     assert_eq!(report.unwrap().outcome, Outcome::Cancelled);
     // And the end of one run's time does not stop others that share its cancel.
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_cancel(cancel.clone());
     run.with_budgets(Budgets::unlimited().with_wall_time(Duration::from_secs(2))).start((0, 9)).await.unwrap();
-    assert!(!cancel.is_requested());
+    assert!(!cancel.is_cancelled());
 }
 
 /// Knows how many calls it had at one time.
@@ -373,8 +373,8 @@ async fn runs_may_be_nested_only_so_deep() {
 }
 
 /// Suspends a run in the middle of its second call.
-async fn suspended(run: impl AsyncFnOnce(Cancel) -> Report<u32>) {
-    let cancel = Cancel::new();
+async fn suspended(run: impl AsyncFnOnce(CancelToken) -> Report<u32>) {
+    let cancel = CancelToken::new();
     let suspend = async {
         pass(1_500).await;
         cancel.suspend();

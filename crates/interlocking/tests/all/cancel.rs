@@ -3,7 +3,7 @@
 use crate::support::{Dropped, Log, both_ways, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
-use interlocking::runtime::{Cancel, MemoryJournal, Outcome};
+use interlocking::runtime::{CancelToken, MemoryJournal, Outcome};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,11 +62,11 @@ impl Watched {
 
 /// Requests the stop of a run that waits, after 50 ms.
 async fn stopped(run: Run<Patience>, log: &Log, both: bool) -> interlocking::runtime::Report<()> {
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let run = run.with_events(log.sink()).with_cancel(cancel.clone());
     let request = async {
         pass(50).await;
-        cancel.request();
+        cancel.cancel();
     };
     tokio::join!(run.start(both), request).0.unwrap()
 }
@@ -104,8 +104,8 @@ async fn a_request_that_came_before_stops_the_run_before_its_first_node() {
     for journal in [true, false] {
         let watched = Watched::new();
         let [with, without] = both_ways(|| watched.graph());
-        let cancel = Cancel::new();
-        cancel.request();
+        let cancel = CancelToken::new();
+        cancel.cancel();
         let run = if journal { with } else { without };
         let report = run.with_cancel(cancel).start(false).await.unwrap();
         assert_eq!(report.outcome, Outcome::Cancelled);
@@ -123,11 +123,11 @@ async fn a_cancelled_run_says_so_in_its_journal() {
 
 #[tokio::test(start_paused = true)]
 async fn one_request_stops_every_run_that_shares_it() {
-    let (one, other, cancel) = (Watched::new(), Watched::new(), Cancel::new());
+    let (one, other, cancel) = (Watched::new(), Watched::new(), CancelToken::new());
     let run = |watched: &Watched, both| timed(watched.graph()).with_cancel(cancel.clone()).start(both);
     let (first, second, ()) = tokio::join!(run(&one, true), run(&other, false), async {
         pass(5).await;
-        cancel.request();
+        cancel.cancel();
     });
     assert_eq!(first.unwrap().outcome, Outcome::Cancelled);
     assert_eq!(second.unwrap().outcome, Outcome::Cancelled);

@@ -8,7 +8,7 @@ use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{
     Claim, Digest, Encoded, Entry, JournalError, Letter, Payload, Posted, Record, RunSummary,
 };
-use interlocking::runtime::{Cancel, Journal, MemoryJournal, Outcome};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal, Outcome};
 use std::sync::{Arc, Mutex};
 
 #[derive(Graph)]
@@ -282,7 +282,7 @@ async fn no_child_begins_when_the_journal_has_failed_its_sibling() {
 async fn a_child_that_cannot_be_read_back_is_no_result() {
     for doctored in [false, true] {
         let (shop, journal) = (Shop::default(), Arc::<Faltering>::default());
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         let (run, stop) = (whole(&shop, &journal).with_cancel(cancel.clone()).start(vec![1, 2, 3]), async {
             pass(15).await;
             cancel.suspend();

@@ -8,7 +8,7 @@ use interlocking::agents::{
 };
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{By, Entry, Letter, LetterBody};
-use interlocking::runtime::{Budgets, Cancel, Event, EventKind, Journal, MemoryJournal, Report};
+use interlocking::runtime::{Budgets, CancelToken, Event, EventKind, Journal, MemoryJournal, Report};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -199,7 +199,7 @@ async fn a_message_that_waits_for_what_is_held_back_does_not_keep_the_run() {
 /// A session that is lost is found out by a call, and that is paid for like the one that begins anew.
 #[tokio::test(start_paused = true)]
 async fn the_call_that_finds_a_session_lost_is_paid_for() {
-    let (journal, cancel) = (Arc::new(MemoryJournal::new()), Cancel::new());
+    let (journal, cancel) = (Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = office(Ways::default(), &journal).with_cancel(cancel.clone()).start(());
     let (report, ()) = tokio::join!(run, async {
         pass(500).await;

@@ -4,7 +4,7 @@ use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{Entry, Origin};
-use interlocking::runtime::{Cancel, ChildFailure, EventKind, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, ChildFailure, EventKind, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -179,7 +179,7 @@ async fn each_child_is_a_run_of_its_own_in_the_same_journal() {
 /// What children have finished is not done again, and what they had begun is.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_map_takes_its_children_up_where_they_were() {
-    let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let parts = || vec![part("one", 5), part("two", 50), part("three", 20)];
     let run = shop(&bench).with_journal(journal.clone()).with_cancel(cancel.clone()).start(parts());
     let (report, ()) = tokio::join!(run, async {
@@ -199,11 +199,11 @@ async fn a_resumed_map_takes_its_children_up_where_they_were() {
 
 #[tokio::test(start_paused = true)]
 async fn children_are_cancelled_with_their_parent() {
-    let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = shop(&bench).with_journal(journal.clone()).with_cancel(cancel.clone()).start(vec![part("long", 500)]);
     let (report, ()) = tokio::join!(run, async {
         pass(10).await;
-        cancel.request();
+        cancel.cancel();
     });
     assert_eq!(report.unwrap().outcome, Outcome::Cancelled);
     let runs = journal.runs().await.unwrap();
@@ -397,7 +397,7 @@ async fn a_map_that_is_entered_again_begins_its_items_anew() {
 /// After a crash the visit that was under way goes on with its children; those of the visit before are of no use to it.
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_was_cut_off_goes_on_with_its_own_children() {
-    let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let graph = || Samples { pieces: MapNode(Sample(bench.clone())), judge: LogicNode(Enough) };
     let run = timed(graph()).with_journal(journal.clone()).with_cancel(cancel.clone()).start(Vec::new());
     let (report, ()) = tokio::join!(run, async {

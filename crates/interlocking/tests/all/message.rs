@@ -4,7 +4,7 @@ use crate::slow::Slow;
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{Entry, Letter, LetterBody, Payload};
-use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
@@ -140,7 +140,7 @@ async fn a_redirect_takes_the_run_from_where_it_is() {
 #[tokio::test(start_paused = true)]
 async fn messages_survive_a_suspension_at_any_instant() {
     for at in (1..250).step_by(7) {
-        let (trace, journal, cancel) = (Trace::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+        let (trace, journal, cancel) = (Trace::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
         let run = looping(&trace, &journal).with_cancel(cancel.clone()).start(Vec::new());
         let (report, (), ()) = tokio::join!(
             run,

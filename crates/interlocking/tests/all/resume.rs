@@ -5,7 +5,7 @@ use askama::Template;
 use interlocking::agents::SessionOp;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{By, Entry, JournalError, Payload};
-use interlocking::runtime::{Cancel, Journal, MemoryJournal, StartError};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal, StartError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -181,7 +181,7 @@ async fn a_run_that_has_ended_gives_its_outcome_again_and_does_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_suspended_run_is_not_at_its_end() {
-    let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = workshop_run(&diary, &journal).with_cancel(cancel.clone());
     let suspend = async {
         pass(7).await;
@@ -360,7 +360,7 @@ async fn a_run_is_not_taken_up_under_another_table_unless_a_migration_is_given()
 
 #[tokio::test(start_paused = true)]
 async fn an_agents_session_goes_on_where_it_was_cut_off() {
-    let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), Cancel::new());
+    let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = workshop_run(&diary, &journal).with_cancel(cancel.clone());
     let suspend = async {
         pass(7).await;

@@ -13,7 +13,7 @@ use interlocking::runtime::journal::answer::{AnswerError, answer, open_questions
 use interlocking::runtime::journal::fork::{ForkError, ForkPoint, fork};
 use interlocking::runtime::journal::stop::{Stop, stop};
 use interlocking::runtime::journal::{By, Entry, JournalError, Letter, LetterBody, Origin};
-use interlocking::runtime::{Cancel, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -246,7 +246,7 @@ async fn a_run_is_ended_whether_or_not_somebody_executes_it() {
 #[tokio::test(start_paused = true)]
 async fn a_tree_tells_where_a_run_stands() {
     let journal = Arc::new(MemoryJournal::new());
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     cancel.suspend();
     assert!(matches!(run("r1", &journal).with_cancel(cancel).start(1).await.unwrap().outcome, Outcome::Suspended));
     let told = account(&*journal, &id("r1")).await.unwrap();

@@ -11,7 +11,7 @@ use hybrid::stage::lay_out;
 use hybrid::types::{Check, HybridFailure, HybridResult, VerificationStatus};
 use interlocking::runtime::event::EventKind;
 use interlocking::runtime::roles::Roles;
-use interlocking::runtime::{Cancel, Event};
+use interlocking::runtime::{CancelToken, Event};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -105,7 +105,7 @@ impl Stage {
             target_directory: target_directory(),
             roles: Roles::all(self.agent.clone()),
             sink: Arc::new(sink),
-            cancel: Cancel::new(),
+            cancel: CancelToken::new(),
             keep: false,
             accept_weaker_isolation: false,
         }

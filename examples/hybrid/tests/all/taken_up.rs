@@ -7,7 +7,7 @@ use hybrid::graph::Hybrid;
 use hybrid::past::Past;
 use hybrid::run::{Settings, UnderWay, set_up};
 use interlocking::prelude::*;
-use interlocking::runtime::Cancel;
+use interlocking::runtime::CancelToken;
 use interlocking::runtime::journal::MemoryJournal;
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
     let play = Play::of(Scenario::Happy);
     let adversary = play.turn("adversary");
     let stage = Stage::new(play.then(adversary)).await;
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let suspend = cancel.clone();
     stage.agent.when_called("adversary", move || suspend.suspend());
     let journal = Arc::new(MemoryJournal::new());
