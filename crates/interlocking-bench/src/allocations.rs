@@ -42,7 +42,7 @@ pub fn of_a_fork(measure: Measure) -> u64 {
 ///
 /// If a runtime cannot be made, or a run does not wait.
 pub fn bytes_of_a_parked_run(held: Measure) -> u64 {
-    let run = held(&|| park(|graph| Run::shared(graph.clone()).without_journal().start(Ball::new(5))));
+    let run = held(&|| park(|graph| Run::from_arc(graph.clone()).without_journal().start(Ball::new(5))));
     let bare = held(&|| park(|_| five_times(PARKED, Ball::new(5))));
     (run - bare) / u64::from(RUNS)
 }

@@ -50,7 +50,7 @@ pub fn five(wait: Duration) -> Arc<Five> {
 pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
-        let run = Run::shared(graph.clone()).without_journal().start(Ball::new(5));
+        let run = Run::from_arc(graph.clone()).without_journal().start(Ball::new(5));
         tasks.spawn(async move { run.await.ok().and_then(|report| report.outcome.finished()) });
     }
     sum(tasks).await
@@ -62,7 +62,7 @@ pub async fn requests(graph: &Arc<Five>, count: u32) -> u64 {
     for _ in 0..count {
         let (graph, ball) = (graph.clone(), Ball::new(5));
         tasks.spawn(async move {
-            let report = Run::shared(graph).without_journal().start(ball).await;
+            let report = Run::from_arc(graph).without_journal().start(ball).await;
             report.ok().and_then(|report| report.outcome.finished())
         });
     }

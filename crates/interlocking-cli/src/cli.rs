@@ -160,7 +160,12 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         }
     }
 
-    async fn follow(&self, words: Vec<OsString>, console: &Console, cancel: &CancelToken) -> Result<Exit, CommandError> {
+    async fn follow(
+        &self,
+        words: Vec<OsString>,
+        console: &Console,
+        cancel: &CancelToken,
+    ) -> Result<Exit, CommandError> {
         let matches = match self.command().try_get_matches_from(words) {
             Ok(matches) => matches,
             Err(error) if error.use_stderr() => return Err(CommandError::of_clap(&error)),
@@ -237,7 +242,12 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         execute(&asked, start, run, Some(entry), &self.conclude).await
     }
 
-    async fn resume(&self, matches: &ArgMatches, console: &Console, cancel: &CancelToken) -> Result<Exit, CommandError> {
+    async fn resume(
+        &self,
+        matches: &ArgMatches,
+        console: &Console,
+        cancel: &CancelToken,
+    ) -> Result<Exit, CommandError> {
         let arguments: ResumeArguments = read(matches)?;
         let options: S = read(matches)?;
         let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };

@@ -71,12 +71,12 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, CommandE
     };
     let (sink, stream) = event::channel();
     let mut run = run.with_id(start.run.clone()).with_journal(start.journal.clone());
-    run = run.with_cancel(start.cancel.clone()).with_more_events(sink);
+    run = run.with_cancel(start.cancel.clone()).with_events(sink);
     if *stay {
-        run = run.awaiting_people();
+        run = run.with_wait_for_people();
     }
     if *accept_weaker_isolation {
-        run = run.accepting_weaker_isolation();
+        run = run.with_weaker_isolation();
     }
     if let Some(budgets) = budgets.read()? {
         run = run.with_budgets(budgets);
@@ -109,7 +109,7 @@ struct Told(Map<String, Value>);
 
 impl Told {
     fn of<O: serde::Serialize>(report: &Report<O>) -> Result<Self, CommandError> {
-        let Report { run, outcome, ledger, visits, took } = report;
+        let Report { run, outcome, ledger, visits, took, .. } = report;
         let mut told = Map::new();
         told.insert("run".to_owned(), json!(run));
         // `outcome`, and its `value` where it has one.

@@ -96,7 +96,7 @@ mod tests {
     use interlocking_agents::Cost;
     use interlocking_core::failure::{Failure, FailureKind};
     use interlocking_runtime::Outcome;
-    use interlocking_runtime::budget::UsedUp;
+    use interlocking_runtime::budget::BudgetExceeded;
     use interlocking_runtime::journal::JournalError;
     use interlocking_runtime::provider::ProviderLimit;
     use std::time::Duration;
@@ -118,7 +118,7 @@ mod tests {
             retry_after: None,
             message: String::new(),
         };
-        let used_up = UsedUp::Money { limit: Cost::ZERO, used: Cost::ZERO };
+        let used_up = BudgetExceeded::Money { limit: Cost::ZERO, used: Cost::ZERO };
         let outcomes = [
             (Outcome::Finished(()), 0),
             (Outcome::Failed(failure), 1),

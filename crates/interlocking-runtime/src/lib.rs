@@ -52,7 +52,7 @@ pub use event::{Event, EventKind, EventSink};
 pub use journal::replay::ReplayError;
 pub use journal::{Journal, MemoryJournal};
 pub use limits::allowance::{Allowance, Stopped};
-pub use limits::budget::{Budgets, UsedUp};
+pub use limits::budget::{BudgetExceeded, Budgets};
 pub use limits::provider::{Backoff, ProviderLimit};
 pub use run::outcome::{Outcome, Report};
 pub use run::{Run, StartError};

@@ -13,7 +13,7 @@ use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::Outcome;
-use interlocking_runtime::budget::UsedUp;
+use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record, ending};
 use std::sync::Arc;
 
@@ -258,7 +258,7 @@ fn more_calls_than_there_may_be_are_refused() {
     let mut bounded = 0;
     for seed in 0..5 * SEEDS {
         let mut ended = ended(seed);
-        let used_up = |used_up: &Option<UsedUp>| used_up.is_some();
+        let used_up = |used_up: &Option<BudgetExceeded>| used_up.is_some();
         let executor = ended.history.settled.iter().find(|(_, by)| used_up(by)).map(|(executor, _)| *executor);
         let limit = executor.and_then(|executor| ended.history.allowed.get_mut(&executor));
         let Some(limit) = limit.filter(|limit| **limit > 0) else { continue };

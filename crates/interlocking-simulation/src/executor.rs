@@ -7,7 +7,7 @@ use crate::plan::{Cut, FOREVER, Plan};
 use crate::world::{Ears, What};
 use interlocking_runtime::clock::TokioClock;
 use interlocking_runtime::journal::{Letter, LetterBody};
-use interlocking_runtime::{Backoff, CancelToken, Journal, Outcome, Report, StartError};
+use interlocking_runtime::{CancelToken, Journal, Outcome, Report, StartError};
 use std::sync::Arc;
 
 /// What one executor came to.
@@ -62,10 +62,10 @@ async fn drive(history: &History, plan: &Plan, cancel: &CancelToken) -> Result<R
         run = run.with_cancel(cancel.clone());
     }
     if let Some(Cut::Patience(retries)) = plan.cut {
-        run = run.with_backoff(Backoff { retries, ..history.backoff() });
+        run = run.with_backoff(history.backoff().with_retries(retries));
     }
     if plan.awaits {
-        run = run.awaiting_people();
+        run = run.with_wait_for_people();
     }
     let is_new = journal.kept.records(&history.root).is_empty();
     match () {

@@ -10,7 +10,7 @@ use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
 use crate::spending::{killed, spent};
 use crate::world::{Logged, What, World};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::budget::UsedUp;
+use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::{Entry, Journal, Letter, LetterBody, Record, ending};
 use interlocking_runtime::{Backoff, Budgets, Outcome, Report, Run, StartError};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ pub(crate) struct History {
     /// Whether any executor might make only so many calls, or put up with so many errors.
     pub(crate) bounded: bool,
     /// By executor that came to an end of its own: how it had been bounded, if it was.
-    pub(crate) settled: BTreeMap<u32, Option<UsedUp>>,
+    pub(crate) settled: BTreeMap<u32, Option<BudgetExceeded>>,
     /// By executor: how many calls there might be, those of earlier ones included.
     pub(crate) allowed: BTreeMap<u32, u32>,
     /// How often somebody wants it retried.
@@ -145,8 +145,10 @@ impl History {
 
     /// How the present executor waits when the provider fails.
     pub(crate) fn backoff(&self) -> Backoff {
-        let (first, longest) = (Duration::from_millis(40), Duration::from_millis(300));
-        Backoff { first, longest, ..Backoff::default() }
+        let (initial, max_delay) = (Duration::from_millis(40), Duration::from_millis(300));
+        Backoff::default()
+            .with_initial(initial)
+            .with_max_delay(max_delay)
             .with_seed(mix(&[self.world.seed, self.world.executor().into()]))
     }
 

@@ -130,8 +130,8 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         .with_id(RunId::DEFAULT)
         .with_agent_for_others(Arc::new(player))
         .with_journal(Arc::new(recorder))
-        .with_more_events(log.clone())
-        .awaiting_people();
+        .with_events(log.clone())
+        .with_wait_for_people();
     if settings.is_virtual {
         run = run.with_clock(Arc::new(TokioClock::start()));
     }

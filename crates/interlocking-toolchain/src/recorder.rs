@@ -19,7 +19,7 @@ use std::time::Duration;
 ///
 /// let recorder = Arc::new(Recorder::new().answer(CommandLine::new("cargo", &["build", "--all-targets"]), Recorder::exit(1, "no")));
 /// # let target = std::env::temp_dir();
-/// let runner = Runner::accepting_weaker_isolation(Toolchain::default(), target, "/srv").with_recorder(recorder.clone());
+/// let runner = Runner::with_weaker_isolation(Toolchain::default(), target, "/srv").with_recorder(recorder.clone());
 /// let built = runner.build(&Checkout::at("/srv/checkout")).await?;
 /// assert_eq!(built.diagnostics(), "no\n");
 /// assert_eq!(recorder.calls()[0].command.to_string(), "cargo build --all-targets");

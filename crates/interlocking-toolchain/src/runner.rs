@@ -74,7 +74,7 @@ impl Runner {
     }
 
     /// The same with as much isolation as this system has.
-    pub fn accepting_weaker_isolation(
+    pub fn with_weaker_isolation(
         toolchain: Toolchain,
         target_directory: impl AsRef<Path>,
         checkouts: impl AsRef<Path>,

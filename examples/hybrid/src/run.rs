@@ -192,7 +192,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     // Also of a run that is taken up: what lies above the checkouts is ours, whoever has written to it since.
     share(&checkouts)?;
     let runner = if accept_weaker_isolation {
-        Runner::accepting_weaker_isolation(toolchain, &target_directory, &checkouts)
+        Runner::with_weaker_isolation(toolchain, &target_directory, &checkouts)
     } else {
         Runner::new(toolchain, &target_directory, &checkouts)?
     };

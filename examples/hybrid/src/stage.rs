@@ -65,7 +65,7 @@ pub async fn lay_out(
     demo::write_seed(directory).map_err(files)?;
     let toolchain = Toolchain::default();
     let runner = if accept_weaker_isolation {
-        Runner::accepting_weaker_isolation(toolchain, target_directory, parent)
+        Runner::with_weaker_isolation(toolchain, target_directory, parent)
     } else {
         Runner::new(toolchain, target_directory, parent)?
     };

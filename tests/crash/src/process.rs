@@ -51,7 +51,7 @@ pub async fn execute(order: Order) -> Result<Ending, NodeError> {
         .with_journal(Arc::new(Watched::new(journal, fuse.clone(), Doorkeeper::new(order.room), people)))
         .with_agent("write", Arc::new(Logged::new(&order.directory, log)?))
         .with_workspaces(Arc::new(places));
-    let run = if order.people == Presence::Away { run } else { run.awaiting_people() };
+    let run = if order.people == Presence::Away { run } else { run.with_wait_for_people() };
     let report = if is_new { run.start(Task { part: Part::Root, refused: 0 }).await } else { run.resume().await };
     let report = match report {
         Ok(report) => report,

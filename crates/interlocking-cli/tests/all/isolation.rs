@@ -49,7 +49,7 @@ async fn a_run_goes_on_with_less_isolation_when_it_is_told_to() {
         ! r1 runs in PLACE
         ! error: the graph demands isolation that cannot be kept here:
         !   node `write` demands a clone for its workspace `desk`, and there is a worktree: the run's workspaces give no more
-        ! run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or `--accept-weaker-isolation` on the command line
+        ! run it where it can be kept, or say that it may go on without: `with_weaker_isolation`, or `--accept-weaker-isolation` on the command line
     "#]]
     .assert_eq(&call(&cli, &place, &run, None).await.page());
     let told = call(&cli, &place, &[&run[..], &["--accept-weaker-isolation"]].concat(), None).await;

@@ -57,7 +57,7 @@ fn run(place: &Path) -> Run<Alone> {
         .with_id("killed".parse().unwrap())
         .with_journal(Arc::new(SqliteJournal::open(place.join("journal")).unwrap()))
         .with_workspaces(Arc::new(Directories::new().with("desk", desk(place))))
-        .accepting_weaker_isolation()
+        .with_weaker_isolation()
         .with_agent_for_others(agent)
 }
 

@@ -7,7 +7,7 @@ use crate::event::EventKind;
 use crate::journal::replay::keeps_waiting;
 use crate::journal::{JournalError, Posted};
 use crate::limits::allowance::Stopped;
-use crate::limits::budget::UsedUp;
+use crate::limits::budget::BudgetExceeded;
 use crate::tree::Halt;
 use interlocking_core::graph::Graph;
 use std::future::Future;
@@ -165,7 +165,7 @@ impl<G: Graph> Driver<G> {
         }
         match self.shared.services.untyped.settings.stopped() {
             // Its time was over, and that is why it was suspended.
-            Some(stopped @ Stopped::Budget(UsedUp::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
+            Some(stopped @ Stopped::Budget(BudgetExceeded::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
             _ => End::Halted(Halt::Suspended),
         }
     }

@@ -28,6 +28,7 @@ pub enum ForkPoint {
 
 /// A run that has another one's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Forked {
     /// The new run.
     pub run: RunId,

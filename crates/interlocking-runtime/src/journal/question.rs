@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// A question that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OpenQuestion {
     /// The run that asks: the one that was started, or one of its children.
     pub run: RunId,

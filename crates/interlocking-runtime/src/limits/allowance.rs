@@ -1,7 +1,7 @@
 //! What a run and its child runs share: what they may still use, and the gates of their providers.
 
 use crate::cancel::CancelToken;
-use crate::limits::budget::{Budgets, Meter, UsedUp};
+use crate::limits::budget::{BudgetExceeded, Budgets, Meter};
 use crate::limits::provider::{Backoff, Gates, Inside, ProviderLimit};
 use interlocking_agents::{AgentError, AgentErrorKind, Usage};
 use interlocking_core::run_id::RunId;
@@ -53,7 +53,7 @@ struct Common {
 pub enum Stopped {
     /// A budget is used up.
     #[error("{0}")]
-    Budget(UsedUp),
+    Budget(BudgetExceeded),
     /// A provider goes on failing.
     #[error("{0}")]
     Provider(ProviderLimit),
@@ -94,7 +94,9 @@ impl Allowance {
     pub fn child(&self) -> Result<Self, Stopped> {
         let depth = self.depth.saturating_add(1);
         match self.common.budgets.depth {
-            Some(limit) if depth > limit => Err(self.common.end(Stopped::Budget(UsedUp::Depth { limit, used: depth }))),
+            Some(limit) if depth > limit => {
+                Err(self.common.end(Stopped::Budget(BudgetExceeded::Depth { limit, used: depth })))
+            }
             _ => Ok(Self { common: self.common.clone(), depth, account: self.account.clone() }),
         }
     }
@@ -170,7 +172,7 @@ impl Allowance {
         }
         // Whoever asked for the stop before was first.
         if !cancel.is_cancelled() {
-            self.common.end(Stopped::Budget(UsedUp::WallTime { limit, used: began.elapsed() }));
+            self.common.end(Stopped::Budget(BudgetExceeded::WallTime { limit, used: began.elapsed() }));
             cancel.suspend();
         }
         run.await

@@ -36,7 +36,7 @@ pub struct Budgets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "budget", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum UsedUp {
+pub enum BudgetExceeded {
     /// [`Budgets::calls`].
     Calls {
         /// How many there may be.
@@ -133,18 +133,20 @@ impl Budgets {
 
 impl Meter {
     /// What stands in the way of one more call.
-    pub(crate) fn check(&self, budgets: &Budgets) -> Result<(), UsedUp> {
+    pub(crate) fn check(&self, budgets: &Budgets) -> Result<(), BudgetExceeded> {
         let Self { calls, tokens, money } = *self;
         match *budgets {
-            Budgets { calls: Some(limit), .. } if calls >= limit => Err(UsedUp::Calls { limit, used: calls }),
-            Budgets { tokens: Some(limit), .. } if tokens >= limit => Err(UsedUp::Tokens { limit, used: tokens }),
-            Budgets { money: Some(limit), .. } if money >= limit => Err(UsedUp::Money { limit, used: money }),
+            Budgets { calls: Some(limit), .. } if calls >= limit => Err(BudgetExceeded::Calls { limit, used: calls }),
+            Budgets { tokens: Some(limit), .. } if tokens >= limit => {
+                Err(BudgetExceeded::Tokens { limit, used: tokens })
+            }
+            Budgets { money: Some(limit), .. } if money >= limit => Err(BudgetExceeded::Money { limit, used: money }),
             _ => Ok(()),
         }
     }
 
     /// Counts a call that begins, if there may be one more.
-    pub(crate) fn begin(&mut self, budgets: &Budgets) -> Result<(), UsedUp> {
+    pub(crate) fn begin(&mut self, budgets: &Budgets) -> Result<(), BudgetExceeded> {
         self.check(budgets)?;
         self.begin_unlimited();
         Ok(())
@@ -169,12 +171,12 @@ impl Meter {
     }
 
     /// The same with what has been used by now.
-    pub(crate) fn brought_up_to_date(&self, used_up: UsedUp) -> UsedUp {
+    pub(crate) fn brought_up_to_date(&self, used_up: BudgetExceeded) -> BudgetExceeded {
         match used_up {
-            UsedUp::Calls { limit, .. } => UsedUp::Calls { limit, used: self.calls },
-            UsedUp::Tokens { limit, .. } => UsedUp::Tokens { limit, used: self.tokens },
-            UsedUp::Money { limit, .. } => UsedUp::Money { limit, used: self.money },
-            other @ (UsedUp::WallTime { .. } | UsedUp::Depth { .. }) => other,
+            BudgetExceeded::Calls { limit, .. } => BudgetExceeded::Calls { limit, used: self.calls },
+            BudgetExceeded::Tokens { limit, .. } => BudgetExceeded::Tokens { limit, used: self.tokens },
+            BudgetExceeded::Money { limit, .. } => BudgetExceeded::Money { limit, used: self.money },
+            other @ (BudgetExceeded::WallTime { .. } | BudgetExceeded::Depth { .. }) => other,
         }
     }
 
@@ -191,7 +193,7 @@ impl Meter {
     }
 }
 
-impl fmt::Display for UsedUp {
+impl fmt::Display for BudgetExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Calls { limit, used } => {
@@ -231,16 +233,16 @@ mod tests {
         meter.end(&usage(0, 1));
         assert_eq!(
             meter.check(&budgets),
-            Err(UsedUp::Tokens { limit: 10, used: 10 }),
+            Err(BudgetExceeded::Tokens { limit: 10, used: 10 }),
             "reached is used up, and the first in order is named"
         );
-        let money = UsedUp::Money { limit: Cost::from_micro_dollars(50), used: Cost::from_micro_dollars(50) };
+        let money = BudgetExceeded::Money { limit: Cost::from_micro_dollars(50), used: Cost::from_micro_dollars(50) };
         assert_eq!(meter.check(&Budgets { tokens: None, ..budgets }), Err(money));
         meter.add(&usage(0, 0));
-        assert_eq!(meter.check(&budgets), Err(UsedUp::Calls { limit: 3, used: 3 }));
+        assert_eq!(meter.check(&budgets), Err(BudgetExceeded::Calls { limit: 3, used: 3 }));
         assert_eq!(
             Meter::default().check(&Budgets::unlimited().with_calls(0)),
-            Err(UsedUp::Calls { limit: 0, used: 0 })
+            Err(BudgetExceeded::Calls { limit: 0, used: 0 })
         );
         meter.begin(&Budgets::unlimited()).unwrap();
     }

@@ -22,20 +22,21 @@ use tokio::time::Instant;
 /// ```
 /// # use interlocking_runtime::Backoff;
 /// # use std::time::Duration;
-/// let backoff = Backoff { patience: Duration::from_secs(6 * 3600), ..Backoff::default() };
+/// let backoff = Backoff::default().with_max_elapsed(Duration::from_secs(6 * 3600));
 /// # assert_eq!(backoff.retries, 1_000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Backoff {
     /// The bound of the first wait; 1 s.
-    pub first: Duration,
+    pub initial: Duration,
     /// The bound of every wait, but for one that the provider asks for; 60 s.
-    pub longest: Duration,
+    pub max_delay: Duration,
     /// How often gates may close, together; 1,000. With 0 the first error of a provider ends the run.
     pub retries: u32,
     /// For how long gates may be closed, together; 1 h.
-    pub patience: Duration,
+    pub max_elapsed: Duration,
     /// Where the random numbers begin: for tests that shall repeat themselves. Different each time when absent.
     pub seed: Option<u64>,
 }
@@ -103,16 +104,40 @@ pub(crate) struct Inside<'g> {
 impl Default for Backoff {
     fn default() -> Self {
         Self {
-            first: Duration::from_secs(1),
-            longest: Duration::from_secs(60),
+            initial: Duration::from_secs(1),
+            max_delay: Duration::from_secs(60),
             retries: 1_000,
-            patience: Duration::from_secs(3_600),
+            max_elapsed: Duration::from_secs(3_600),
             seed: None,
         }
     }
 }
 
 impl Backoff {
+    /// The same with another bound of the first wait.
+    #[must_use]
+    pub fn with_initial(self, initial: Duration) -> Self {
+        Self { initial, ..self }
+    }
+
+    /// The same with another bound of every wait.
+    #[must_use]
+    pub fn with_max_delay(self, max_delay: Duration) -> Self {
+        Self { max_delay, ..self }
+    }
+
+    /// The same with gates that may close so often, together.
+    #[must_use]
+    pub fn with_retries(self, retries: u32) -> Self {
+        Self { retries, ..self }
+    }
+
+    /// The same with gates that may be closed for so long, together.
+    #[must_use]
+    pub fn with_max_elapsed(self, max_elapsed: Duration) -> Self {
+        Self { max_elapsed, ..self }
+    }
+
     /// The same with random numbers that begin at `seed`.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
@@ -122,7 +147,7 @@ impl Backoff {
     /// The bound of the wait after so many failures in a row, at least one.
     fn bound(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
-        self.first.saturating_mul(1 << doublings).min(self.longest)
+        self.initial.saturating_mul(1 << doublings).min(self.max_delay)
     }
 }
 
@@ -236,11 +261,11 @@ impl Inside<'_> {
             false => retry_after.unwrap_or_default(),
         };
         let closed = closed_until.map_or(Duration::ZERO, |until| until - now);
-        // What the gate is closed for anyway costs no more patience.
+        // What the gate is closed for anyway does not count as waiting again.
         let waited = state.waited.saturating_add(delay.saturating_sub(closed));
         let retries = state.retries.saturating_add(u32::from(news));
         let until = now.checked_add(delay.max(closed));
-        let Some(until) = until.filter(|_| retries <= backoff.retries && waited <= backoff.patience) else {
+        let Some(until) = until.filter(|_| retries <= backoff.retries && waited <= backoff.max_elapsed) else {
             let (agent, retries, waited) = (self.agent.to_owned(), state.retries, state.waited);
             return Err(ProviderLimit { agent, retries, waited, retry_after, message });
         };
@@ -362,7 +387,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn waits_grow_to_their_bound_and_start_anew_after_a_success() {
-        let backoff = Backoff { first: SECOND, longest: 20 * SECOND, ..Backoff::default() };
+        let backoff = Backoff { initial: SECOND, max_delay: 20 * SECOND, ..Backoff::default() };
         let bounds: Vec<_> = [1, 2, 3, 4, 5, 6, 7, 1_000].map(|failures| backoff.bound(failures).as_secs()).into();
         assert_eq!(bounds, [1, 2, 4, 8, 16, 20, 20, 20]);
         let gates = Gates::new(backoff.with_seed(3));
@@ -392,7 +417,7 @@ mod tests {
             let limit = entered(&gates).await.failed(Some(forever), "429".to_owned()).unwrap_err();
             assert_eq!((limit.retries, limit.retry_after), (0, Some(forever)));
         }
-        let endless = Gates::new(Backoff { patience: Duration::MAX, ..Backoff::default() });
+        let endless = Gates::new(Backoff { max_elapsed: Duration::MAX, ..Backoff::default() });
         assert!(entered(&endless).await.failed(Some(Duration::MAX), "429".to_owned()).is_err(), "no clock goes so far");
     }
 }

@@ -78,6 +78,7 @@ type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 
 /// A child that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Child<O> {
     /// The position of its item.
     pub item: usize,

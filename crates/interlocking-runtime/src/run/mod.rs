@@ -48,11 +48,11 @@ pub struct Run<G: Graph> {
 impl<G: Graph> Run<G> {
     /// A run of `graph` with a journal in memory, and no agents, workspaces or observers.
     pub fn new(graph: G) -> Self {
-        Self::shared(Arc::new(graph))
+        Self::from_arc(Arc::new(graph))
     }
 
     /// The same for a graph that several runs share.
-    pub fn shared(graph: Arc<G>) -> Self {
+    pub fn from_arc(graph: Arc<G>) -> Self {
         Self { graph, settings: Settings::new(RunId::DEFAULT) }
     }
 
@@ -104,7 +104,7 @@ impl<G: Graph> Run<G> {
     /// Lets the run go on where the isolation that its table demands cannot be kept: with as much as
     /// there is. What it goes without is told as an [event](crate::EventKind::IsolationUnkept).
     #[must_use]
-    pub fn accepting_weaker_isolation(mut self) -> Self {
+    pub fn with_weaker_isolation(mut self) -> Self {
         self.settings.options_mut().accepts_weaker_isolation = true;
         self
     }
@@ -124,16 +124,9 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Tells `sink` what happens.
+    /// Tells `sink` what happens, in addition to the sinks that the run was given before.
     #[must_use]
     pub fn with_events(mut self, sink: Arc<dyn EventSink>) -> Self {
-        self.settings.sink = Some(sink);
-        self
-    }
-
-    /// Tells `sink` as well as whoever is told already.
-    #[must_use]
-    pub fn with_more_events(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.settings.sink = Some(match self.settings.sink.take() {
             Some(told) => Arc::new(Both(told, sink)),
             None => sink,
@@ -166,7 +159,7 @@ impl<G: Graph> Run<G> {
     /// Lets the run stay in this process when only people can take it further, in place of ending as
     /// [`Outcome::Waiting`](crate::Outcome::Waiting): answers that are posted to its journal are then taken up as they come.
     #[must_use]
-    pub fn awaiting_people(mut self) -> Self {
+    pub fn with_wait_for_people(mut self) -> Self {
         self.settings.options_mut().awaits_people = true;
         self
     }

@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::journal::JournalError;
 use crate::journal::question::OpenQuestion;
 use crate::limits::allowance::Stopped;
-use crate::limits::budget::UsedUp;
+use crate::limits::budget::BudgetExceeded;
 use crate::limits::provider::ProviderLimit;
 use interlocking_agents::{Ledger, Usage};
 use interlocking_core::failure::Failure;
@@ -33,7 +33,7 @@ pub enum Outcome<O> {
         questions: Vec<OpenQuestion>,
     },
     /// A budget is used up. The run can be resumed with a larger one.
-    BudgetExhausted(UsedUp),
+    BudgetExhausted(BudgetExceeded),
     /// The run's journal, or that of a run of its tree, failed: it is full, cannot be reached, or cannot be read. All runs of the
     /// tree stopped where they stood, and nothing was made of the error. Nothing that was recorded is lost: once the journal
     /// is well, the run can be resumed, and what was done and not recorded is done again.
@@ -44,6 +44,7 @@ pub enum Outcome<O> {
 
 /// What came of a run, and what it took.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report<O> {
     /// The run.
     pub run: RunId,

@@ -40,7 +40,7 @@ pub enum StartError {
     /// The table demands isolation that cannot be kept here.
     #[error(
         "the graph demands isolation that cannot be kept here:{}\n\
-         run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or \
+         run it where it can be kept, or say that it may go on without: `with_weaker_isolation`, or \
          `--accept-weaker-isolation` on the command line",
         unkept::lines(unkept)
     )]

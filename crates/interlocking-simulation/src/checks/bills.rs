@@ -8,7 +8,7 @@ use crate::spending::{by, killed, spent};
 use crate::world::What;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::budget::UsedUp;
+use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::By;
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ impl Followed<'_> {
                 return Err(format!("executor {executor} made calls up to {used}, and might up to {limit}"));
             }
             if let Some(Some(used_up)) = history.settled.get(executor)
-                && *used_up != (UsedUp::Calls { limit: *limit, used })
+                && *used_up != (BudgetExceeded::Calls { limit: *limit, used })
             {
                 return Err(format!("executor {executor} says {used_up:?}, and made calls up to {used} of {limit}"));
             }

@@ -188,7 +188,7 @@ async fn an_event_node_that_was_cut_off_says_so() {
 #[tokio::test(start_paused = true)]
 async fn a_message_that_comes_after_the_exit_is_dropped_also_where_the_run_is_taken_up_there() {
     let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
-    let run = bureau(&diary, &journal).with_cancel(cancel.clone()).awaiting_people().start(SLOW);
+    let run = bureau(&diary, &journal).with_cancel(cancel.clone()).with_wait_for_people().start(SLOW);
     let others = async {
         pass(5).await;
         journal.post(&id("bureau"), answer(1, "true")).await.unwrap();
@@ -307,7 +307,7 @@ async fn what_waits_for_a_message_is_taken_in_as_a_replay_takes_it_in() {
             pass(5).await;
         }
     };
-    let (report, ()) = tokio::join!(hall().awaiting_people().start(()), letters);
+    let (report, ()) = tokio::join!(hall().with_wait_for_people().start(()), letters);
     let said = finished(report.unwrap());
     assert_eq!(finished(hall().resume().await.unwrap()), said);
     let outcomes = journal.records(&id("hall")).into_iter().filter_map(|record| match record.entry {
@@ -392,7 +392,7 @@ async fn a_run_is_a_sibling_when_it_can_be_written_to() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_comes_while_the_question_is_being_recorded_is_one() {
     let (diary, journal) = (Diary::default(), Arc::new(Meddling { inner: MemoryJournal::new(), answers: true }));
-    let run = bureau(&diary, &journal).awaiting_people().start(1);
+    let run = bureau(&diary, &journal).with_wait_for_people().start(1);
     let report = tokio::time::timeout(std::time::Duration::from_secs(1), run).await.expect("it was answered");
     assert_eq!(finished(report.unwrap()).rounds, 1);
 }

@@ -96,7 +96,7 @@ async fn the_waits_repeat_themselves_under_one_seed_and_differ_under_others() {
     let (one, same, other) = (took(backoff()).await, took(backoff()).await, took(backoff().with_seed(8)).await);
     assert_eq!(one, same);
     assert_ne!(one, other);
-    let bounded = Backoff { longest: SECOND, ..backoff() };
+    let bounded = backoff().with_max_delay(SECOND);
     assert!(took(bounded).await.as_duration() <= 9 * SECOND);
 }
 
@@ -133,7 +133,7 @@ async fn a_provider_that_asks_for_more_patience_than_there_is_ends_the_run_at_on
 async fn patience_ends() {
     let script = "[[turn]]\nfail = 'overloaded'\ntimes = 'any'\n";
     let (agent, patience) = (Recording::new(script), 600 * SECOND);
-    let run = timed(asking()).with_agent("asked", agent.clone()).with_backoff(Backoff { patience, ..backoff() });
+    let run = timed(asking()).with_agent("asked", agent.clone()).with_backoff(backoff().with_max_elapsed(patience));
     let report = run.start(()).await.unwrap();
     let limit = limited(&report);
     assert!(limit.waited <= patience && limit.waited > patience - 60 * SECOND, "{limit}");
@@ -233,7 +233,7 @@ async fn branches(number: u32, agent: &Arc<Provider>, backoff: Backoff) -> Vec<R
 async fn a_storm_of_refusals_is_bounded_whatever_the_number_of_branches() {
     for number in [1, 50, 200] {
         let provider = Provider::new("limited", Duration::MAX, 0);
-        let reports = branches(number, &provider, Backoff { retries: 20, ..backoff() }).await;
+        let reports = branches(number, &provider, backoff().with_retries(20)).await;
         assert_eq!(provider.calls(), number + 20, "each branch calls once, and then one asks for all");
         assert_eq!(reports.len() as u32, number);
         for report in &reports {

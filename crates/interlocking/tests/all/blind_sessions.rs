@@ -104,7 +104,7 @@ async fn a_run_does_not_start_where_one_agent_can_read_the_others_sessions() {
         );
         assert_eq!(agent.agent.unused()[0].used, 0);
         let (accepted, _) = run(None, None, store);
-        finished(accepted.accepting_weaker_isolation().start("go".to_owned()).await.unwrap());
+        finished(accepted.with_weaker_isolation().start("go".to_owned()).await.unwrap());
     }
     finished(run(None, None, by_role).0.start("go".to_owned()).await.unwrap());
 }

@@ -7,7 +7,7 @@ use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Session
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
-use interlocking::runtime::{Allowance, Backoff, Budgets, CancelToken, MemoryJournal, StartError, UsedUp};
+use interlocking::runtime::{Allowance, Backoff, BudgetExceeded, Budgets, CancelToken, MemoryJournal, StartError};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -59,7 +59,7 @@ pub(crate) fn entries<O>(journal: &MemoryJournal, report: &Report<O>) -> Vec<Ent
     entries.filter(|entry| !matches!(entry, Entry::Session { .. })).collect()
 }
 
-fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> UsedUp {
+fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> BudgetExceeded {
     match &report.outcome {
         Outcome::BudgetExhausted(used_up) => *used_up,
         other => panic!("not at the end of a budget: {other:?}"),
@@ -71,11 +71,11 @@ async fn the_call_after_the_last_allowed_one_is_not_made() {
     let quarters = |number| Cost::from_micro_dollars(250_000 * number);
     let unlimited = Budgets::unlimited();
     for (budgets, calls, expected) in [
-        (unlimited.with_calls(3), 3, UsedUp::Calls { limit: 3, used: 3 }),
-        (unlimited.with_calls(0), 0, UsedUp::Calls { limit: 0, used: 0 }),
-        (unlimited.with_tokens(200), 2, UsedUp::Tokens { limit: 200, used: 200 }),
-        (unlimited.with_tokens(201), 3, UsedUp::Tokens { limit: 201, used: 300 }),
-        (unlimited.with_money(quarters(2)), 2, UsedUp::Money { limit: quarters(2), used: quarters(2) }),
+        (unlimited.with_calls(3), 3, BudgetExceeded::Calls { limit: 3, used: 3 }),
+        (unlimited.with_calls(0), 0, BudgetExceeded::Calls { limit: 0, used: 0 }),
+        (unlimited.with_tokens(200), 2, BudgetExceeded::Tokens { limit: 200, used: 200 }),
+        (unlimited.with_tokens(201), 3, BudgetExceeded::Tokens { limit: 201, used: 300 }),
+        (unlimited.with_money(quarters(2)), 2, BudgetExceeded::Money { limit: quarters(2), used: quarters(2) }),
     ] {
         for run in both_ways(caller) {
             let (agent, log) = (Recording::new(WILLING), Log::new());
@@ -107,7 +107,7 @@ async fn the_end_of_a_budget_in_the_middle_of_a_turn_is_no_failure() {
     let journal = Arc::new(MemoryJournal::new());
     let run = timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone());
     let report = run.with_budgets(Budgets::unlimited().with_calls(2)).start((0, 1)).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 2, used: 2 });
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 2, used: 2 });
     assert_eq!((agent.turns().len(), report.usage().cost.to_string().as_str()), (2, "$1.00"));
     let records = entries(&journal, &report);
     let [started, spent] = &records[..] else { panic!("{records:?}") };
@@ -192,7 +192,7 @@ async fn what_is_under_way_is_finished_first() {
         let log = Log::new();
         let run = run.with_agent_for_others(Recording::new(script)).with_events(log.sink());
         let report = run.with_budgets(Budgets::unlimited().with_calls(3)).start(9).await.unwrap();
-        assert_eq!(used_up(&report), UsedUp::Calls { limit: 3, used: 3 });
+        assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 3, used: 3 });
         assert_eq!(report.took.as_millis(), 15_000, "two quick calls, and after the slow one its check");
         assert_eq!(log.line("finished check 1.1"), "15000 finished check 1.1 to both.slow after 5000");
         assert_eq!(log.line("suspended quick 3.1"), "15000 suspended quick 3.1");
@@ -240,7 +240,7 @@ async fn a_run_whose_time_is_over_is_stopped_where_it_stands() {
     for run in both_ways(caller) {
         let run = run.with_agent("caller", Recording::new(WILLING));
         let report = run.with_budgets(Budgets::unlimited().with_wall_time(limit)).start((0, 9)).await.unwrap();
-        assert_eq!(used_up(&report), UsedUp::WallTime { limit, used: limit });
+        assert_eq!(used_up(&report), BudgetExceeded::WallTime { limit, used: limit });
         assert_eq!(report.took.as_millis(), 2_500);
         assert_eq!(report.usage().to_string(), "at least $0.50 in 3 calls, 120 tokens in, 80 tokens out");
     }
@@ -340,8 +340,12 @@ async fn calls_beyond_the_allowed_number_at_once_wait_for_their_turn() {
 #[tokio::test(start_paused = true)]
 async fn budgets_are_those_of_the_whole_tree() {
     for (budgets, calls, expected) in [
-        (Budgets::unlimited().with_calls(25), 25, UsedUp::Calls { limit: 25, used: 25 }),
-        (Budgets::unlimited().with_tokens(250).with_concurrency(1), 25, UsedUp::Tokens { limit: 250, used: 250 }),
+        (Budgets::unlimited().with_calls(25), 25, BudgetExceeded::Calls { limit: 25, used: 25 }),
+        (
+            Budgets::unlimited().with_tokens(250).with_concurrency(1),
+            25,
+            BudgetExceeded::Tokens { limit: 250, used: 250 },
+        ),
     ] {
         let (report, agent) = family(budgets, 99).await;
         assert_eq!(used_up(&report), expected);
@@ -352,13 +356,13 @@ async fn budgets_are_those_of_the_whole_tree() {
     let (report, agent) = family(Budgets::unlimited().with_tokens(250), 99).await;
     let calls = agent.all.load(Ordering::SeqCst);
     assert!((25..25 + 10).contains(&calls), "{calls}");
-    assert_eq!(used_up(&report), UsedUp::Tokens { limit: 250, used: 10 * calls as u64 });
+    assert_eq!(used_up(&report), BudgetExceeded::Tokens { limit: 250, used: 10 * calls as u64 });
 }
 
 #[tokio::test(start_paused = true)]
 async fn runs_may_be_nested_only_so_deep() {
     let (report, agent) = family(Budgets::unlimited().with_depth(0), 1).await;
-    assert_eq!(used_up(&report), UsedUp::Depth { limit: 0, used: 1 });
+    assert_eq!(used_up(&report), BudgetExceeded::Depth { limit: 0, used: 1 });
     assert_eq!(agent.all.load(Ordering::SeqCst), 0);
     let (report, _) = family(Budgets::unlimited().with_depth(1), 1).await;
     assert_eq!(finished(report), ["finished"; 10]);
@@ -404,7 +408,7 @@ async fn what_was_used_before_counts_once() {
         .await;
     suspended(async |cancel| run().with_cancel(cancel).resume().await.unwrap()).await;
     let report = run().with_allowance(shared).resume().await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 5, used: 5 });
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 5, used: 5 });
 }
 
 /// A run of the same name in another journal is another run, whatever that one has used.
@@ -423,7 +427,11 @@ async fn runs_of_one_name_are_counted_apart() {
     .await;
     suspended(async |cancel| run(&other).with_cancel(cancel).resume().await.unwrap()).await;
     let report = run(&other).with_allowance(shared).resume().await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 7, used: 7 }, "two of the one, and four of the other before");
+    assert_eq!(
+        used_up(&report),
+        BudgetExceeded::Calls { limit: 7, used: 7 },
+        "two of the one, and four of the other before"
+    );
 }
 
 /// What a fork has taken over was made once, whoever of the two is resumed first; and so is what a fork of a fork has.
@@ -456,7 +464,7 @@ async fn what_a_fork_has_taken_over_counts_once() {
             assert_eq!(report.outcome, Outcome::Finished(3), "{name} of {order:?}, within: {within}");
         }
         let one_more = run("one-more").with_allowance(shared).start((0, 1)).await.unwrap();
-        assert_eq!(used_up(&one_more), UsedUp::Calls { limit: 6, used: 6 }, "{order:?}, within: {within}");
+        assert_eq!(used_up(&one_more), BudgetExceeded::Calls { limit: 6, used: 6 }, "{order:?}, within: {within}");
     }
 }
 
@@ -480,7 +488,7 @@ async fn budgets_after_a_shared_allowance_are_refused() {
     }
     let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_budgets(budgets);
     let report = run.with_backoff(Backoff::default()).with_allowance(shared).start((0, 3)).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 2, used: 2 }, "in place of its own");
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 2, used: 2 }, "in place of its own");
 }
 
 /// A handler's own failure is the run's, whatever has been refused.

@@ -8,7 +8,7 @@ use interlocking::agents::{
 };
 use interlocking::prelude::*;
 use interlocking::runtime::map::{Children, Item};
-use interlocking::runtime::{Backoff, Budgets, Journal, MemoryJournal, UsedUp};
+use interlocking::runtime::{Backoff, BudgetExceeded, Budgets, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
@@ -134,11 +134,11 @@ impl Ledgers {
 
     fn run(&self, budgets: Budgets) -> Run<Household> {
         let run = timed(household()).with_agent("worker", self.agent.clone()).with_journal(self.journal.clone());
-        run.with_budgets(budgets).with_backoff(Backoff { retries: 10, ..Backoff::default() }.with_seed(1))
+        run.with_budgets(budgets).with_backoff(Backoff::default().with_retries(10).with_seed(1))
     }
 }
 
-fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> UsedUp {
+fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> BudgetExceeded {
     match &report.outcome {
         Outcome::BudgetExhausted(used_up) => *used_up,
         other => panic!("not at the end of a budget: {other:?}"),
@@ -151,18 +151,18 @@ async fn a_household_goes_on_with_a_larger_budget_where_it_stood() {
     let ledgers = Ledgers::new();
     let calls = |calls| Budgets::unlimited().with_calls(calls);
     let report = ledgers.run(calls(12)).start(10).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 12, used: 12 });
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 12, used: 12 });
     assert_eq!(report.took.as_millis(), 2_000);
     let summaries = ledgers.journal.runs().await.unwrap();
     assert_eq!(summaries.len(), 11);
     assert!(summaries.iter().all(|summary| summary.ended.is_none()), "{summaries:?}");
 
     let report = ledgers.run(calls(12)).resume().await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 12, used: 12 }, "no more than before");
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 12, used: 12 }, "no more than before");
     assert_eq!(ledgers.agent.calls(), 12);
 
     let report = ledgers.run(calls(25)).resume().await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 25, used: 25 }, "with those of before");
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 25, used: 25 }, "with those of before");
     assert_eq!(ledgers.agent.calls(), 25);
 
     let report = ledgers.run(calls(30)).resume().await.unwrap();
@@ -174,7 +174,7 @@ async fn a_household_goes_on_with_a_larger_budget_where_it_stood() {
 async fn a_household_without_a_journal_ends_the_same_way() {
     let ledgers = Ledgers::new();
     let report = ledgers.run(Budgets::unlimited().with_calls(12)).without_journal().start(10).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 12, used: 12 });
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 12, used: 12 });
     assert_eq!((report.took.as_millis(), ledgers.agent.answered.load(Ordering::SeqCst)), (2_000, 12));
 }
 
@@ -185,9 +185,9 @@ async fn concurrency_and_depth_are_those_of_the_household() {
     assert_eq!(report.took.as_millis(), 8_000, "thirty calls, four at a time");
     let ledgers = Ledgers::new();
     let report = ledgers.run(Budgets::unlimited().with_depth(0)).start(10).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Depth { limit: 0, used: 1 });
+    assert_eq!(used_up(&report), BudgetExceeded::Depth { limit: 0, used: 1 });
     let report = ledgers.run(Budgets::unlimited().with_depth(0)).resume().await.unwrap();
-    assert_eq!((used_up(&report), ledgers.agent.calls()), (UsedUp::Depth { limit: 0, used: 1 }, 0));
+    assert_eq!((used_up(&report), ledgers.agent.calls()), (BudgetExceeded::Depth { limit: 0, used: 1 }, 0));
     assert_eq!(finished(ledgers.run(Budgets::unlimited().with_depth(1)).resume().await.unwrap()).len(), 10);
 }
 
@@ -197,11 +197,11 @@ async fn the_time_of_a_household_is_one_and_begins_anew_when_it_is_resumed() {
     let limit = Duration::from_millis(1_500);
     let run = || ledgers.run(Budgets::unlimited().with_wall_time(limit));
     let report = run().start(10).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::WallTime { limit, used: limit });
+    assert_eq!(used_up(&report), BudgetExceeded::WallTime { limit, used: limit });
     assert_eq!(report.took.as_millis(), 1_500);
     let summaries = ledgers.journal.runs().await.unwrap();
     assert!(summaries.iter().all(|summary| summary.ended.is_none()), "{summaries:?}");
-    assert_eq!(used_up(&run().resume().await.unwrap()), UsedUp::WallTime { limit, used: limit });
+    assert_eq!(used_up(&run().resume().await.unwrap()), BudgetExceeded::WallTime { limit, used: limit });
     assert_eq!(finished(run().resume().await.unwrap()).len(), 10);
     assert_eq!(ledgers.agent.answered.load(Ordering::SeqCst), 30, "what had been answered was not asked again");
 }
@@ -271,7 +271,7 @@ async fn a_run_that_waits_for_a_person_and_is_short_of_calls_says_that_it_is_sho
         run.with_budgets(Budgets::unlimited().with_calls(calls))
     };
     let report = run(0).start(()).await.unwrap();
-    assert_eq!(used_up(&report), UsedUp::Calls { limit: 0, used: 0 });
+    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 0, used: 0 });
     let report = run(1).resume().await.unwrap();
     let Outcome::Waiting { questions } = &report.outcome else { panic!("{:?}", report.outcome) };
     assert_eq!((questions.len(), ledgers.agent.calls()), (1, 1));

@@ -143,7 +143,7 @@ fn office(ways: Ways, journal: &Arc<MemoryJournal>) -> Run<Office> {
         hear: EventNode(Hears),
     };
     let agent = Arc::new(Forgetful::default());
-    timed(graph).with_journal(journal.clone()).with_agent_for_others(agent).awaiting_people()
+    timed(graph).with_journal(journal.clone()).with_agent_for_others(agent).with_wait_for_people()
 }
 
 async fn post(journal: &MemoryJournal, body: LetterBody) {

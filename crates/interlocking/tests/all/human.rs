@@ -130,7 +130,7 @@ async fn the_first_answer_counts() {
 #[tokio::test(start_paused = true)]
 async fn a_run_may_await_people_in_its_process() {
     let (asked, journal, log) = (Approve::default(), Arc::new(MemoryJournal::new()), Log::new());
-    let run = desk(&asked, &journal).awaiting_people().with_events(log.sink()).start("text".to_owned());
+    let run = desk(&asked, &journal).with_wait_for_people().with_events(log.sink()).start("text".to_owned());
     let person = async {
         pass(1_000).await;
         let by = |visit| By { node: "approve".to_owned(), visit, attempt: 1 };

@@ -140,7 +140,7 @@ async fn a_malicious_agent_cannot_reach_the_place_that_it_is_blind_to() {
     let (room, places) = self::places();
     let directories = Directories::new().with("tests", &places[0]).with("code", &places[1]);
     let run = apart().with_agent_for_others(burglar(room.path())).with_workspaces(Arc::new(directories));
-    finished(run.accepting_weaker_isolation().start("go".to_owned()).await.unwrap());
+    finished(run.with_weaker_isolation().start("go".to_owned()).await.unwrap());
     for (place, other) in [(&places[0], "code"), (&places[1], "tests")] {
         let secret = format!("the secret of {other}");
         assert!(loot(place).matches(&secret).count() >= 7, "{}", loot(place));
@@ -200,7 +200,7 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
              machine cannot keep a program from {}: the kernel has no Landlock, or it is off\n  \
                node `code` demands a sandbox for its workspace `code`, being blind to `tests`, and there is a worktree: the \
              run's workspaces give no more\n\
-             run it where it can be kept, or say that it may go on without: `accepting_weaker_isolation`, or \
+             run it where it can be kept, or say that it may go on without: `with_weaker_isolation`, or \
              `--accept-weaker-isolation` on the command line",
             missing.join(", ")
         )
@@ -211,7 +211,7 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
 
     // Told to, it goes on, and says what it goes without.
     let log = Log::new();
-    let run = on(without()).accepting_weaker_isolation().with_events(log.sink());
+    let run = on(without()).with_weaker_isolation().with_events(log.sink());
     assert_eq!(finished(run.start("go".to_owned()).await.unwrap()), "done, done");
     let told = log.events().into_iter().filter_map(|event| match event.kind {
         EventKind::IsolationUnkept(unkept) => Some((unkept.node, unkept.given)),
@@ -222,7 +222,7 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
 
     // Taken up, it has to be told again.
     assert!(matches!(on(without()).resume().await, Err(StartError::Isolation { .. })));
-    assert_eq!(finished(on(without()).accepting_weaker_isolation().resume().await.unwrap()), "done, done");
+    assert_eq!(finished(on(without()).with_weaker_isolation().resume().await.unwrap()), "done, done");
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,7 +244,7 @@ async fn an_agent_that_confines_nothing_is_not_asked_where_a_sandbox_is_demanded
         "the agent `recording`, which plays `code`, does not confine the programs that it starts"
     );
     // Told to go on all the same, it is given the sandbox all the same.
-    let run = apart().with_agent_for_others(agent.clone()).with_workspaces(directories()).accepting_weaker_isolation();
+    let run = apart().with_agent_for_others(agent.clone()).with_workspaces(directories()).with_weaker_isolation();
     finished(run.start("go".to_owned()).await.unwrap());
     let turns = agent.turns();
     assert!(turns.iter().all(|turn| turn.sandbox.as_ref().map(|sandbox| sandbox.place()) == turn.workspace.as_deref()));

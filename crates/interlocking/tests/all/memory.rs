@@ -68,10 +68,10 @@ async fn a_group_shares_its_memory_across_loops() {
 #[tokio::test(start_paused = true)]
 async fn each_run_has_its_own_memory() {
     let graph = Arc::new(shared());
-    let (one, other) = tokio::join!(Run::shared(graph.clone()).start(1), Run::shared(graph.clone()).start(1));
+    let (one, other) = tokio::join!(Run::from_arc(graph.clone()).start(1), Run::from_arc(graph.clone()).start(1));
     assert_eq!(finished(one.unwrap()), expected());
     assert_eq!(finished(other.unwrap()), expected());
-    assert_eq!(finished(Run::shared(graph).start(1).await.unwrap()), expected());
+    assert_eq!(finished(Run::from_arc(graph).start(1).await.unwrap()), expected());
 }
 
 /// An update counts with its outcome: it is in that record, and in no earlier one.

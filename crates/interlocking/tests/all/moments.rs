@@ -216,7 +216,7 @@ async fn a_message_that_waits_as_its_run_comes_to_the_exit_is_dropped() {
         pass(2).await;
         journal.post(&run(), message("too late")).await.unwrap();
     };
-    let (report, ()) = tokio::join!(meeting(&diary, &journal).awaiting_people().start(1), letters);
+    let (report, ()) = tokio::join!(meeting(&diary, &journal).with_wait_for_people().start(1), letters);
     assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
     assert_eq!(*diary.lock().unwrap(), Vec::<String>::new());
 }
@@ -257,7 +257,7 @@ async fn a_report_that_is_being_recorded_at_the_deadline_is_not_lost() {
         pass(1).await;
         journal.post(&run(), answer(7)).await.unwrap();
     };
-    let running = meeting(&diary, &journal).with_report_deadline(Duration::from_millis(20)).awaiting_people();
+    let running = meeting(&diary, &journal).with_report_deadline(Duration::from_millis(20)).with_wait_for_people();
     let (report, ()) = tokio::join!(running.start(1), letters);
     // At the exit, after 16 ms, the count is still under way; it is there after 25 ms, and recorded after 45.
     assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
@@ -276,7 +276,7 @@ async fn what_was_held_while_a_message_was_handled_holds_up_nobody() {
         journal.post(&run(), message("a word")).await.unwrap();
         journal.post(&run(), answer(7)).await.unwrap();
     };
-    let running = meeting(&diary, &journal).with_events(log.sink()).awaiting_people().start(1);
+    let running = meeting(&diary, &journal).with_events(log.sink()).with_wait_for_people().start(1);
     let (report, ()) = tokio::join!(running, letters);
     assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
     assert_eq!(*diary.lock().unwrap(), ["a word"]);
@@ -325,7 +325,7 @@ async fn a_run_that_a_message_has_ended_tells_of_the_same_visits_again() {
         pass(50).await;
         journal.post(&run(), message("bad news")).await.unwrap();
     };
-    let (report, ()) = tokio::join!(meeting(&diary, &journal).awaiting_people().start(1), letters);
+    let (report, ()) = tokio::join!(meeting(&diary, &journal).with_wait_for_people().start(1), letters);
     let report = report.unwrap();
     let again = meeting(&diary, &journal).resume().await.unwrap();
     assert_eq!(again.visits, report.visits);

@@ -121,6 +121,6 @@ async fn a_run_does_not_wait_for_people_while_a_message_is_on_its_way_or_handled
 #[tokio::test(start_paused = true)]
 async fn nobody_is_told_that_a_run_waits_while_a_message_is_on_its_way_or_handled() {
     let (run, log) = talk(20, 20);
-    finished(run.awaiting_people().start(family()).await.unwrap());
+    finished(run.with_wait_for_people().start(family()).await.unwrap());
     assert!(!log.lines().contains("Waiting"), "{}", log.lines());
 }

@@ -133,7 +133,7 @@ fn site(takes: Takes, yard: &Yard, journal: &Arc<MemoryJournal>) -> Run<Site> {
 /// What a resume asks of the places after all of the run has stopped 20 ms from its beginning, where a message came at 10 ms.
 async fn asked_at_a_resume(takes: Takes) -> Vec<String> {
     let (yard, journal) = (Yard::default(), Arc::new(MemoryJournal::new()));
-    let run = site(takes, &yard, &journal).awaiting_people().start(3);
+    let run = site(takes, &yard, &journal).with_wait_for_people().start(3);
     let (stopped, ()) = tokio::join!(tokio::time::timeout(Duration::from_millis(20), run), async {
         pass(10).await;
         let body = LetterBody::Message { node: "mail".to_owned(), message: "7".into() };

@@ -112,7 +112,7 @@ async fn a_report_counts_the_entries_of_each_node() {
 #[tokio::test]
 async fn one_graph_value_serves_many_runs() {
     let graph = Arc::new(squares());
-    let runs: Vec<_> = (0..20).map(|number| tokio::spawn(output(Run::shared(graph.clone()), number))).collect();
+    let runs: Vec<_> = (0..20).map(|number| tokio::spawn(output(Run::from_arc(graph.clone()), number))).collect();
     for (number, run) in (0..).zip(runs) {
         assert_eq!(run.await.unwrap(), number * number + (number + 1) * (number + 1));
     }

@@ -4,6 +4,6 @@ use interlocking::toolchain::{Checkout, CommandLine, Runner, Toolchain};
 
 fn main() {
     let toolchain = Toolchain { build_command: CommandLine::new("true", &[]), ..Toolchain::default() };
-    let runner = Runner::accepting_weaker_isolation(toolchain, "target", ".");
+    let runner = Runner::with_weaker_isolation(toolchain, "target", ".");
     drop(runner.build(&Checkout::at(".")));
 }

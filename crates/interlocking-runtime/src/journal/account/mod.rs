@@ -134,6 +134,7 @@ pub enum ExecutionState {
 
 /// A session of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SessionAccount {
     /// The agent's name.
     pub agent: String,
@@ -143,6 +144,7 @@ pub struct SessionAccount {
 
 /// Where a message was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Addressee {
     /// The run.
     pub run: RunId,
@@ -152,6 +154,7 @@ pub struct Addressee {
 
 /// What a person was asked, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct QuestionAccount {
     /// The question.
     pub question: Value,
@@ -168,6 +171,7 @@ pub struct QuestionAccount {
 
 /// A letter that its run has not taken up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WaitingLetter {
     /// Its number.
     pub number: u64,
