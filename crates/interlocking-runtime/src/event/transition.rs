@@ -33,8 +33,9 @@ struct Stand {
 }
 
 impl<'run> Transition<'run> {
-    /// A token of `run` that comes to `node`, a node of `net`, and has made no hop yet: from there to there, so long after the
-    /// run's beginning, which is as the clock told it.
+    /// A token of `run` that comes to `node`, a node of `net`, and has made no transition yet: from there to there. The run began
+    /// when the clock told `began`, and the token came `at` after that. Made by the executor.
+    #[doc(hidden)]
     pub fn new(
         run: &'run RunId,
         net: &'static Net,
@@ -48,7 +49,8 @@ impl<'run> Transition<'run> {
         Self { run, net, from: stand, to: stand, began, started: now, now }
     }
 
-    /// Makes this the hop after this one: from where the token stands to `node`, now as `clock` tells it.
+    /// Makes this the next transition: from where the token stands to `node`, now as `clock` tells it.
+    #[doc(hidden)]
     #[inline]
     pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, clock: &dyn Clock) {
         self.from = self.to;
