@@ -34,7 +34,7 @@ pub struct Agents {
     #[arg(long, value_name = "FILE")]
     agents: Option<PathBuf>,
 
-    /// Where relative paths are looked for; where the process is, unless said otherwise.
+    /// Where relative paths are looked for; by default where the process is.
     #[arg(skip)]
     directory: PathBuf,
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How many seeds there are unless said otherwise.
+/// How many seeds there are by default.
 const SEEDS: u64 = 1_000;
 
 /// A seed takes some milliseconds. If none comes to its end for so long, one hangs without a line in its log.

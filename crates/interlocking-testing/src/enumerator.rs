@@ -40,9 +40,9 @@ pub struct Replayed {
 }
 
 impl<G: Graph> Enumerator<G> {
-    /// How many runs are tried at most, unless [said otherwise](Self::with_runs).
+    /// How many runs are tried at most by default.
     pub const RUNS: usize = 1_000;
-    /// How many answers are made from a schema, unless [said otherwise](Self::with_generated).
+    /// How many answers are made from a schema by default.
     pub const GENERATED: usize = 32;
 
     /// Tries runs that `stage` prepares, one after the other: each with a graph, workspaces and whatever else of its own, as a run
@@ -144,7 +144,7 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// A run is given up after so many executions of nodes; 10,000 unless said otherwise.
+    /// A run is given up after so many executions of nodes; 10,000 by default.
     #[must_use]
     pub fn with_executions(mut self, most: u32) -> Self {
         self.settings.executions = most;

@@ -11,7 +11,7 @@ use interlocking_worktree::{
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What goes wrong with workspaces on git. Whatever it is, branches, index and files are as they were, unless said otherwise.
+/// What goes wrong with workspaces on git. Unless an error says more, branches, index and files are as they were.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitWorkspacesError {

@@ -46,7 +46,7 @@ struct Recorded {
 }
 
 impl Recorder {
-    /// How many bytes of files one call may change, unless [said otherwise](Self::with_limit).
+    /// How many bytes of files one call may change by default.
     pub const DEFAULT_LIMIT: u64 = 32 << 20;
 
     /// Records `agent` in the directory `cassette`, which is made, and replaced if it is a cassette already.

@@ -57,7 +57,7 @@ pub struct Conversation<'a> {
 type Check<'a> = Box<dyn Fn(&Value) -> Vec<Violation> + Send + Sync + 'a>;
 
 impl<'a> Conversation<'a> {
-    /// How often an invalid output may be corrected, unless [said otherwise](Self::with_corrections).
+    /// How often an invalid output may be corrected by default.
     pub const DEFAULT_CORRECTIONS: u32 = 2;
 
     /// The words that every correction prompt begins with, so that a script can match them.

@@ -116,7 +116,7 @@ impl Rule {
         Self { fault, times: Some(1), call, role, operation, contains, predicate }
     }
 
-    /// It strikes this often, unless said otherwise once.
+    /// It strikes this often; by default once.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
         Self { times: Some(times), ..self }

@@ -8,7 +8,7 @@
 //! | `agent = "writer"` | fits only this [role](crate::Turn::role) |
 //! | `contains = ["…", "…"]` | fits only prompts with all of these texts in them |
 //! | `session = "fresh"` | fits only this operation: `fresh`, `continue` or `fork` |
-//! | `times = 2` | how often it may be used: 1 unless said otherwise, or `"any"` |
+//! | `times = 2` | how often it may be used: 1 by default, or `"any"` |
 //! | `delay = "300ms"` | waits first; a whole number of `ms`, `s`, `m` or `h` |
 //! | `write`, `append`, `replace`, `remove`, `run` | [actions](#actions), done for real, in the order of the script |
 //! | `output = { … }`, `output_json = '…'` | the structured output, in TOML or in JSON |

@@ -85,7 +85,7 @@ async fn corrections_are_bounded_and_what_they_cost_is_known() {
     assert_eq!(
         error.to_string(),
         "the output is still invalid after 2 correction rounds: at `/title`: 3 is not of type \"string\"",
-        "two rounds unless said otherwise"
+        "two rounds by default"
     );
     let stored = serde_json::to_string(&error).unwrap();
     assert_eq!(serde_json::from_str::<interlocking_agents::AgentError>(&stored).unwrap(), error, "it can be stored");

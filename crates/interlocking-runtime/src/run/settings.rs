@@ -91,7 +91,7 @@ struct Family {
 }
 
 impl Settings {
-    /// How long the exit waits for what works beside the graph, unless [said otherwise](crate::Run::with_report_deadline).
+    /// How long the exit waits for what works beside the graph by default.
     pub(crate) const REPORT_DEADLINE: Duration = Duration::from_secs(60);
 
     pub(crate) fn new(run: RunId) -> Self {

@@ -27,7 +27,7 @@ use crate::{
 /// A session that goes on in another place, or on another commit than it was told, works on what it does not know. So the
 /// place is [verified](Place::verify) before an agent starts and after it has ended.
 ///
-/// Unless said otherwise an agent may change every file, and commits nothing: whoever runs it does that.
+/// By default an agent may change every file, and commits nothing: whoever runs it does that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     run: String,

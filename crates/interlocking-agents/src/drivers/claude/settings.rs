@@ -38,13 +38,13 @@ pub struct ClaudeSettings {
     /// too, by who names the same directory. What was said and read stands in it, so it is made for this user alone, and
     /// each role has a directory of its own in it, `roles/ROLE`.
     ///
-    /// Unless said otherwise `interlocking/claude` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
+    /// By default `interlocking/claude` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
     /// `~/Library/Application Support`. Not the `~/.claude` of the user's own Claude Code, with its login, hooks and memories.
     pub home: Option<PathBuf>,
-    /// Where the key comes from. Unless said otherwise the first that is set of `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN` and
+    /// Where the key comes from. By default the first that is set of `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN` and
     /// `CLAUDE_CODE_OAUTH_TOKEN`.
     pub credential: Option<Credential>,
-    /// The address of the provider. Unless said otherwise that in `ANTHROPIC_BASE_URL`, or else Anthropic's.
+    /// The address of the provider. By default that in `ANTHROPIC_BASE_URL`, or else Anthropic's.
     pub base_url: Option<String>,
     /// The built-in tools that it has at all. `Bash`, `Edit`, `Glob`, `Grep`, `Read`, `Write`.
     pub tools: Vec<String>,

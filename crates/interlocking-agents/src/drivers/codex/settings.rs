@@ -39,16 +39,16 @@ pub struct CodexSettings {
     /// who names the same directory. What was said and read stands in it, so it is made for this user alone, and each role has
     /// a directory of its own in it, `roles/ROLE`, unless it is needed as a whole: for a login, or by `reads_home`.
     ///
-    /// Unless said otherwise `interlocking/codex` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
+    /// By default `interlocking/codex` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
     /// `~/Library/Application Support`. Not the `~/.codex` of the user's own Codex, with its login, instructions and memories.
     pub home: Option<PathBuf>,
     /// Whether the `config.toml` and the rules in its home count. No, so that settings say everything.
     pub reads_home: bool,
-    /// The variable of this process that has the API key. Unless said otherwise the first that is set of `OPENAI_API_KEY` and
+    /// The variable of this process that has the API key. By default the first that is set of `OPENAI_API_KEY` and
     /// `CODEX_API_KEY`; without any the login counts that is kept in the home, by `codex login` with `CODEX_HOME` set to it. The
     /// agent's commands do not get the key; they can read what is kept in the home unless a sandbox forbids it.
     pub api_key_variable: Option<String>,
-    /// The address of a provider that speaks OpenAI's Responses API, such as `http://127.0.0.1:8080/v1`. Unless said otherwise that
+    /// The address of a provider that speaks OpenAI's Responses API, such as `http://127.0.0.1:8080/v1`. By default that
     /// in `OPENAI_BASE_URL`, or else OpenAI's.
     pub base_url: Option<String>,
     /// How often the program itself repeats a request that failed in a way that passes, or a stream that broke off, before the call

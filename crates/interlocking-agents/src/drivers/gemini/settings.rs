@@ -32,7 +32,7 @@ use crate::sessions::state_directory::state_directory;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GeminiSettings {
-    /// The program: a path, or a name that is looked for in `PATH`. `gemini` unless said otherwise. It wants `node` in `PATH`.
+    /// The program: a path, or a name that is looked for in `PATH`. By default `gemini`. It wants `node` in `PATH`.
     pub program: PathBuf,
     /// The model of turns that name none; the program's own choice where absent.
     pub model: Option<String>,
@@ -76,7 +76,7 @@ pub struct GeminiSettings {
     /// How long one call may take, as `"30m"`; any time where absent.
     #[serde(deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
-    /// How long the program may take to say that it has a session; a minute unless said otherwise. It asks no model before.
+    /// How long the program may take to say that it has a session; by default a minute. It asks no model before.
     #[serde(deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
     /// How long it may be silent while it runs no tool; any time where absent. It says nothing while it repeats a request.

@@ -46,7 +46,7 @@ pub struct HttpSettings {
     /// for others. An answer that is cut off by it is an error.
     #[serde(default)]
     pub max_tokens: Option<u32>,
-    /// How the model is made to answer a turn that has a schema; as the provider does it best, unless said otherwise.
+    /// How the model is made to answer a turn that has a schema; by default as the provider does it best.
     #[serde(default)]
     pub answers: HttpAnswers,
     /// The directory that keeps the sessions, made if it is missing: then another process can go on with them. Where absent
@@ -59,10 +59,10 @@ pub struct HttpSettings {
     /// How long one call may take, as `"30m"`; any time where absent.
     #[serde(default, deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
-    /// How long the first event of the answer may take; two minutes unless said otherwise.
+    /// How long the first event of the answer may take; by default two minutes.
     #[serde(default = "first_event_limit", deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
-    /// How long there may be no event between the first and the last; two minutes unless said otherwise.
+    /// How long there may be no event between the first and the last; by default two minutes.
     #[serde(default = "idle_limit", deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
 }
