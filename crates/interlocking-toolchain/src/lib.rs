@@ -36,7 +36,6 @@
 //! | judge tests as red on stubs or green on finished code | [`red_check`], [`green_check`] |
 //! | know failures again, and whether repairs lead somewhere | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
 //! | read a harness's output without running anything | [`harness`] |
-//! | tests and canaries of a Rust file | [`rust_source`] |
 //! | test whoever runs commands, without running any | [`Recorder`] |
 //! | let several checkouts share compiled dependencies | [`share_dependencies`] |
 
@@ -53,11 +52,11 @@ mod confinement;
 mod build_settings;
 mod execution;
 mod cargo_test;
+mod canaries;
 mod test_programs;
 mod report;
 mod recorder;
 mod dependencies;
-pub mod rust_source;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -6,12 +6,12 @@ use super::execution::{Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun};
 use super::recorder::Programs;
 use super::toolchain::Toolchain;
+use crate::canaries::PairedTest;
 use crate::failure::{FailureType, StructuredFailure};
 use crate::harness::{
     bare_failure,
     libtest::{self, OneTest},
 };
-use crate::rust_source::PairedTest;
 use futures_util::StreamExt;
 use interlocking_agents::program::{Environment, Invocation};
 use std::collections::BTreeSet;

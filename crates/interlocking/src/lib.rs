@@ -26,6 +26,7 @@
 //! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
 //! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
 //! | build and test what an agent wrote, and know which tests fail and how | `toolchain::Runner`, with feature `toolchain`; `docs/verdicts.md` in the repository |
+//! | check the Rust source that an agent wrote: interfaces, stubs, denied code, changed bodies, properties | `rust_source`, with feature `rust-source` |
 //! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/workspaces.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
@@ -43,6 +44,7 @@
 //! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
 //! | `toolchain` | commands that build and test what agents wrote, in a sandbox, with verdicts test by test | no |
+//! | `rust-source` | checks of Rust source on its syntax tree | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -60,6 +62,8 @@ pub use interlocking_cli as cli;
 pub use interlocking_envoy as envoy;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime as runtime;
+#[cfg(feature = "rust-source")]
+pub use interlocking_rust_source as rust_source;
 #[cfg(feature = "runtime")]
 pub use interlocking_sandbox as sandbox;
 #[cfg(feature = "soundness")]

@@ -4,7 +4,6 @@ use crate::graph::Hybrid;
 use crate::handlers::result_of;
 use crate::past::{Past, PastError, last_memory};
 use crate::places::{Ground, Known, Place, PlaceError, Places};
-use crate::source::UnreadableMarker;
 use crate::spec::Task;
 use crate::types::{HybridFailure, HybridMemory, HybridResult};
 use crate::witness::Witness;
@@ -15,6 +14,7 @@ use interlocking::runtime::clock::{Clock, CoarseClock};
 use interlocking::runtime::journal::{Journal, MemoryJournal};
 use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{CancelToken, Elapsed, Event, EventSink, StartError};
+use interlocking::rust_source::UnreadableMarker;
 use interlocking::toolchain::{Runner, Unconfined, share_dependencies};
 use interlocking::worktree::{
     BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,

@@ -4,12 +4,12 @@ use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_p
 use crate::place_files;
 use crate::places::{FreshCheckout, Place, PlaceError, Places};
 use crate::prompts::GroundRules;
-use crate::source::{
+use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
+use askama::Template;
+use interlocking::rust_source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
     library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
 };
-use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
-use askama::Template;
 use interlocking::toolchain::{Checkout, RunError, Runner, Toolchain};
 use interlocking::worktree::CommitId;
 use std::io;
@@ -126,7 +126,7 @@ impl Workbench {
             let mut refuse = |construct: &str, reason: &str| {
                 let (construct, reason) = (construct.to_owned(), reason.to_owned());
                 if !allowed.contains(&construct) {
-                    refused.push(RefusedConstruct { path: path.clone(), line: 1, construct, reason });
+                    refused.push(RefusedConstruct { path: path.clone(), line: 1, column: 1, construct, reason });
                 }
             };
             let Ok(inside) = CratePath::new(path.clone()) else {

@@ -7,7 +7,6 @@ use crate::graph::hybrid;
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::{ImplTpl, TestsTpl};
-use crate::source::Side;
 use crate::types::{
     BlindResults, Check, Conversation, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx,
     TestsAgentOutput, TestsResult, TestsTemplateCtx,
@@ -15,6 +14,7 @@ use crate::types::{
 use crate::verdicts::{hardening_hints, impl_context, tests_context, verify_claims};
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
+use interlocking::rust_source::Side;
 use interlocking::toolchain::{BuildOutcome, TestRun};
 use interlocking::toolchain::{RedCheck, red_check};
 

@@ -7,7 +7,7 @@ use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
 use crate::places::{FreshCheckout, Place, PlaceError};
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
-use crate::source::{ContractMismatch, Side, check_claimed_functions, check_stubs};
+use crate::source::{ContractMismatch, check_claimed_functions, check_stubs};
 use crate::types::{
     Check, Conversation, HybridFailure, HybridMemory, PriorTypeFix, SkeletonState, StackSpec, TypeAdversaryOutput,
     TypeHolesFound, TypesAgentOutput, TypesResult,
@@ -16,6 +16,7 @@ use crate::verdicts::type_adversary_result;
 use crate::workbench::{WorkError, Workbench};
 use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
+use interlocking::rust_source::Side;
 use interlocking::worktree::CommitId;
 
 impl LLMHandler<hybrid::types> for Types {

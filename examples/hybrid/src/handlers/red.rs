@@ -4,7 +4,6 @@ use super::ending::{end, note_check};
 use super::{TestsReject, Verify};
 use crate::graph::hybrid;
 use crate::places::Place;
-use crate::source::Side;
 use crate::types::{
     BlindResults, Check, CheckOutcome, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback,
     VerificationStatus, VerifiedResults,
@@ -14,6 +13,7 @@ use crate::verdicts::{
 };
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
+use interlocking::rust_source::Side;
 use interlocking::toolchain::TestRun;
 use interlocking::toolchain::red_check;
 

@@ -7,7 +7,6 @@ use crate::graph::hybrid;
 use crate::paths::Role;
 use crate::places::Place;
 use crate::prompts::FixTpl;
-use crate::source::Side;
 use crate::types::{
     Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
     ValidatedState, ValidationFailure,
@@ -15,6 +14,7 @@ use crate::types::{
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
+use interlocking::rust_source::Side;
 use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
 use interlocking::toolchain::{TestRun, TestVerdict};
 

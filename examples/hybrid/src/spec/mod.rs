@@ -16,8 +16,8 @@ use fields::Fields;
 use problem::Found;
 pub use problem::{SpecError, SpecProblem};
 
-use crate::source::StubMarkers;
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
+use interlocking::rust_source::StubMarkers;
 use interlocking::toolchain::Toolchain;
 
 /// What a specification file holds: the task, and how the project is built and tested.

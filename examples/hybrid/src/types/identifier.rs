@@ -41,7 +41,7 @@ impl Identifier {
 
 /// Whether the text is one Rust identifier, keywords left out.
 pub(crate) fn is_identifier(text: &str) -> bool {
-    syn::parse_str::<syn::Ident>(text).is_ok_and(|ident| ident == text)
+    interlocking::rust_source::is_identifier(text)
 }
 
 impl TryFrom<String> for Identifier {

@@ -10,7 +10,7 @@ use super::{
     TypeHole, UnderstandingState, WitnessReport,
 };
 use crate::paths::PathViolation;
-use crate::source::RefusedConstruct;
+use interlocking::rust_source::RefusedConstruct;
 use interlocking::toolchain::Forgery;
 
 /// The graph's output, on success and on failure (HY-134, CON-81, CON-82).

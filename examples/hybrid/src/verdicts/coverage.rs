@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::source::{Exercise, PropertyTest, TestFile, meant_among};
 use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
+use interlocking::rust_source::{Exercise, PropertyTest, TestFile, meant_among};
 
 /// A claim of the tests agent that the file or the contract does not bear out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -173,7 +173,7 @@ impl<'a> Claims<'a> {
                 self.wrong.push(ClaimMismatch::NoSuchExample { property, function, index: claim.index });
                 continue;
             };
-            match self.on_disk.checks(self.test, &function.name, example) {
+            match self.on_disk.checks(self.test, &function.name, &example.input, &example.expected) {
                 Exercise::Seen => included.push((position, index)),
                 Exercise::Unclear(why) => self.unclear.push(format!("{named}: {why}")),
                 Exercise::Absent => {
@@ -254,8 +254,8 @@ fn count(length: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Sources;
     use crate::types::{ConcreteExample, ExampleRef, NonEmpty, PropertySketch, PropertyType};
+    use interlocking::rust_source::Sources;
 
     /// Examples as input and outcome.
     fn function(name: &str, examples: &[(&str, &str)], sketches: &[&str]) -> FunctionSpec {

@@ -1,7 +1,7 @@
 //! What a failure concerns.
 
-use crate::source::{Exercise, TestFile};
 use crate::types::{FunctionSpec, StructuredFailure};
+use interlocking::rust_source::{Exercise, TestFile};
 
 /// The functions of the contract a failing property calls; what the fix agent has to look at.
 pub fn affected_functions(failure: &StructuredFailure, on_disk: &TestFile, functions: &[FunctionSpec]) -> Vec<String> {
@@ -14,8 +14,8 @@ pub fn affected_functions(failure: &StructuredFailure, on_disk: &TestFile, funct
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Sources;
     use crate::types::FailureType;
+    use interlocking::rust_source::Sources;
 
     fn failure(name: &str) -> StructuredFailure {
         StructuredFailure {

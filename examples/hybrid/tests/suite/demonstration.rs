@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use hybrid::demo::{self, Scenario};
-use hybrid::source::{Sources, StubMarkers, TestFile, check_claimed_functions, check_stubs, public_functions};
+use hybrid::source::{check_claimed_functions, check_stubs};
 use hybrid::spec::{SpecFormat, Task};
 use hybrid::types::{
     FailureType, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypeAdversaryOutput, TypesAgentOutput,
 };
 use hybrid::verdicts::{type_adversary_result, verify_claims};
 use interlocking::agents::Script;
+use interlocking::rust_source::{Sources, StubMarkers, TestFile, public_functions};
 use interlocking::toolchain::red_check;
 use interlocking::toolchain::{BuildOutcome, Checkout, Runner, TestRun, TestVerdict};
 use serde::de::DeserializeOwned;

@@ -1,8 +1,9 @@
 //! What names mean in a test file: its own items, what it imports and under which name, and the crate under test.
 
 use super::api::Api;
-use super::functions::{for_tests, type_name};
+use super::effort::Effort;
 use super::ty::Ty;
+use crate::functions::{for_tests, type_name};
 use quote::ToTokens;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -40,6 +41,21 @@ pub(super) enum Kind {
     Value,
 }
 
+/// How a path was come to.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    /// Through how many other paths.
+    depth: u8,
+    /// Whether it is that of a `use path::*`, which no other of these names.
+    is_of_a_glob: bool,
+}
+
+impl Way {
+    fn further(self) -> Self {
+        Self { depth: self.depth.saturating_add(1), ..self }
+    }
+}
+
 /// The items of a module, or of a block.
 #[derive(Default, Debug)]
 struct Module {
@@ -64,12 +80,13 @@ pub(super) struct Names<'a> {
     structures: BTreeMap<String, Option<(Rc<ItemStruct>, usize)>>,
     /// Macros that the file itself defines, with what they consist of.
     macros: BTreeMap<String, String>,
+    effort: Effort,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(api: &'a Api, is_inside: bool, file: &File) -> Self {
-        let (modules, methods, structures, macros) = Default::default();
-        let mut names = Self { api, is_inside, modules, methods, structures, macros };
+        let (modules, methods, structures, macros, effort) = Default::default();
+        let mut names = Self { api, is_inside, modules, methods, structures, macros, effort };
         names.module(&file.items, None, false);
         names
     }
@@ -96,7 +113,7 @@ impl<'a> Names<'a> {
     fn item(&mut self, module: usize, item: &Item) {
         match item {
             Item::Fn(item) => {
-                let routine = Routine::new(module, &item.sig, &item.block, &item.to_token_stream());
+                let routine = Routine::new(module, &item.sig, &item.block, asks_conditions(&item.to_token_stream()));
                 let meaning =
                     if is_certain(&item.attrs) { Meaning::Function(Rc::new(routine)) } else { Meaning::Unknown };
                 self.define(module, Kind::Value, &item.sig.ident, meaning);
@@ -138,9 +155,10 @@ impl<'a> Names<'a> {
             }
             Item::Impl(item) => {
                 let owner = type_name(&item.self_ty).unwrap_or_default();
+                let is_conditional = asks_conditions(&item.to_token_stream());
                 for member in &item.items {
                     let ImplItem::Fn(method) = member else { continue };
-                    let routine = Routine::new(module, &method.sig, &method.block, &item.to_token_stream());
+                    let routine = Routine::new(module, &method.sig, &method.block, is_conditional);
                     self.methods
                         .entry((owner.clone(), method.sig.ident.to_string()))
                         .and_modify(|known| *known = None)
@@ -194,12 +212,12 @@ impl<'a> Names<'a> {
         if path.leading_colon.is_some() {
             names.insert(0, String::new());
         }
-        self.resolve(module, &names, kind, 0)
+        self.resolve(module, &names, kind, Way::default())
     }
 
-    fn resolve(&self, module: usize, path: &[String], kind: Kind, depth: u8) -> Meaning {
+    fn resolve(&self, module: usize, path: &[String], kind: Kind, way: Way) -> Meaning {
         let Some((first, rest)) = path.split_first() else { return Meaning::Unknown };
-        if depth > 16 {
+        if way.depth > 16 || !self.effort.is_spared(1) {
             return Meaning::Unknown;
         }
         let first_kind = if rest.is_empty() { kind } else { Kind::Type };
@@ -215,12 +233,12 @@ impl<'a> Names<'a> {
                 None => Meaning::Unknown,
             },
             "Self" => Meaning::Unknown,
-            name => match self.visible(module, name, first_kind, depth) {
+            name => match self.visible(module, name, first_kind, way) {
                 Some(found) => found,
                 None => return self.under_its_name(path).unwrap_or_else(|| by_spelling(path)),
             },
         };
-        self.below(start, rest, kind, depth)
+        self.below(start, rest, kind, way)
     }
 
     /// A path that begins with the name of the crate under test.
@@ -238,9 +256,9 @@ impl<'a> Names<'a> {
     }
 
     /// What a name means in a module, or in a block and what is around it.
-    fn visible(&self, mut module: usize, name: &str, kind: Kind, depth: u8) -> Option<Meaning> {
+    fn visible(&self, mut module: usize, name: &str, kind: Kind, way: Way) -> Option<Meaning> {
         loop {
-            let found = self.inside(module, name, kind, depth);
+            let found = self.inside(module, name, kind, way, &mut Vec::new());
             match (found, self.modules[module].is_block, self.modules[module].parent) {
                 (Some(found), ..) => return Some(found),
                 (None, true, Some(parent)) => module = parent,
@@ -249,32 +267,41 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn inside(&self, module: usize, name: &str, kind: Kind, depth: u8) -> Option<Meaning> {
+    /// What a name means in a module; `seen` are the modules whose names all of them are imported by others that were looked at.
+    fn inside(&self, module: usize, name: &str, kind: Kind, way: Way, seen: &mut Vec<usize>) -> Option<Meaning> {
+        if !self.effort.is_spared(1) {
+            return None;
+        }
         let here = &self.modules[module];
         if let Some(meaning) = here.items.get(&(kind, name.to_owned())) {
             return Some(meaning.clone());
         }
         match here.imports.get(name) {
             Some(Some(path)) if path.len() > 1 || path[0] != name => {
-                return Some(self.resolve(module, path, kind, depth + 1));
+                return Some(self.resolve(module, path, kind, way.further()));
             }
             // `use name;` is another crate's name.
             Some(Some(path)) => return Some(self.under_its_name(path).unwrap_or_else(|| by_spelling(path))),
             Some(None) => return Some(Meaning::Unknown),
             None => {}
         }
-        here.globs.iter().find_map(|path| match self.resolve(module, path, Kind::Type, depth + 1) {
+        if way.is_of_a_glob || seen.contains(&module) {
+            return None;
+        }
+        seen.push(module);
+        let of_a_glob = Way { is_of_a_glob: true, ..way.further() };
+        here.globs.iter().find_map(|path| match self.resolve(module, path, Kind::Type, of_a_glob) {
             Meaning::Own(mut path) if self.api.offers(name) => {
                 path.push(name.to_owned());
                 Some(Meaning::Own(path))
             }
-            Meaning::Module(other) if other != module && depth < 16 => self.inside(other, name, kind, depth + 1),
+            Meaning::Module(other) => self.inside(other, name, kind, way.further(), seen),
             _ => None,
         })
     }
 
     /// What the rest of a path means below its beginning.
-    fn below(&self, start: Meaning, rest: &[String], kind: Kind, depth: u8) -> Meaning {
+    fn below(&self, start: Meaning, rest: &[String], kind: Kind, way: Way) -> Meaning {
         let Some((next, after)) = rest.split_first() else { return start };
         let longer = |mut path: Vec<String>| {
             path.extend_from_slice(rest);
@@ -285,13 +312,13 @@ impl<'a> Names<'a> {
             Meaning::Outside(path) => Meaning::Outside(longer(path)),
             Meaning::Module(module) => {
                 let kind_of_next = if after.is_empty() { kind } else { Kind::Type };
-                let found = self.inside(module, next, kind_of_next, depth + 1).unwrap_or(Meaning::Unknown);
-                self.below(found, after, kind, depth)
+                let found = self.inside(module, next, kind_of_next, way.further(), &mut Vec::new());
+                self.below(found.unwrap_or(Meaning::Unknown), after, kind, way)
             }
             Meaning::Alias(ty, module) => match &*ty {
                 Type::Path(ty) if ty.qself.is_none() => {
                     let aliased = self.meaning(module, &ty.path, Kind::Type);
-                    if depth > 16 { Meaning::Unknown } else { self.below(aliased, rest, kind, depth + 1) }
+                    if way.depth > 16 { Meaning::Unknown } else { self.below(aliased, rest, kind, way.further()) }
                 }
                 _ => Meaning::Unknown,
             },
@@ -332,6 +359,15 @@ impl<'a> Names<'a> {
 
     /// The type that a path means, its arguments aside.
     pub(super) fn ty(&self, module: usize, path: &Path) -> Ty {
+        self.effort.deeper(|| self.ty_of(module, path)).unwrap_or(Ty::Unknown)
+    }
+
+    /// What going through a file may take.
+    pub(super) fn effort(&self) -> &Effort {
+        &self.effort
+    }
+
+    fn ty_of(&self, module: usize, path: &Path) -> Ty {
         match self.meaning(module, path, Kind::Type) {
             Meaning::Own(path) => match path.last() {
                 Some(name) if self.api.is_type(name) => Ty::Own(name.clone()),
@@ -350,9 +386,8 @@ impl<'a> Names<'a> {
 }
 
 impl Routine {
-    fn new(module: usize, signature: &Signature, block: &Block, all: &proc_macro2::TokenStream) -> Self {
-        let (signature, block) = (signature.clone(), block.clone());
-        Self { module, signature, block, is_conditional: asks_conditions(all) }
+    fn new(module: usize, signature: &Signature, block: &Block, is_conditional: bool) -> Self {
+        Self { module, signature: signature.clone(), block: block.clone(), is_conditional }
     }
 }
 

@@ -6,35 +6,35 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Block, Expr, Ident, Macro, Pat, ReturnType, Token, Type, Visibility};
 
 /// Whether a macro is `proptest!`.
-pub fn is_proptest(invocation: &Macro) -> bool {
+pub(crate) fn is_proptest(invocation: &Macro) -> bool {
     invocation.path.segments.last().is_some_and(|name| name.ident == "proptest")
 }
 
 /// Any attribute that ends in `test`: `#[test]`, `#[tokio::test]`.
-pub fn is_test(attribute: &Attribute) -> bool {
+pub(crate) fn is_test(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|name| name.ident == "test")
 }
 
 /// The functions inside `proptest! { … }`.
-pub struct ProptestBody(
+pub(crate) struct ProptestBody(
     /// In their order.
-    pub Vec<ProptestFunction>,
+    pub(crate) Vec<ProptestFunction>,
 );
 
 /// One of them: `#[test] fn prop_x(pattern in strategy, name: Type) { … }`.
-pub struct ProptestFunction {
+pub(crate) struct ProptestFunction {
     /// What stands before it, `#[test]` among it.
-    pub attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute>,
     /// Its name.
-    pub name: Ident,
+    pub(crate) name: Ident,
     /// Its arguments: what each is called, and where its values come from.
-    pub arguments: Vec<(Pat, Drawn)>,
+    pub(crate) arguments: Vec<(Pat, Drawn)>,
     /// What it does with one input.
-    pub body: Block,
+    pub(crate) body: Block,
 }
 
 /// Where an argument's values come from.
-pub enum Drawn {
+pub(crate) enum Drawn {
     /// `in` a strategy.
     From(Expr),
     /// Any value of a type.
@@ -43,12 +43,12 @@ pub enum Drawn {
 
 impl ProptestFunction {
     /// Whether it is run as a test.
-    pub fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         self.attributes.iter().any(is_test)
     }
 
     /// All of its tokens that a condition may stand in.
-    pub fn tokens(&self) -> TokenStream {
+    pub(crate) fn tokens(&self) -> TokenStream {
         let mut tokens = self.body.to_token_stream();
         for attribute in &self.attributes {
             attribute.to_tokens(&mut tokens);

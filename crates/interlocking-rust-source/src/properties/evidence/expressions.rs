@@ -1,9 +1,9 @@
 //! Expressions: what is called in them, and of what type they are.
 
 use super::{PASSED_ON, Walk};
-use crate::source::names::{Kind, Meaning};
-use crate::source::outcomes::plain;
-use crate::source::ty::Ty;
+use crate::properties::names::{Kind, Meaning};
+use crate::properties::outcomes::plain;
+use crate::properties::ty::Ty;
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -35,6 +35,15 @@ impl Visit<'_> for Walk<'_, '_> {
 impl Walk<'_, '_> {
     /// Goes through an expression; gives its type.
     pub(super) fn expression(&mut self, expression: &Expr) -> Ty {
+        if !self.names.effort().enter() {
+            return Ty::Unknown;
+        }
+        let ty = self.kind_of(expression);
+        self.names.effort().leave();
+        ty
+    }
+
+    fn kind_of(&mut self, expression: &Expr) -> Ty {
         match expression {
             Expr::Paren(inner) => self.expression(&inner.expr),
             Expr::Group(inner) => self.expression(&inner.expr),

@@ -107,10 +107,6 @@ fn what_only_computes_is_allowed() {
         #[cfg(test)]\n#[allow(dead_code)]\nmod tests { #[test] fn t() { assert_eq!(f64::EPSILON.exit(), std::f64::EPSILON); } }\n\
         fn process(path: &str) { let env = path; env.unsafe_code(); std::println!(\"{env}\"); }\n";
     assert_eq!(refused(text), [""; 0]);
-    for file in ["types/lib.rs", "implementation/lib.rs", "implementation_buggy/lib.rs"] {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/work").join(file);
-        assert_eq!(refused(&std::fs::read_to_string(path).unwrap()), [""; 0], "{file}");
-    }
 }
 
 #[test]
@@ -133,7 +129,7 @@ fn a_person_allows_by_name_and_a_refusal_says_where_and_why() {
     let allowed = ["std::process".to_owned()];
     let found = refused_constructs("src/lib.rs", text, Side::Implementation, &allowed).unwrap();
     let [found] = &found[..] else { panic!("{found:?}") };
-    let said = "src/lib.rs:3: `unsafe` is refused: it can write to the memory of whoever judges it";
+    let said = "src/lib.rs:3:33: `unsafe` is refused: it can write to the memory of whoever judges it";
     assert_eq!(found.to_string(), said);
     assert!(refused_constructs("src/lib.rs", "fn f( {", Side::Implementation, &[]).is_err());
 }

@@ -9,7 +9,7 @@ use syn::{Block, Expr, Local, Macro, Pat, Stmt};
 pub struct StubMarkers(Vec<String>);
 
 /// The markers as syntax, for looking at one file.
-pub(super) struct MarkerSyntax(Vec<Expr>);
+pub(crate) struct MarkerSyntax(Vec<Expr>);
 
 /// A configured marker is not Rust.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,9 +23,20 @@ pub struct UnreadableMarker {
     pub reason: String,
 }
 
+impl Default for StubMarkers {
+    /// `todo!()` and `unimplemented!()`.
+    fn default() -> Self {
+        Self(vec!["todo!()".to_owned(), "unimplemented!()".to_owned()])
+    }
+}
+
 impl StubMarkers {
     /// Reads markers as they stand in a body: a macro without arguments (`todo!()`) stands for that macro with
     /// any arguments, everything else for itself.
+    ///
+    /// # Errors
+    ///
+    /// [`UnreadableMarker`] for the first that is no Rust expression.
     pub fn parse<'a>(markers: impl IntoIterator<Item = &'a str>) -> Result<Self, UnreadableMarker> {
         let check = |marker: &str| match syn::parse_str::<Expr>(marker) {
             Ok(_) => Ok(marker.to_owned()),
@@ -35,7 +46,7 @@ impl StubMarkers {
     }
 
     /// The markers as syntax.
-    pub(super) fn syntax(&self) -> MarkerSyntax {
+    pub(crate) fn syntax(&self) -> MarkerSyntax {
         // They were checked, so none is left out.
         MarkerSyntax(self.0.iter().filter_map(|marker| syn::parse_str(marker).ok()).collect())
     }
@@ -43,14 +54,14 @@ impl StubMarkers {
 
 impl MarkerSyntax {
     /// Whether a marker is a macro of this name.
-    pub(super) fn names_macro(&self, name: &str) -> bool {
+    pub(crate) fn names_macro(&self, name: &str) -> bool {
         let is_named = |marker: &Macro| marker.path.segments.last().is_some_and(|last| last.ident == name);
         self.0.iter().any(|marker| matches!(marker, Expr::Macro(marker) if is_named(&marker.mac)))
     }
 
     /// Whether a body is a stub: nothing but a marker, after statements that only silence warnings about
     /// unused arguments (`let _ = (a, b);`).
-    pub(super) fn is_stub(&self, body: &Block) -> bool {
+    pub(crate) fn is_stub(&self, body: &Block) -> bool {
         let mut statements = body.stmts.iter().skip_while(|statement| only_silences(statement));
         match (statements.next(), statements.next()) {
             (Some(Stmt::Expr(expression, _)), None) => self.marks(expression),

@@ -1,5 +1,6 @@
 //! What a test compares: expressions as texts that are equal when they say the same.
 
+use crate::syntax::read_expression;
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::BTreeSet;
@@ -16,12 +17,16 @@ pub(super) struct Assertion {
 
 /// An example's outcome as it is looked for among a property's comparisons; none if it is in words.
 pub(super) fn outcome(text: &str) -> Option<String> {
-    let expression: Expr = syn::parse_str(text).ok()?;
-    let is_word = match &expression {
-        Expr::Path(path) => path.path.get_ident().is_some_and(|name| name.to_string().starts_with(char::is_lowercase)),
-        _ => false,
-    };
-    (!is_word).then(|| normal(&expression))
+    let found = read_expression(text, |expression| {
+        let is_word = match expression {
+            Expr::Path(path) => {
+                path.path.get_ident().is_some_and(|name| name.to_string().starts_with(char::is_lowercase))
+            }
+            _ => false,
+        };
+        (!is_word).then(|| normal(expression))
+    });
+    found.flatten()
 }
 
 /// The numbers and texts that an example's input names.

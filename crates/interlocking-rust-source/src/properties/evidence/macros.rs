@@ -1,8 +1,8 @@
 //! Macros: what assertions compare, and what stands in the arguments of the others.
 
 use super::Walk;
-use crate::source::outcomes::{Assertion, normal, of_tokens, words};
-use crate::source::ty::Ty;
+use crate::properties::outcomes::{Assertion, normal, of_tokens, words};
+use crate::properties::ty::Ty;
 use proc_macro2::TokenStream;
 use std::collections::BTreeSet;
 use syn::parse::{Parse, ParseStream, Parser};

@@ -1,8 +1,8 @@
 //! Calls of methods: whose method it is, by what it is called on, and what it gives.
 
 use super::{Scope, Walk};
-use crate::source::names::{Kind, Meaning, Routine};
-use crate::source::ty::Ty;
+use crate::properties::names::{Kind, Meaning, Routine};
+use crate::properties::ty::Ty;
 use std::rc::Rc;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, ExprMethodCall};

@@ -1,8 +1,8 @@
 //! Calls by path: whose function it is, and what it gives.
 
 use super::Walk;
-use crate::source::names::{Kind, Meaning};
-use crate::source::ty::{Ty, arguments};
+use crate::properties::names::{Kind, Meaning};
+use crate::properties::ty::{Ty, arguments};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprPath};
 

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
 
-use interlocking::toolchain::rust_source::{SourceError, parse};
-
-use super::StubMarkers;
-use super::stubs::MarkerSyntax;
+use crate::stubs::MarkerSyntax;
+use crate::syntax::read;
+use crate::{SourceError, StubMarkers};
 
 /// A function that other crates, or other files, can call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +17,8 @@ pub struct PublicFunction {
     pub name: String,
     /// The line it begins in, counted from 1.
     pub line: usize,
+    /// The column it begins in, counted from 1.
+    pub column: usize,
     /// Whether its body is a stub; a trait's method without a body has none to be one.
     pub is_stub: Option<bool>,
 }
@@ -26,11 +27,16 @@ pub struct PublicFunction {
 ///
 /// Methods that implement a trait are that trait's, and items only compiled for tests are nobody's; both are
 /// left out. A function in a private module counts if the file re-exports anything from that module.
+///
+/// # Errors
+///
+/// [`SourceError`] where the file is not Rust.
 pub fn public_functions(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<PublicFunction>, SourceError> {
-    let file = parse(path, text)?;
-    let mut found = Vec::new();
-    Collector { markers: &markers.syntax(), found: &mut found }.items(&file.items, "");
-    Ok(found)
+    read(path, text, |file| {
+        let mut found = Vec::new();
+        Collector { markers: &markers.syntax(), found: &mut found }.items(&file.items, "");
+        found
+    })
 }
 
 struct Collector<'a> {
@@ -91,6 +97,7 @@ impl Collector<'_> {
         self.found.push(PublicFunction {
             name: format!("{prefix}{name}"),
             line: span.start().line,
+            column: span.start().column + 1,
             is_stub: body.map(|body| self.markers.is_stub(body)),
         });
     }
@@ -136,12 +143,12 @@ fn reexported_modules(items: &[Item]) -> BTreeSet<String> {
     modules
 }
 
-fn is_public(visibility: &Visibility) -> bool {
+pub(crate) fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
 /// `#[cfg(test)]` or `#[test]`.
-pub(super) fn for_tests(attributes: &[Attribute]) -> bool {
+pub(crate) fn for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
         Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
@@ -149,11 +156,32 @@ pub(super) fn for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-pub(super) fn type_name(r#type: &Type) -> Option<String> {
+pub(crate) fn type_name(r#type: &Type) -> Option<String> {
     match r#type {
         Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
         Type::Group(group) => type_name(&group.elem),
         Type::Paren(paren) => type_name(&paren.elem),
         _ => None,
     }
+}
+
+/// The one of several functions that a name means: the one that bears it, or the only one that it can mean.
+pub fn meant_among<'n>(functions: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
+    let mut fitting: Vec<&str> = functions.filter(|function| named_by(function, name)).collect();
+    if fitting.contains(&name) {
+        fitting.retain(|function| *function == name);
+    }
+    match fitting[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// Whether two names can mean the same function: equal, or one is the other without its leading modules or
+/// type (`push` and `BoundedStack::push`, but not `Queue::push` and `BoundedStack::push`).
+fn named_by(function: &str, name: &str) -> bool {
+    let ends_with = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|front| front.is_empty() || front.ends_with("::"))
+    };
+    ends_with(function, name) || ends_with(name, function)
 }

@@ -1,7 +1,6 @@
 //! What the syntax shows of properties: which functions they call, and what they compare.
 
 use super::*;
-use crate::types::ConcreteExample;
 
 /// The implementation that the properties below are about.
 const STACK: &str = "
@@ -217,15 +216,9 @@ fn calls_are_seen_through_macros_strategies_and_local_functions() {
 /// there.
 #[test]
 fn an_example_is_checked_by_a_comparison() {
-    let example = |input: &str, expected: &str| ConcreteExample {
-        description: "d".to_owned(),
-        input: input.to_owned(),
-        expected: expected.to_owned(),
-        edge_case: false,
-    };
     let checked = |text: &str, input: &str, expected: &str| {
         let file = file(&body(text));
-        file.checks(&file.tests[0], "BoundedStack::push", &example(input, expected))
+        file.checks(&file.tests[0], "BoundedStack::push", input, expected)
     };
     let made = "let mut s = BoundedStack::with_capacity(1); s.push(4).unwrap();";
     for compares in [

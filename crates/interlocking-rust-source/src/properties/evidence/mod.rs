@@ -13,7 +13,7 @@ mod patterns;
 use super::names::{Kind, Meaning, Names, Routine, asks_conditions};
 use super::outcomes::Assertion;
 use super::ty::Ty;
-use interlocking::toolchain::rust_source::{Drawn, ProptestFunction};
+use crate::proptest::{Drawn, ProptestFunction};
 use proc_macro2::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -59,6 +59,7 @@ pub(super) struct Walk<'w, 'a> {
 }
 
 const CONDITIONAL: &str = "what is compiled there depends on a condition";
+const TOO_MUCH: &str = "the file is too long or too tangled to be followed to its end; write it more plainly";
 const PASSED_ON: &str = "it is passed on there, and who calls it cannot be seen";
 
 impl<'w, 'a> Walk<'w, 'a> {
@@ -101,6 +102,11 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn end(mut self) -> Evidence {
+        if self.names.effort().is_spent() {
+            for function in self.names.api.names() {
+                self.found.doubts.entry(function.to_owned()).or_insert_with(|| TOO_MUCH.to_owned());
+            }
+        }
         self.found.doubts.retain(|function, _| !self.found.calls.contains(function));
         self.found
     }
@@ -214,8 +220,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             return self.bind(&local.pat, annotated.unwrap_or(Ty::Unknown), &BTreeSet::new());
         };
         if let Expr::Closure(closure) = &*init.expr {
-            let closure = Rc::new((closure.clone(), self.scopes.clone()));
-            let binding = Binding { ty: Ty::Unknown, from: BTreeSet::new(), closure: Some(closure) };
+            let known: usize = self.scopes.iter().map(Scope::len).sum();
+            let kept = self.names.effort().is_spared(known).then(|| Rc::new((closure.clone(), self.scopes.clone())));
+            let binding = Binding { ty: Ty::Unknown, from: BTreeSet::new(), closure: kept };
             if let (syn::Pat::Ident(name), Some(scope)) = (&local.pat, self.scopes.last_mut()) {
                 scope.insert(name.ident.to_string(), binding);
             }
@@ -267,6 +274,10 @@ impl<'w, 'a> Walk<'w, 'a> {
         let mut gives = Ty::Unknown;
         let (arguments, bound) = (arguments.to_vec(), closure.clone());
         self.once(Rc::as_ptr(closure).addr(), |walk| {
+            let known: usize = bound.1.iter().map(Scope::len).sum();
+            if !walk.names.effort().is_spared(known) {
+                return;
+            }
             let scopes = std::mem::replace(&mut walk.scopes, bound.1.clone());
             gives = walk.applied(&bound.0, &arguments);
             walk.scopes = scopes;

@@ -1,7 +1,7 @@
 //! What patterns bind.
 
 use super::{Binding, Walk};
-use crate::source::ty::Ty;
+use crate::properties::ty::Ty;
 use std::collections::BTreeSet;
 use syn::Pat;
 

@@ -3,7 +3,7 @@
 //! The rest decides what is compiled, what runs while it is, and how tests are run: a build script, a profile in which a panic ends the
 //! process, a test program without a harness, another source for a dependency.
 
-use super::RefusedConstruct;
+use crate::RefusedConstruct;
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
@@ -96,7 +96,7 @@ fn refused(path: &str, text: &str, key: &str, reason: &str) -> RefusedConstruct 
     let begins = |line: &str, with: &str| line.trim_start().trim_start_matches('[').starts_with(with);
     let of_name = text.lines().position(|line| begins(line, name));
     let line = of_name.or_else(|| text.lines().position(|line| begins(line, section))).unwrap_or(0) + 1;
-    RefusedConstruct { path: path.to_owned(), line, construct: key.to_owned(), reason: reason.to_owned() }
+    RefusedConstruct { path: path.to_owned(), line, column: 1, construct: key.to_owned(), reason: reason.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What a file may hold that its text does not show: whether a skeleton is stubs cannot be told of it.
 
-use super::functions::for_tests;
-use super::stubs::MarkerSyntax;
-use super::{RefusedConstruct, SourceError, StubMarkers};
-use interlocking::toolchain::rust_source::parse;
+use crate::functions::for_tests;
+use crate::stubs::MarkerSyntax;
+use crate::syntax::read;
+use crate::{RefusedConstruct, SourceError, StubMarkers};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;
@@ -55,11 +55,13 @@ pub fn unseen_functions(
     markers: &StubMarkers,
     allowed: &[String],
 ) -> Result<Vec<RefusedConstruct>, SourceError> {
-    let file = parse(path, text)?;
-    let markers = markers.syntax();
-    let mut search = Search { path, markers: &markers, allowed, own: own_names(&file), in_body: false, found: vec![] };
-    search.visit_file(&file);
-    Ok(search.found)
+    read(path, text, |file| {
+        let markers = markers.syntax();
+        let own = own_names(file);
+        let mut search = Search { path, markers: &markers, allowed, own, in_body: false, found: vec![] };
+        search.visit_file(file);
+        search.found
+    })
 }
 
 /// Names that may mean another macro here than elsewhere: of those that the file defines, and of what it imports.
@@ -134,7 +136,8 @@ impl Search<'_> {
     fn refuse(&mut self, span: Span, construct: String, reason: &str) {
         if !self.allowed.contains(&construct) {
             let (path, reason) = (self.path.to_owned(), reason.to_owned());
-            self.found.push(RefusedConstruct { path, line: span.start().line, construct, reason });
+            let (line, column) = (span.start().line, span.start().column + 1);
+            self.found.push(RefusedConstruct { path, line, column, construct, reason });
         }
     }
 }

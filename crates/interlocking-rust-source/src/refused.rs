@@ -7,7 +7,8 @@
 
 mod rules;
 
-use super::SourceError;
+use crate::SourceError;
+use crate::syntax::read_tokens;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use rules::Rules;
 use serde::{Deserialize, Serialize};
@@ -24,12 +25,14 @@ pub enum Side {
 /// A construct that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
-#[error("{path}:{line}: `{construct}` is refused: {reason}")]
+#[error("{path}:{line}:{column}: `{construct}` is refused: {reason}")]
 pub struct RefusedConstruct {
     /// The file, relative to the crate.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
+    /// The column, counted from 1.
+    pub column: usize,
     /// What it is, and what to name to allow it.
     pub construct: String,
     /// What could be done with it.
@@ -47,17 +50,11 @@ pub fn refused_constructs(
     side: Side,
     allowed: &[String],
 ) -> Result<Vec<RefusedConstruct>, SourceError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // A shebang is no token; the line stays, so that the others are counted.
-    let is_shebang = text.starts_with("#!") && !text[2..].trim_start().starts_with('[');
-    let tokens = if is_shebang { text.find('\n').map_or("", |end| &text[end..]) } else { text };
-    let tokens: TokenStream = tokens.parse().map_err(|error: proc_macro2::LexError| {
-        let start = error.span().start();
-        SourceError { path: path.to_owned(), line: start.line, column: start.column + 1, reason: error.to_string() }
-    })?;
-    let mut search = Search { path, rules: Rules::of(side), allowed, found: Vec::new() };
-    search.stream(tokens, Within::Code);
-    Ok(search.found)
+    read_tokens(path, text, |tokens| {
+        let mut search = Search { path, rules: Rules::of(side), allowed, found: Vec::new() };
+        search.stream(tokens, Within::Code);
+        search.found
+    })
 }
 
 /// Where tokens stand.
@@ -236,11 +233,11 @@ impl Search<'_> {
                         && text.contains("::")
                         && let Ok(inside) = text.trim_matches(|c| matches!(c, 'r' | '#' | '"')).parse::<TokenStream>()
                     {
-                        let line = literal.span();
+                        let start = literal.span().start();
                         let before = self.found.len();
                         self.stream(inside, Within::Arguments);
                         for found in &mut self.found[before..] {
-                            found.line = line.start().line;
+                            (found.line, found.column) = (start.line, start.column + 1);
                         }
                     }
                 }
@@ -252,8 +249,9 @@ impl Search<'_> {
 
     fn refuse(&mut self, span: Span, construct: String, reason: &str) {
         if !self.allowed.contains(&construct) {
-            let (path, line) = (self.path.to_owned(), span.start().line);
-            self.found.push(RefusedConstruct { path, line, construct, reason: reason.to_owned() });
+            let (path, start) = (self.path.to_owned(), span.start());
+            let (line, column) = (start.line, start.column + 1);
+            self.found.push(RefusedConstruct { path, line, column, construct, reason: reason.to_owned() });
         }
     }
 }

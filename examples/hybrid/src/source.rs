@@ -1,6 +1,6 @@
 //! Holding what the types agent claims against what is on disk.
 
-use super::PublicFunction;
+use interlocking::rust_source::{PublicFunction, meant_among};
 
 /// A claim about the contract's functions that the file does not bear out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,23 +50,43 @@ pub fn check_stubs(on_disk: &[PublicFunction]) -> Vec<ContractMismatch> {
         .collect()
 }
 
-/// The one of several functions that a name means: the one that bears it, or the only one that it can mean.
-pub fn meant_among<'n>(functions: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
-    let mut fitting: Vec<&str> = functions.filter(|function| named_by(function, name)).collect();
-    if fitting.contains(&name) {
-        fitting.retain(|function| *function == name);
-    }
-    match fitting[..] {
-        [one] => Some(one),
-        _ => None,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interlocking::rust_source::{Side, StubMarkers, public_functions, refused_constructs};
 
-/// Whether two names can mean the same function: equal, or one is the other without its leading modules or
-/// type (`push` and `BoundedStack::push`, but not `Queue::push` and `BoundedStack::push`).
-fn named_by(function: &str, name: &str) -> bool {
-    let ends_with = |long: &str, short: &str| {
-        long.strip_suffix(short).is_some_and(|front| front.is_empty() || front.ends_with("::"))
-    };
-    ends_with(function, name) || ends_with(name, function)
+    /// HY-143, HY-144, HY-161: claims and disk differ, in both directions.
+    #[test]
+    fn claims_are_held_against_the_disk_both_ways() {
+        let text = "pub struct S; impl S { pub fn push(&self) { todo!() } pub fn extra(&self) { todo!() } }";
+        let on_disk = public_functions("src/lib.rs", text, &StubMarkers::default()).unwrap();
+        assert_eq!(
+            check_claimed_functions(&["S::push", "pop"], &on_disk),
+            [
+                ContractMismatch::ClaimedFunctionNotOnDisk { name: "pop".to_owned() },
+                ContractMismatch::UndeclaredFunctionOnDisk { name: "S::extra".to_owned() },
+            ]
+        );
+        assert_eq!(check_claimed_functions(&["push", "extra"], &on_disk), []);
+        // Another type's method of the same name is another function.
+        assert_eq!(check_claimed_functions(&["Queue::push", "extra"], &on_disk).len(), 2);
+    }
+
+    /// HY-142, HY-154: bodies in the skeleton are named.
+    #[test]
+    fn bodies_in_a_skeleton_are_named() {
+        let text = "pub fn done() -> u32 { 1 }\npub fn open() -> u32 { todo!() }\nfn helper() -> u32 { 2 }";
+        let on_disk = public_functions("src/lib.rs", text, &StubMarkers::default()).unwrap();
+        assert_eq!(check_stubs(&on_disk), [ContractMismatch::StubNotUndefined { name: "done".to_owned() }]);
+    }
+
+    /// The demonstration's own code is none of what is refused.
+    #[test]
+    fn the_demonstration_only_computes() {
+        for file in ["types/lib.rs", "implementation/lib.rs", "implementation_buggy/lib.rs"] {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/work").join(file);
+            let text = std::fs::read_to_string(path).unwrap();
+            assert_eq!(refused_constructs("src/lib.rs", &text, Side::Implementation, &[]).unwrap(), [], "{file}");
+        }
+    }
 }

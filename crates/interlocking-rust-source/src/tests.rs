@@ -1,6 +1,6 @@
 //! What the syntax shows of files as agents write them.
 
-use super::*;
+use crate::*;
 
 fn markers() -> StubMarkers {
     StubMarkers::parse(["todo!()", "unimplemented!()"]).unwrap()
@@ -84,31 +84,6 @@ fn public_functions_are_those_others_can_call() {
         ("deep::reachable", Some(false)),
     ];
     assert_eq!(functions(text), expected.map(|(name, stub)| (name.to_owned(), stub)));
-}
-
-/// HY-143, HY-144, HY-161: claims and disk differ, in both directions.
-#[test]
-fn claims_are_held_against_the_disk_both_ways() {
-    let text = "pub struct S; impl S { pub fn push(&self) { todo!() } pub fn extra(&self) { todo!() } }";
-    let on_disk = public_functions("src/lib.rs", text, &markers()).unwrap();
-    assert_eq!(
-        check_claimed_functions(&["S::push", "pop"], &on_disk),
-        [
-            ContractMismatch::ClaimedFunctionNotOnDisk { name: "pop".to_owned() },
-            ContractMismatch::UndeclaredFunctionOnDisk { name: "S::extra".to_owned() },
-        ]
-    );
-    assert_eq!(check_claimed_functions(&["push", "extra"], &on_disk), []);
-    // Another type's method of the same name is another function.
-    assert_eq!(check_claimed_functions(&["Queue::push", "extra"], &on_disk).len(), 2);
-}
-
-/// HY-142, HY-154: bodies in the skeleton are named.
-#[test]
-fn bodies_in_a_skeleton_are_named() {
-    let text = "pub fn done() -> u32 { 1 }\npub fn open() -> u32 { todo!() }\nfn helper() -> u32 { 2 }";
-    let on_disk = public_functions("src/lib.rs", text, &markers()).unwrap();
-    assert_eq!(check_stubs(&on_disk), [ContractMismatch::StubNotUndefined { name: "done".to_owned() }]);
 }
 
 #[test]

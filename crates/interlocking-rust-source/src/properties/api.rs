@@ -1,11 +1,11 @@
 //! What a crate offers to its tests: the types, traits and functions of its implementation file.
 
-use super::contract::meant_among;
-use super::functions::type_name;
 use super::ty::Ty;
-use interlocking::toolchain::rust_source::{SourceError, parse};
+use crate::SourceError;
+use crate::functions::{is_public, meant_among, type_name};
+use crate::syntax::read;
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{ImplItem, Item, ReturnType, Signature, TraitItem, Visibility};
+use syn::{ImplItem, Item, ReturnType, Signature, TraitItem};
 
 /// The functions of an implementation file, and what tests must know of its types to see which of them they call.
 #[derive(Debug, Default)]
@@ -22,11 +22,12 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn of(package: &str, path: &str, text: &str) -> Result<Self, SourceError> {
-        let file = parse(path, text)?;
-        let mut api = Self { package: package.to_owned(), ..Self::default() };
-        api.types(&file.items);
-        api.functions(&file.items);
-        Ok(api)
+        read(path, text, |file| {
+            let mut api = Self { package: package.to_owned(), ..Self::default() };
+            api.types(&file.items);
+            api.functions(&file.items);
+            api
+        })
     }
 
     fn types(&mut self, items: &[Item]) {
@@ -129,6 +130,11 @@ impl Api {
         self.functions.get(key).cloned().flatten().unwrap_or(Ty::Unknown)
     }
 
+    /// Every function.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
+    }
+
     /// Every function whose own name is this.
     pub(super) fn ending_in(&self, name: &str) -> Vec<String> {
         self.functions
@@ -154,8 +160,4 @@ impl Api {
         let meant = meant_among(self.functions.keys().map(String::as_str), name)?;
         self.functions.get(meant)?.as_ref().map(|_| meant)
     }
-}
-
-fn is_public(visibility: &Visibility) -> bool {
-    matches!(visibility, Visibility::Public(_))
 }

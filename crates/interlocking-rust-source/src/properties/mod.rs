@@ -1,12 +1,19 @@
 //! The property tests of a file and the functions they exercise.
 
-use super::api::Api;
-use super::evidence::{Evidence, Walk};
-use super::names::Names;
-use super::outcomes::{literals_in, outcome};
-use crate::types::ConcreteExample;
-use interlocking::toolchain::rust_source::{ProptestBody, is_proptest, is_test};
-use interlocking::toolchain::rust_source::{SourceError, parse};
+mod api;
+mod names;
+mod ty;
+mod effort;
+mod evidence;
+mod outcomes;
+
+use crate::SourceError;
+use crate::proptest::{ProptestBody, is_proptest, is_test};
+use crate::syntax::read;
+use api::Api;
+use evidence::{Evidence, Walk};
+use names::Names;
+use outcomes::{literals_in, outcome};
 use syn::{Item, ItemFn};
 
 /// What properties are looked for in.
@@ -60,11 +67,13 @@ impl TestFile {
     /// [`SourceError`] where one of the files is not Rust.
     pub fn read(sources: Sources<'_>) -> Result<Self, SourceError> {
         let api = Api::of(sources.library, sources.implementation.0, sources.implementation.1)?;
-        let file = parse(sources.tests.0, sources.tests.1)?;
         let is_inside = sources.tests.0.split('/').any(|part| part == "src");
-        let mut tests = Vec::new();
-        let mut names = Names::of(&api, is_inside, &file);
-        tests_in(&mut names, &file.items, 0, sources.prefix, &mut tests);
+        let tests = read(sources.tests.0, sources.tests.1, |file| {
+            let mut tests = Vec::new();
+            let mut names = Names::of(&api, is_inside, file);
+            tests_in(&mut names, &file.items, 0, sources.prefix, &mut tests);
+            tests
+        })?;
         Ok(Self { tests, api })
     }
 
@@ -86,21 +95,17 @@ impl TestFile {
         }
     }
 
-    /// Whether a property checks an example of a function: it names what the example names, and compares what the function gives
-    /// with the outcome.
-    pub fn checks(&self, test: &PropertyTest, function: &str, example: &ConcreteExample) -> Exercise {
-        match (self.calls(test, function), outcome(&example.expected), self.api.meant_by(function)) {
+    /// Whether a property checks an example of a function: it has the numbers and texts that the example's `input` names, and
+    /// compares what the function gives with `expected`, a Rust expression.
+    pub fn checks(&self, test: &PropertyTest, function: &str, input: &str, expected: &str) -> Exercise {
+        match (self.calls(test, function), outcome(expected), self.api.meant_by(function)) {
             (Exercise::Seen, Some(outcome), Some(function)) => {
-                let fits = |asserted: &super::outcomes::Assertion| {
-                    asserted.outcome == outcome && asserted.of.contains(function)
-                };
+                let fits =
+                    |asserted: &outcomes::Assertion| asserted.outcome == outcome && asserted.of.contains(function);
                 if !test.evidence.assertions.iter().any(fits) {
-                    return Exercise::Unclear(format!(
-                        "no comparison of what it gives with {} is seen",
-                        example.expected
-                    ));
+                    return Exercise::Unclear(format!("no comparison of what it gives with {expected} is seen"));
                 }
-                let named = literals_in(&example.input);
+                let named = literals_in(input);
                 match named.difference(&test.evidence.literals).next() {
                     Some(absent) => Exercise::Unclear(format!("{absent}, which the example names, is not in it")),
                     None => Exercise::Seen,
@@ -154,3 +159,6 @@ impl PropertyTest {
         Self { name: name.to_string(), line: name.span().start().line, evidence }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Text that somebody wrote to bring down whoever reads it: every check ends with an answer.
+
+use interlocking_rust_source::{
+    Exercise, MAX_BYTES, MAX_DEPTH, Side, Sources, StubMarkers, TestFile, public_functions, refused_constructs,
+    test_functions, unseen_functions,
+};
+
+/// Runs every check. What each says does not matter here: a stack that overflows ends the process.
+fn check_all(text: &str) -> Result<(), String> {
+    let markers = StubMarkers::default();
+    let sources =
+        Sources { library: "own", implementation: ("src/lib.rs", text), tests: ("tests/p.rs", text), prefix: "prop_" };
+    let shown = |error: &dyn std::error::Error| error.to_string();
+    let mut all = vec![
+        public_functions("src/lib.rs", text, &markers).map(drop),
+        unseen_functions("src/lib.rs", text, &markers, &[]).map(drop),
+        refused_constructs("src/lib.rs", text, Side::Implementation, &[]).map(drop),
+        test_functions("src/lib.rs", text).map(drop),
+        TestFile::read(sources).map(drop),
+    ];
+    all.drain(..).collect::<Result<Vec<_>, _>>().map(drop).map_err(|error| shown(&error))
+}
+
+/// Syntax that goes as deep as it is told, as the body of a property.
+fn deep(times: usize) -> Vec<(&'static str, String)> {
+    let body = |text: String| format!("#[test] fn prop_x() {{ {text} }}");
+    let item = |text: String| text;
+    let again = |text: &str| text.repeat(times);
+    let around = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(times), close.repeat(times));
+    vec![
+        ("parentheses", body(around("(", "1", ")"))),
+        ("brackets", body(around("[", "1", "]"))),
+        ("braces", body(around("{", "1", "}"))),
+        ("calls", body(around("f(", "1", ")"))),
+        ("macros", body(around("assert!(", "1", ")"))),
+        ("vectors", body(around("vec![", "1", "]"))),
+        ("modules", item(around("mod m {", "", "}"))),
+        ("functions", item(around("fn f() {", "", "}"))),
+        ("not", body(format!("{}1", again("!")))),
+        ("minus", body(format!("{}1", again("-")))),
+        ("references", body(format!("{}1", again("&")))),
+        ("dereferences", body(format!("{}x", again("*")))),
+        ("returns", body(format!("{}1", again("return ")))),
+        ("closures", body(format!("{}1", again("|| ")))),
+        ("closures with arguments", body(format!("{}1", again("|a, b| ")))),
+        ("assignments", body(format!("{}1", again("a = ")))),
+        ("sums", body(format!("{}1", again("1 + ")))),
+        ("comparisons and sums", body(format!("{}1", again("1 + 2 * ")))),
+        ("methods", body(format!("x{}", again(".f()")))),
+        ("fields", body(format!("x{}", again(".a")))),
+        ("questions", body(format!("x{}", again("?")))),
+        ("indices", body(format!("x{}", again("[0]")))),
+        ("casts", body(format!("x{}", again(" as u8")))),
+        ("else if", body(format!("if a {{}} {} {{}}", again("else if a {} ").trim_end()).replace("  {}", " else {}"))),
+        ("if in if", body(format!("{}a{}", again("if "), again(" {}")))),
+        ("match in match", body(format!("{}a{}", again("match "), again(" {}")))),
+        ("for in for", body(format!("{}a{}", again("for A {} in "), again(" {}")))),
+        ("unsafe", body(around("unsafe {", "", "}"))),
+        ("types in angles", item(format!("type T = {}u8{};", again("A<"), again(">")))),
+        ("types in angles after commas", item(format!("type T = {}u8{};", again("A<u8, "), again(">")))),
+        (
+            "types in angles after shifts",
+            body(format!("{}1; let x: {}u8{};", again("1 >> "), again("A<u8, "), again(">"))),
+        ),
+        ("borrowed types", item(format!("type T = {}u8;", again("&")))),
+        ("pointers", item(format!("type T = {}u8;", again("*const ")))),
+        ("functions that give functions", item(format!("type T = {}u8;", again("fn() -> ")))),
+        ("patterns", body(format!("let {}x = 1;", again("&")))),
+        ("patterns in patterns", body(format!("let {}x = 1;", again("a @ ")))),
+        ("imports", item(format!("use {}a;", again("a::")))),
+        ("imports in braces", item(format!("use {};", around("a::{", "a", "}")))),
+        ("attributes", item(format!("{} fn f() {{}}", around("#[a(", "1", ")]")))),
+        ("bounds", item(format!("fn f<T: {}A>() {{}}", again("for<'a> ")))),
+        ("guards", body(format!("match a {{ {} => 1 }}", again("A {} if ")))),
+        ("open", again("(")),
+        ("open braces", again("fn f() {")),
+        ("open angles", item(format!("fn f() {{ {}", again("a::<")))),
+    ]
+}
+
+/// Names, aliases, closures and functions that lead to each other again and again.
+#[test]
+fn whatever_goes_round_in_circles_comes_to_an_end() {
+    let many = |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
+    let globs =
+        many(12, &|at| format!("mod m{at} {{ {} }}", many(12, &|other| format!("pub use super::m{other}::*;"))));
+    let chain = many(2_000, &|at| format!("fn f{at}() {{ f{}() }}", at + 1));
+    let closures = many(2_000, &|at| format!("let c{at} = || 1;"));
+    let methods = format!("struct S; impl S {{ {} }}", many(3_000, &|at| format!("fn m{at}(&self) {{ 1 + 1; }}")));
+    for (name, text) in [
+        ("aliases of each other", "type A = B; type B = A; #[test] fn prop_x() { let a: A = 1; a.f(); }".to_owned()),
+        ("alias of itself", "type A = Option<A>; #[test] fn prop_x(a: A) {}".to_owned()),
+        ("imports of each other", "use self::b as a; use self::a as b; #[test] fn prop_x() { a(); }".to_owned()),
+        ("all from all", format!("{globs} use m0::*; #[test] fn prop_x() {{ nowhere(); }}")),
+        ("functions in a row", format!("{chain} #[test] fn prop_x() {{ f0(); }}")),
+        ("a function of itself", "fn f() { f() } #[test] fn prop_x() { f(); }".to_owned()),
+        ("closures that keep closures", format!("#[test] fn prop_x() {{ {closures} }}")),
+        ("methods", methods),
+    ] {
+        assert!(text.len() <= MAX_BYTES, "{name}");
+        assert_eq!(check_all(&text), Ok(()), "{name}");
+    }
+}
+
+/// What was not followed to its end is not taken for followed.
+#[test]
+fn what_was_left_undone_is_said() {
+    let chain: String = (0..400).map(|at| format!("fn f{at}() {{ f{}() }}\n", at + 1)).collect();
+    let tests = format!("{chain} fn f400() {{ own::pop(); }}\n#[test] fn prop_x() {{ f0(); }}");
+    let implementation = ("src/lib.rs", "pub fn pop() {}");
+    let file =
+        TestFile::read(Sources { library: "own", implementation, tests: ("tests/p.rs", &tests), prefix: "prop_" })
+            .unwrap();
+    let said = "the file is too long or too tangled to be followed to its end; write it more plainly";
+    assert_eq!(file.calls(&file.tests[0], "pop"), Exercise::Unclear(said.to_owned()));
+}
+
+#[test]
+fn whatever_is_nested_is_read_or_refused_with_its_place() {
+    for times in [100, MAX_DEPTH / 4, MAX_DEPTH - 64, MAX_DEPTH * 2] {
+        for (name, text) in deep(times) {
+            if text.len() > MAX_BYTES {
+                continue;
+            }
+            let said = check_all(&text);
+            if times > MAX_DEPTH && !name.starts_with("open") {
+                let said = said.expect_err(name);
+                assert!(said.contains("nested deeper than") || said.contains("not valid Rust"), "{name}: {said}");
+            }
+        }
+    }
+}
