@@ -70,7 +70,7 @@ async fn an_implementation_that_prints_its_verdicts_does_not_land() {
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
     let constructs: Vec<&str> = refused.iter().map(|one| one.construct.as_str()).collect();
     assert_eq!(constructs, ["std::env", "current_exe", "std::process", "std::process"]);
-    let said = "4 constructs keep the tests from being believed: src/lib.rs:6: `std::env` is refused: it tells which \
+    let said = "4 constructs keep the tests from being believed: src/lib.rs:6:21: `std::env` is refused: it tells which \
         program runs it, and how that was called";
     assert_eq!(failure.to_string(), said);
 }
@@ -101,7 +101,7 @@ async fn a_link_among_the_sources_ends_the_run() {
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
-    assert_eq!(refused[0].to_string(), "src/extra:1: `src/extra` is refused: it is not a regular file");
+    assert_eq!(refused[0].to_string(), "src/extra:1:1: `src/extra` is refused: it is not a regular file");
 }
 
 /// Tests that look for the stubs instead of calling anything go back to their agent, and end the run if they stay.
@@ -119,7 +119,7 @@ async fn tests_that_read_what_they_test_are_refused() {
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::TestsRejected { last_feedback, .. } = &failure else { panic!("{failure:?}") };
-    let why = "tests/properties.rs:2: `include_str!` is refused: it reads a file when it is compiled";
+    let why = "tests/properties.rs:2:41: `include_str!` is refused: it reads a file when it is compiled";
     assert!(last_feedback.why_rejected.starts_with(why), "{}", last_feedback.why_rejected);
     assert!(stage.calls_of("tests")[1].prompt.contains(why));
 }
