@@ -1,18 +1,21 @@
 //! What every command takes, and what `run` and `resume` take.
 
 use crate::budgets::BudgetArguments;
+use crate::console::Console;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::journal::{DurabilityArgument, JournalArguments};
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::By;
+use interlocking_sqlite::SqliteJournal;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What every command takes.
+/// What every command takes: `--journal` and `--json`.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct CommonArguments {
+pub struct CommonArguments {
     #[command(flatten)]
     pub(crate) journal: JournalArguments,
 
@@ -21,9 +24,40 @@ pub(crate) struct CommonArguments {
     pub(crate) json: bool,
 }
 
-/// How a run is executed.
+impl CommonArguments {
+    /// Opens the journal that the operator names, to look at it.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where there is none, or it cannot be read.
+    pub fn open_journal(&self) -> Result<SqliteJournal, CommandError> {
+        self.journal.open()
+    }
+
+    /// Whether the operator wants JSON (`--json`).
+    pub fn wants_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints a result: as JSON where the operator wants that, or else as the text that it is for people.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where it cannot be written.
+    pub fn print(
+        &self,
+        console: &Console,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        let text = if self.json { serde_json::to_string_pretty(value)? + "\n" } else { text() };
+        console.print(&text)
+    }
+}
+
+/// How a run is executed: what `run` and `resume` take, budgets, durability and `--events` among it.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ExecuteArguments {
+pub struct ExecuteArguments {
     #[command(flatten)]
     pub(crate) common: CommonArguments,
 

@@ -1,32 +1,30 @@
 //! A program's command line: its commands, and which of them is asked for.
 
-use crate::arguments::{ResumeArguments, RunArguments, after_help, wants_json};
+use crate::arguments::{ResumeArguments, RunArguments, after_help, default_run_id, wants_json};
 use crate::commands::{answer, cancel, fork, graph, list, prune, show};
 use crate::console::{Console, Style};
-use crate::ending::Ending;
 use crate::entry::JsonEntry;
 use crate::error::CommandError;
 use crate::execute::{Asked, execute};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::local::Local;
+use crate::own_command::{CommandContext, OwnCommand};
+use crate::prepared::Prepared;
 use crate::start::Start;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use interlocking_agents::program::forbid_inspection;
 use interlocking_core::graph::Graph;
-use interlocking_runtime::journal::ending;
-use interlocking_runtime::{CancelToken, Report, Run, StartError};
+use interlocking_runtime::CancelToken;
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
-use std::pin::Pin;
 use std::process::ExitCode;
+use std::rc::Rc;
 
-type Local<T> = Pin<Box<dyn Future<Output = Result<T, CommandError>>>>;
-type SetUp<G, S> = Box<dyn Fn(S, Start) -> Local<Run<G>>>;
-type Enter<G, E> = Box<dyn Fn(E, &Start) -> Result<<G as Graph>::Entry, CommandError>>;
+type SetUp<G, S> = Rc<dyn Fn(S, Start) -> Local<Prepared<G>>>;
+type Begin<G, S, E> = Box<dyn Fn(S, E, Start) -> Local<(<G as Graph>::Entry, Prepared<G>)>>;
 pub(crate) type ClearUp = Box<dyn Fn(Start) -> Local<()>>;
-type Conclude<G> = Box<dyn Fn(Report<<G as Graph>::Output>, Start) -> Local<Ending>>;
 
 /// The command line of a program that runs graph `G`.
 ///
@@ -37,37 +35,55 @@ pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     about: Option<&'static str>,
     version: Option<&'static str>,
     set_up: SetUp<G, S>,
-    enter: Enter<G, E>,
-    conclude: Conclude<G>,
+    begin: Begin<G, S, E>,
     clear_up: ClearUp,
+    commands: Vec<OwnCommand>,
     runs_by_default: bool,
-    arguments: PhantomData<fn(S, E)>,
 }
 
-impl<G: Graph, S: Args> Cli<G, S> {
-    /// The command line of program `name`. `set_up` makes a run of what the options say; its name, its journal and how it
-    /// is cancelled are added here, and whoever watches it beside.
+impl<G: Graph, S: Args + 'static> Cli<G, S> {
+    /// The command line of program `name`. `set_up` makes a run of what the options say: a [`Run`](interlocking_runtime::Run), or a
+    /// [`Prepared`] one where something is to be done at its end. Its name, its journal and how it is cancelled are added here, and
+    /// whoever watches it beside.
     ///
     /// Without [`with_entry`](Self::with_entry), the entry value is given as JSON.
-    pub fn new<F>(name: &'static str, set_up: impl Fn(S, Start) -> F + 'static) -> Self
+    pub fn new<P, F>(name: &'static str, set_up: impl Fn(S, Start) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<Run<G>, CommandError>> + 'static,
+        P: Into<Prepared<G>>,
+        F: Future<Output = Result<P, CommandError>> + 'static,
     {
+        let set_up: SetUp<G, S> = Rc::new(move |options, start| {
+            let setting_up = set_up(options, start);
+            Box::pin(async move { Ok(setting_up.await?.into()) })
+        });
         Self {
             name,
             about: None,
             version: None,
-            set_up: Box::new(move |options, start| Box::pin(set_up(options, start))),
-            enter: Box::new(|entry, start| entry.read(&start.console)),
-            conclude: Box::new(|report, _| Box::pin(async move { Ok(Ending::of(&report)?) })),
+            begin: with_entry_of(set_up.clone(), |entry: JsonEntry, start| entry.read(&start.console)),
+            set_up,
             clear_up: Box::new(|_| Box::pin(std::future::ready(Ok(())))),
+            commands: Vec::new(),
             runs_by_default: false,
-            arguments: PhantomData,
         }
     }
 }
 
-impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
+/// Makes the entry value of a new run, and then sets the run up as one that is taken up.
+fn with_entry_of<G: Graph, S: 'static, E: 'static>(
+    set_up: SetUp<G, S>,
+    enter: impl Fn(E, &Start) -> Result<G::Entry, CommandError> + 'static,
+) -> Begin<G, S, E> {
+    Box::new(move |options, entry, start| {
+        let entered = enter(entry, &start).map(|entry| (entry, set_up(options, start)));
+        Box::pin(async move {
+            let (entry, setting_up) = entered?;
+            Ok((entry, setting_up.await?))
+        })
+    })
+}
+
+impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     /// What the program is for, in its help.
     #[must_use]
     pub fn with_about(mut self, about: &'static str) -> Self {
@@ -84,27 +100,61 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
 
     /// Makes the entry value of a new run of options of the program's own.
     #[must_use]
-    pub fn with_entry<E2: Args>(
+    pub fn with_entry<E2: Args + 'static>(
         self,
         enter: impl Fn(E2, &Start) -> Result<G::Entry, CommandError> + 'static,
     ) -> Cli<G, S, E2> {
-        let Self { name, about, version, set_up, conclude, clear_up, runs_by_default, .. } = self;
-        let (enter, arguments) = (Box::new(enter), PhantomData);
-        Cli { name, about, version, set_up, enter, conclude, clear_up, runs_by_default, arguments }
+        let begin = with_entry_of(self.set_up.clone(), enter);
+        self.with_begin(begin)
     }
 
-    /// Does what is to be done at the end of a run that this process executed, and says what came of it.
+    /// Sets new runs up in another way than those that are taken up again: of options that only `run` has, which are not the entry value
+    /// alone. What was given to [`new`](Self::new) then sets up those that `resume` takes up.
     #[must_use]
-    pub fn with_ending<F>(mut self, conclude: impl Fn(Report<G::Output>, Start) -> F + 'static) -> Self
+    pub fn with_new_runs<E2: Args + 'static, P, F>(self, begin: impl Fn(S, E2, Start) -> F + 'static) -> Cli<G, S, E2>
     where
-        F: Future<Output = Result<Ending, CommandError>> + 'static,
+        P: Into<Prepared<G>>,
+        F: Future<Output = Result<(G::Entry, P), CommandError>> + 'static,
     {
-        self.conclude = Box::new(move |report, start| Box::pin(conclude(report, start)));
+        self.with_begin(Box::new(move |options, new, start| {
+            let beginning = begin(options, new, start);
+            Box::pin(async move {
+                let (entry, prepared) = beginning.await?;
+                Ok((entry, prepared.into()))
+            })
+        }))
+    }
+
+    fn with_begin<E2>(self, begin: Begin<G, S, E2>) -> Cli<G, S, E2> {
+        let Self { name, about, version, set_up, clear_up, commands, runs_by_default, .. } = self;
+        Cli { name, about, version, set_up, begin, clear_up, commands, runs_by_default }
+    }
+
+    /// Adds a command of the program's own, with options `A`. Its handler prints on the [context](CommandContext)'s console, and gives
+    /// how the program ends. Flatten [`CommonArguments`](crate::CommonArguments) into the options of one that looks at the journal, and
+    /// [`ExecuteArguments`](crate::ExecuteArguments) into those of one that executes a run.
+    ///
+    /// # Panics
+    ///
+    /// Where there is a command of that name.
+    #[must_use]
+    pub fn with_command<A: Args + 'static, F>(
+        mut self,
+        name: &'static str,
+        about: &'static str,
+        handle: impl Fn(A, CommandContext) -> F + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Exit, CommandError>> + 'static,
+    {
+        let is_taken = self.command().find_subcommand(name).is_some() || name == "help";
+        assert!(!is_taken, "there is a command `{name}` already");
+        self.commands.push(OwnCommand::new(name, about, handle));
         self
     }
 
     /// Removes what a run has beside its journal, such as worktrees, when `cancel` has ended it. Nobody executes it then: a process
-    /// that does comes to its [ending](Self::with_ending) instead.
+    /// that does comes to its [end](crate::RunSession::conclude) instead.
     #[must_use]
     pub fn with_clearing_up<F>(mut self, clear_up: impl Fn(Start) -> F + 'static) -> Self
     where
@@ -189,7 +239,13 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
             }
             Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
             Some(("prune", matches)) => prune::prune(read(matches)?, console).await,
-            Some((other, _)) => Err(CommandError::new(format!("there is no command `{other}`"))),
+            Some((other, matches)) => match self.commands.iter().find(|command| command.name == other) {
+                Some(command) => {
+                    let (console, cancel) = (console.clone(), cancel.clone());
+                    (command.handle)(matches, CommandContext { name: self.name, console, cancel }).await
+                }
+                None => Err(CommandError::new(format!("there is no command `{other}`"))),
+            },
         }
     }
 
@@ -215,7 +271,8 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
             ))
             .subcommand(subcommand("cancel", "End a run for good", cancel::Arguments::augment_args))
             .subcommand(subcommand("graph", "Print the graph", graph::Arguments::augment_args).long_flag("graph"))
-            .subcommand(subcommand("prune", "Remove old runs", prune::Arguments::augment_args));
+            .subcommand(subcommand("prune", "Remove old runs", prune::Arguments::augment_args))
+            .subcommands(self.commands.iter().map(|own| subcommand(own.name, own.about, own.augment)));
         let command = if self.runs_by_default {
             run(command).args_conflicts_with_subcommands(true)
         } else {
@@ -230,16 +287,12 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
 
     async fn run(&self, matches: &ArgMatches, console: &Console, cancel: &CancelToken) -> Result<Exit, CommandError> {
         let arguments: RunArguments = read(matches)?;
-        let (options, entry): (S, E) = (read(matches)?, read(matches)?);
-        let run = match arguments.run_id {
-            Some(run) => run,
-            None => crate::arguments::default_run_id()?,
-        };
+        let (options, new): (S, E) = (read(matches)?, read(matches)?);
+        let run = arguments.run_id.map_or_else(default_run_id, Ok)?;
         let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
         let start = asked.start(run, None, console, cancel)?;
-        let entry = (self.enter)(entry, &start)?;
-        let run = (self.set_up)(options, start.clone()).await?;
-        execute(&asked, start, run, Some(entry), &self.conclude).await
+        let (entry, prepared) = (self.begin)(options, new, start.clone()).await?;
+        execute(&asked, start, prepared, Some(entry)).await
     }
 
     async fn resume(
@@ -251,20 +304,9 @@ impl<G: Graph, S: Args, E: Args> Cli<G, S, E> {
         let arguments: ResumeArguments = read(matches)?;
         let options: S = read(matches)?;
         let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
-        asked.arguments.common.journal.refuse_none()?;
-        let start = asked.start(arguments.resumed, Some(arguments.retry), console, cancel)?;
-        let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
-        if records.is_empty() {
-            let error = CommandError::new(format!("there is no run `{}` to resume", start.run));
-            let error = error.at(start.directory.display().to_string());
-            return Err(error.remedy(format!("`{} list` shows the runs there are", self.name)));
-        }
-        if arguments.retry && ending(&records) != Some("failed") {
-            // Before the program prepares anything.
-            return Err(CommandError::of_start(StartError::NotFailed { run: start.run, ended: ending(&records) }));
-        }
-        let run = (self.set_up)(options, start.clone()).await?;
-        execute(&asked, start, run, None, &self.conclude).await
+        let start = asked.resume_of(arguments.resumed, arguments.retry, console, cancel).await?;
+        let prepared = (self.set_up)(options, start.clone()).await?;
+        execute(&asked, start, prepared, None).await
     }
 }
 

@@ -5,17 +5,18 @@ use crate::console::{Console, Style};
 use crate::ending::Ending;
 use crate::error::{CommandError, failure_lines};
 use crate::exit::Exit;
+use crate::prepared::Prepared;
 use crate::progress::{Watch, watch};
 use crate::start::Start;
 use crate::text::{count, harmless, seconds};
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
-use interlocking_runtime::{CancelToken, Outcome, Report, Run, event};
+use interlocking_runtime::journal::ending;
+use interlocking_runtime::{CancelToken, Outcome, Report, Run, StartError, event};
 use interlocking_sqlite::private;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::future::Future;
 use std::sync::Arc;
 
 /// How a run is to be executed.
@@ -40,7 +41,40 @@ impl Asked {
         let (cancel, console, journal) = (cancel.clone(), console.clone(), Arc::new(journal));
         let accepts_weaker_isolation = self.arguments.accept_weaker_isolation;
         let (is_resumed, is_retried) = (retries.is_some(), retries == Some(true));
-        Ok(Start { run, is_resumed, is_retried, cancel, journal, directory, accepts_weaker_isolation, console })
+        Ok(Start {
+            program: self.name,
+            run,
+            is_resumed,
+            is_retried,
+            cancel,
+            journal,
+            directory,
+            accepts_weaker_isolation,
+            console,
+        })
+    }
+
+    /// Opens the journal for a run that is taken up, and perhaps retried; refuses where there is no such run.
+    pub(crate) async fn resume_of(
+        &self,
+        run: RunId,
+        retry: bool,
+        console: &Console,
+        cancel: &CancelToken,
+    ) -> Result<Start, CommandError> {
+        self.arguments.common.journal.refuse_none()?;
+        let start = self.start(run, Some(retry), console, cancel)?;
+        let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
+        if records.is_empty() {
+            let error = CommandError::new(format!("there is no run `{}` to resume", start.run));
+            let error = error.at(start.directory.display().to_string());
+            return Err(error.remedy(format!("`{} list` shows the runs there are", self.name)));
+        }
+        if retry && ending(&records) != Some("failed") {
+            // Before the program prepares anything.
+            return Err(CommandError::of_start(StartError::NotFailed { run: start.run, ended: ending(&records) }));
+        }
+        Ok(start)
     }
 
     /// The command that takes the run up again.
@@ -50,15 +84,40 @@ impl Asked {
 }
 
 /// Executes a run: with an entry value from its start, without one from where its journal ends, or where it failed.
-pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, CommandError>>>(
+pub(crate) async fn execute<G: Graph>(
+    asked: &Asked,
+    start: Start,
+    prepared: Prepared<G>,
+    entry: Option<G::Entry>,
+) -> Result<Exit, CommandError> {
+    let console = start.console.clone();
+    let Prepared { run, finish } = prepared;
+    let report = match report(asked, start, run, entry).await {
+        Ok(report) => report,
+        Err(error) => {
+            if let Err(also) = finish(None).await {
+                console.line(Style::Bad, &also.to_string());
+            }
+            return Err(error);
+        }
+    };
+    let told = Told::of(&report)?;
+    let line = told.line(asked, &report);
+    match finish(Some(report)).await? {
+        Some(ending) => told.say(asked, &console, ending, line),
+        None => Ok(Exit::Failed),
+    }
+}
+
+/// What comes of a run; an error where it does not start.
+async fn report<G: Graph>(
     asked: &Asked,
     start: Start,
     run: Run<G>,
     entry: Option<G::Entry>,
-    conclude: &impl Fn(Report<G::Output>, Start) -> F,
-) -> Result<Exit, CommandError> {
+) -> Result<Report<G::Output>, CommandError> {
     let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &asked.arguments;
-    let console = start.console.clone();
+    let console = start.console;
     // A file that cannot be written is better known now than after the run.
     let record = events.as_ref().map(|path| {
         private::create_file(path).map_err(|error| CommandError::from(error).at(path.display().to_string()))
@@ -70,8 +129,8 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, CommandE
         waiting: format!("waits for a person: `{} answer {}` answers", asked.name, start.run),
     };
     let (sink, stream) = event::channel();
-    let mut run = run.with_id(start.run.clone()).with_journal(start.journal.clone());
-    run = run.with_cancel(start.cancel.clone()).with_events(sink);
+    let mut run = run.with_id(start.run.clone()).with_journal(start.journal);
+    run = run.with_cancel(start.cancel).with_events(sink);
     if *stay {
         run = run.with_wait_for_people();
     }
@@ -97,11 +156,7 @@ pub(crate) async fn execute<G: Graph, F: Future<Output = Result<Ending, CommandE
     if let (Some(path), Err(error)) = (events, recorded) {
         console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
     }
-    let report = report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })?;
-    let told = Told::of(&report)?;
-    let line = told.line(asked, &report);
-    let ending = conclude(report, start).await?;
-    told.say(asked, &console, ending, line)
+    report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })
 }
 
 /// A report as JSON: what `run --json` and `resume --json` print, the program's result beside.

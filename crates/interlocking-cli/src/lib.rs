@@ -32,9 +32,12 @@
 //! |---|---|
 //! | the program's graph, agents, workspaces and options | [`Cli::new`], [`Cli::with_entry`] |
 //! | who plays the agents, as options | [`Agents`] |
-//! | what a program says at the end of a run, beside its outcome | [`Cli::with_ending`], [`Ending`] |
+//! | what only `run` takes, beside the entry value | [`Cli::with_new_runs`] |
+//! | what a program does and says at the end of a run, beside its outcome | [`RunSession`], [`Prepared`], [`Ending`] |
 //! | what it removes of a run that `cancel` has ended | [`Cli::with_clearing_up`] |
 //! | what its options know of the run that they are for | [`Start`] |
+//! | commands of its own | [`Cli::with_command`], [`CommandContext`] |
+//! | runs over a git repository: options, directories, account | `repository`, with feature `repository` |
 //! | how it refuses | [`CommandError`], which any error becomes by `?` |
 //! | how it exits | [`Exit`] |
 //! | where it prints; lines while it runs | [`Console`], [`Style`] |
@@ -43,8 +46,15 @@
 //!
 //! **Invariant:** everything is printed by a [`Console`], and the process is ended by [`Cli::main`] alone.
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/cli.md")]
+struct Documentation;
+
 mod cli;
 mod start;
+mod prepared;
+mod local;
+mod own_command;
 mod ending;
 mod exit;
 mod error;
@@ -59,8 +69,11 @@ mod execute;
 mod progress;
 mod interrupt;
 mod commands;
+#[cfg(feature = "repository")]
+pub mod repository;
 
 pub use agents::Agents;
+pub use arguments::{CommonArguments, ExecuteArguments};
 pub use cli::Cli;
 pub use console::{Console, Style};
 pub use ending::Ending;
@@ -68,5 +81,7 @@ pub use entry::JsonEntry;
 pub use error::CommandError;
 pub use exit::Exit;
 pub use interlocking_sqlite::private;
+pub use own_command::CommandContext;
+pub use prepared::{Prepared, RunSession};
 pub use start::{NoArguments, Start};
 pub use text::{harmless, quoted};

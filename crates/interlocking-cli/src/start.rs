@@ -11,6 +11,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Start {
+    /// The program's name.
+    pub program: &'static str,
     /// The run's name.
     pub run: RunId,
     /// Whether it was started before.

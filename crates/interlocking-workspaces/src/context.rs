@@ -4,6 +4,7 @@ use crate::checkout::Checkout;
 use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
+use crate::landings::LANDING;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, Works};
 use interlocking_runtime::RunContext as _;
@@ -131,7 +132,7 @@ async fn land<N: Node>(
     let target = run.landing_branch().await?;
     // What it is about to land is recorded before it does.
     for number in 1.. {
-        let name = format!("land {number}");
+        let name = format!("{LANDING}{number}");
         let intended = cx.once(&name, std::future::ready(Ok(commit))).await;
         let intended = intended.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
         if intended == commit || run.has_landed_as(&target, intended, commit).await? {

@@ -25,6 +25,7 @@
 //! | what a handler does in its worktree | [`GitContext::worktree`], [`Checkout`] |
 //! | build and test what no agent has been at | [`GitContext::fresh_checkout`], [`Checkout::examine`], [`FreshCheckout`] |
 //! | advance the branch that it is all for | [`GitContext::land`] |
+//! | what a run has landed | [`landings()`] |
 //! | what runs have left that nobody works on any more | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
 //! | whose files are whose | [`Ownership`], [`Pattern`] |
 //! | what goes wrong | [`GitWorkspacesError`] |
@@ -45,6 +46,7 @@ mod end;
 mod left;
 mod commit;
 mod land;
+mod landings;
 mod fresh;
 mod checkout;
 mod context;
@@ -54,6 +56,7 @@ pub use checkout::Checkout;
 pub use context::GitContext;
 pub use error::GitWorkspacesError;
 pub use fresh::FreshCheckout;
+pub use landings::landings;
 pub use left::LeftRun;
 pub use ownership::{Belonging, Overlap, Ownership, Pattern, PatternError, Violation};
 pub use settings::{Base, GitWorkspaces};

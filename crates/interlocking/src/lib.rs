@@ -16,6 +16,7 @@
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
 //! | let a model think without a program | `agents::HttpModel`, with feature `http`; `docs/http.md` in the repository |
 //! | give a program the operator's commands: run, resume, show, answer, fork … | `cli::Cli`, with feature `cli`; `docs/cli.md` in the repository |
+//! | the same over a git repository, with worktrees, landing and what came of it | `cli::repository`, with feature `cli-repository` |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
 //! | know what a graph that compiles is proved to be | `docs/soundness.md` in the repository |
@@ -40,6 +41,7 @@
 //! | `worktree` | git worktrees, without any graph | yes |
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
+//! | `cli-repository` | the same for graphs over a git repository: its options, directories, what is remembered of a run and what came of it | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
 //! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |

@@ -1,41 +1,22 @@
 //! What the program does before a run and after it.
 
-use crate::cli::{Location, Options, Players, Specification, UsageError, absolute};
+use crate::cli::{Options, Players, Specification, UsageError, absolute};
 use crate::site::{Site, refuse_unwritable};
 use crate::summary::{Account, Branch, Landed};
 use crate::whereabouts::{Whereabouts, beside};
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
 use hybrid::run::{Ended, UnderWay, has_ended, take_away};
-use hybrid::spec::{SpecError, Task};
+use hybrid::spec::Task;
 use hybrid::types::{HybridResult, StackSpec};
-use interlocking::cli::{CommandError, Console, Ending, Exit, Start, Style, private};
+use interlocking::cli::{CommandError, Console, Ending, Exit, Prepared, RunSession, Start, Style, private};
 use interlocking::prelude::*;
 use interlocking::worktree::{CommitRecord, Repository};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// What lies ready between the steps of the one run that a program starts or takes up.
-#[derive(Default)]
-pub(crate) struct Desk(Mutex<Papers>);
-
-#[derive(Default)]
-struct Papers {
-    new: Option<New>,
-    order: Option<Order>,
-}
-
-/// A run that is to begin.
-struct New {
-    task: Task,
-    /// Whether it is the demonstration's.
-    is_our_task: bool,
-    location: Location,
-}
 
 /// A run that is under way.
-struct Order {
+pub(crate) struct Order {
     start: Start,
     whereabouts: Whereabouts,
     under_way: UnderWay,
@@ -52,152 +33,138 @@ struct Before {
     records: usize,
 }
 
-impl Desk {
-    /// Takes in what is to be built.
-    pub(crate) fn take(&self, specification: &Specification) -> Result<StackSpec, SpecError> {
-        let task = specification.task()?;
-        let spec = task.spec.clone();
-        let (is_our_task, location) = (specification.is_the_demonstration(), specification.location.clone());
-        self.lock().new = Some(New { task, is_our_task, location });
-        Ok(spec)
+/// Makes ready for a new run.
+pub(crate) async fn begin(
+    options: Options,
+    specification: Specification,
+    start: Start,
+) -> Result<(StackSpec, Prepared<Hybrid>), CommandError> {
+    let task = specification.task()?;
+    let spec = task.spec.clone();
+    let is_our_task = specification.is_the_demonstration();
+    let location = specification.location;
+    if task.spec.strictness.mutation_blocking {
+        let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
+                     mutants: the run could not succeed";
+        return Err(CommandError::new(unmet).remedy("set it to false, or take the preset \"default\""));
     }
-
-    /// Makes ready for the run.
-    pub(crate) async fn set_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, CommandError> {
-        let new = self.lock().new.take();
-        match new {
-            Some(new) => self.begin(options, start, new).await,
-            None => self.take_up(options, start).await,
-        }
+    let players = options.players()?.unwrap_or_else(Players::usual);
+    let script = players.script(options.script.as_deref())?;
+    if !start.journal.load(&start.run).await?.is_empty() {
+        let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
+        return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
     }
-
-    async fn begin(&self, options: Options, start: Start, new: New) -> Result<Run<Hybrid>, CommandError> {
-        let New { task, is_our_task, location } = new;
-        if task.spec.strictness.mutation_blocking {
-            let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
-                         mutants: the run could not succeed";
-            return Err(CommandError::new(unmet).remedy("set it to false, or take the preset \"default\""));
-        }
-        let players = options.players()?.unwrap_or_else(Players::usual);
-        let script = players.script(options.script.as_deref())?;
-        if !start.journal.load(&start.run).await?.is_empty() {
-            let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
-            return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
-        }
-        let result = options.result_file(None)?;
-        Whereabouts::forget_removed(&start).await?;
-        let location = location.absolute()?;
-        let site = Site::choose(&location, &start.run)?;
-        if players.play_the_demonstration() && !is_our_task {
-            start.console.line(
-                Style::Bold,
-                "note: the agents are the demonstration's: they write its bounded stack, whatever the specification \
+    let result = options.result_file(None)?;
+    Whereabouts::forget_removed(&start).await?;
+    let location = location.absolute()?;
+    let site = Site::choose(&location, &start.run)?;
+    if players.play_the_demonstration() && !is_our_task {
+        start.console.line(
+            Style::Bold,
+            "note: the agents are the demonstration's: they write its bounded stack, whatever the specification \
                  says; --script FILE takes your own",
-            );
+        );
+    }
+    let whereabouts = Whereabouts {
+        is_there: true,
+        directory: site.directory.clone(),
+        removed: site.removed.clone(),
+        target_directory: site.target_directory.clone(),
+        repository: site.repository.clone(),
+        is_demonstration: site.is_demonstration,
+        branch: location.branch.clone().unwrap_or_else(|| "main".to_owned()),
+        location,
+        land_on: options.land_on.clone(),
+        toolchain: task.toolchain.clone(),
+        players,
+        keep: options.keep,
+        result: result.clone(),
+        agents: beside(&start).directory(),
+    };
+    let prepared = async {
+        beside(&start).make_directory()?;
+        let roles = whereabouts.bind_roles(script).await?;
+        let prepared = whereabouts.prepare(&start, task, roles).await?;
+        whereabouts.write(&start)?;
+        Ok(prepared)
+    };
+    match prepared.await {
+        Ok((run, under_way)) => {
+            let order = Order { start, whereabouts, under_way, result, before: None };
+            Ok((spec, Prepared::new(run, order)))
         }
-        let whereabouts = Whereabouts {
-            is_there: true,
-            directory: site.directory.clone(),
-            removed: site.removed.clone(),
-            target_directory: site.target_directory.clone(),
-            repository: site.repository.clone(),
-            is_demonstration: site.is_demonstration,
-            branch: location.branch.clone().unwrap_or_else(|| "main".to_owned()),
-            location,
-            land_on: options.land_on.clone(),
-            toolchain: task.toolchain.clone(),
-            players,
-            keep: options.keep,
-            result: result.clone(),
-            agents: beside(&start).directory(),
-        };
-        let prepared = async {
-            beside(&start).make_directory()?;
-            let roles = whereabouts.bind_roles(script).await?;
-            let prepared = whereabouts.prepare(&start, task, roles).await?;
-            whereabouts.write(&start)?;
-            Ok(prepared)
-        };
-        match prepared.await {
-            Ok((run, under_way)) => {
-                self.lock().order = Some(Order { start, whereabouts, under_way, result, before: None });
-                Ok(run)
-            }
-            Err(error) => {
-                site.give_up()?;
+        Err(error) => {
+            site.give_up()?;
+            beside(&start).clear()?;
+            Err(error)
+        }
+    }
+}
+
+/// Makes ready for a run that another process began, or that is a fork. What is there is not touched: that process may live.
+pub(crate) async fn take_up(options: Options, start: Start) -> Result<Prepared<Hybrid>, CommandError> {
+    // Until all is ready, nobody else makes ready for it; and whoever executes it has made it ready.
+    let claim = match Whereabouts::find(&start)? {
+        Some(known) if known.is_there => None,
+        _ => Some(
+            start
+                .journal
+                .claim(&start.run)
+                .await
+                .map_err(|error| CommandError::from(error).with_exit(Exit::Journal))?,
+        ),
+    };
+    let known = Whereabouts::find(&start)?;
+    let mut whereabouts = Whereabouts::read(&start).await?;
+    whereabouts.refuse_gone(&start)?;
+    if let Some(players) = options.players()? {
+        whereabouts.players = players;
+    }
+    whereabouts.keep |= options.keep;
+    whereabouts.land_on = options.land_on.clone().or(whereabouts.land_on);
+    let script = whereabouts.players.script(options.script.as_deref())?;
+    let mut past = Past::read(&*start.journal, &start.run).await?;
+    if start.is_retried {
+        past = past.retried();
+    }
+    let result = options.result_file(whereabouts.result.take())?;
+    let site = if whereabouts.is_there {
+        whereabouts.make_directory()?;
+        None
+    } else {
+        past = past.without_places();
+        Some(whereabouts.settle(&start.run)?)
+    };
+    let task = Task { spec: past.spec.clone(), toolchain: whereabouts.toolchain.clone() };
+    let records = start.journal.load(&start.run).await?.len();
+    let prepared = async {
+        beside(&start).make_directory()?;
+        let roles = whereabouts.bind_roles(script).await?;
+        let prepared = whereabouts.set_up(&start, task, roles, Some(past))?;
+        Whereabouts { result: result.clone(), ..whereabouts.clone() }.note(&start)?;
+        Ok(prepared)
+    };
+    let (run, under_way) = match (prepared.await, site) {
+        (Ok(prepared), _) => prepared,
+        (Err(error), None) => return Err(error),
+        (Err(error), Some(site)) => {
+            site.give_up()?;
+            if known.is_none() {
                 beside(&start).clear()?;
-                Err(error)
             }
+            return Err(error);
         }
-    }
+    };
+    drop(claim);
+    let had_nothing = known.as_ref().is_none_or(|known| !known.is_there);
+    let before = had_nothing.then_some(Before { whereabouts: known, records });
+    Ok(Prepared::new(run, Order { start, whereabouts, under_way, result, before }))
+}
 
-    /// Makes ready for a run that another process began, or that is a fork. What is there is not touched: that process may live.
-    async fn take_up(&self, options: Options, start: Start) -> Result<Run<Hybrid>, CommandError> {
-        // Until all is ready, nobody else makes ready for it; and whoever executes it has made it ready.
-        let claim = match Whereabouts::find(&start)? {
-            Some(known) if known.is_there => None,
-            _ => Some(
-                start
-                    .journal
-                    .claim(&start.run)
-                    .await
-                    .map_err(|error| CommandError::from(error).with_exit(Exit::Journal))?,
-            ),
-        };
-        let known = Whereabouts::find(&start)?;
-        let mut whereabouts = Whereabouts::read(&start).await?;
-        whereabouts.refuse_gone(&start)?;
-        if let Some(players) = options.players()? {
-            whereabouts.players = players;
-        }
-        whereabouts.keep |= options.keep;
-        whereabouts.land_on = options.land_on.clone().or(whereabouts.land_on);
-        let script = whereabouts.players.script(options.script.as_deref())?;
-        let mut past = Past::read(&*start.journal, &start.run).await?;
-        if start.is_retried {
-            past = past.retried();
-        }
-        let result = options.result_file(whereabouts.result.take())?;
-        let site = if whereabouts.is_there {
-            whereabouts.make_directory()?;
-            None
-        } else {
-            past = past.without_places();
-            Some(whereabouts.settle(&start.run)?)
-        };
-        let task = Task { spec: past.spec.clone(), toolchain: whereabouts.toolchain.clone() };
-        let records = start.journal.load(&start.run).await?.len();
-        let prepared = async {
-            beside(&start).make_directory()?;
-            let roles = whereabouts.bind_roles(script).await?;
-            let prepared = whereabouts.set_up(&start, task, roles, Some(past))?;
-            Whereabouts { result: result.clone(), ..whereabouts.clone() }.note(&start)?;
-            Ok(prepared)
-        };
-        let (run, under_way) = match (prepared.await, site) {
-            (Ok(prepared), _) => prepared,
-            (Err(error), None) => return Err(error),
-            (Err(error), Some(site)) => {
-                site.give_up()?;
-                if known.is_none() {
-                    beside(&start).clear()?;
-                }
-                return Err(error);
-            }
-        };
-        drop(claim);
-        let had_nothing = known.as_ref().is_none_or(|known| !known.is_there);
-        let before = had_nothing.then_some(Before { whereabouts: known, records });
-        self.lock().order = Some(Order { start, whereabouts, under_way, result, before });
-        Ok(run)
-    }
-
+impl RunSession<Hybrid> for Order {
     /// Ends the run, if it is at its end, and tells what came of it.
-    pub(crate) async fn conclude(&self, report: Report<HybridResult>, start: Start) -> Result<Ending, CommandError> {
-        let order = self.lock().order.take();
-        let Some(Order { whereabouts, under_way, result, .. }) = order else {
-            return Err(CommandError::new("the run was not set up").with_exit(Exit::Failed));
-        };
+    async fn conclude(self, report: Report<HybridResult>) -> Result<Ending, CommandError> {
+        let Self { start, whereabouts, under_way, result, .. } = self;
         let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
         let (has_failed, next) = (matches!(report.outcome, Outcome::Failed(_)), next(&report, &start.run));
         let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
@@ -241,57 +208,48 @@ impl Desk {
         Ok(Ending { summary: is_over.then(String::new), ..ending })
     }
 
-    /// Removes what a run has made that was cancelled while nobody executed it.
-    pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
-        let Some(whereabouts) = Whereabouts::find(&start)? else { return Ok(()) };
-        if !whereabouts.is_there {
-            return Ok(());
-        }
-        let left_behind = if whereabouts.keep {
-            None
-        } else {
-            let past = Past::read(&*start.journal, &start.run).await?;
-            let Whereabouts { repository, branch, .. } = &whereabouts;
-            take_away(&past, repository, branch, start.run.clone(), whereabouts.worktrees()).await?
-        };
-        if let Some(problem) = &left_behind {
-            start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
-        }
-        whereabouts.leave(&start, left_behind.is_some(), false)
-    }
-
     /// Removes what was made for a run that then could not begin, or not be taken up.
-    pub(crate) async fn clear(&self) {
-        let order = self.lock().order.take();
-        let Some(Order { start, whereabouts, under_way, before, .. }) = order else { return };
+    async fn abandon(self) -> Result<(), CommandError> {
+        let Self { start, whereabouts, under_way, before, .. } = self;
         let before = match (before, start.is_resumed) {
             (Some(before), _) => before,
             (None, false) => Before { whereabouts: None, records: 0 },
-            (None, true) => return,
+            (None, true) => return Ok(()),
         };
         // Somebody who executes it has made the places his own.
-        let Ok(_claim) = start.journal.claim(&start.run).await else { return };
+        let Ok(_claim) = start.journal.claim(&start.run).await else { return Ok(()) };
         let has_begun = start.journal.load(&start.run).await.map_or(true, |records| records.len() != before.records);
         if has_begun {
-            return;
+            return Ok(());
         }
         if start.is_resumed {
             // What cannot be removed is below the directory, or in git's list, which says so to the next one.
             let _ = under_way.give_up().await;
         }
-        let cleared = match before.whereabouts {
+        match before.whereabouts {
             None => whereabouts.remove(&start),
             Some(known) => whereabouts.remove_directory().and_then(|()| known.note(&start)),
-        };
-        if let Err(error) = cleared {
-            start.console.line(Style::Bad, &error.to_string());
         }
     }
+}
 
-    /// What lies there is whole between two statements, whoever panics.
-    fn lock(&self) -> MutexGuard<'_, Papers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+/// Removes what a run has made that was cancelled while nobody executed it.
+pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
+    let Some(whereabouts) = Whereabouts::find(&start)? else { return Ok(()) };
+    if !whereabouts.is_there {
+        return Ok(());
     }
+    let left_behind = if whereabouts.keep {
+        None
+    } else {
+        let past = Past::read(&*start.journal, &start.run).await?;
+        let Whereabouts { repository, branch, .. } = &whereabouts;
+        take_away(&past, repository, branch, start.run.clone(), whereabouts.worktrees()).await?
+    };
+    if let Some(problem) = &left_behind {
+        start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
+    }
+    whereabouts.leave(&start, left_behind.is_some(), false)
 }
 
 impl Options {

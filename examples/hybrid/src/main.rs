@@ -10,11 +10,8 @@ mod summary;
 mod waiting;
 mod whereabouts;
 
-use crate::cli::Specification;
-use crate::desk::Desk;
-use interlocking::cli::{Cli, CommandError};
+use interlocking::cli::Cli;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 const ABOUT: &str = "\
 Runs the Hybrid protocol: tests and implementation are written blind to each other, attacked, then verified.
@@ -26,24 +23,12 @@ The roles of the agents are types, adversary, types_fix, tests, impl and fix.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let desk = Arc::new(Desk::default());
-    let (entry, ending, leaving) = (desk.clone(), desk.clone(), desk.clone());
-    let set_up = move |options, start| {
-        let desk = desk.clone();
-        async move { desk.set_up(options, start).await }
-    };
-    let exit = Cli::new("hybrid", set_up)
+    Cli::new("hybrid", desk::take_up)
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
-        .with_entry(move |specification: Specification, _| Ok::<_, CommandError>(entry.take(&specification)?))
-        .with_ending(move |report, start| {
-            let desk = ending.clone();
-            async move { desk.conclude(report, start).await }
-        })
-        .with_clearing_up(Desk::clear_cancelled)
+        .with_new_runs(desk::begin)
+        .with_clearing_up(desk::clear_cancelled)
         .running_by_default()
         .main()
-        .await;
-    leaving.clear().await;
-    exit
+        .await
 }

@@ -31,6 +31,7 @@
 //! What follows the colon of a `scripted` backend is its script: `scripted:demo.toml`. Paths in a file are relative to the
 //! file's directory.
 
+mod build_access;
 mod built_in;
 mod bindings;
 mod choice;
@@ -43,6 +44,7 @@ mod problem;
 mod scripted;
 
 pub use bindings::{RoleBinding, RoleBindings};
+pub use build_access::BuildAccess;
 pub use kind::Backends;
 pub use problem::{RoleBindingProblem, RoleBindingsError};
 pub use scripted::ScriptedSettings;

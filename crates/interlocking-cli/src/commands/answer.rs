@@ -1,6 +1,5 @@
 //! `answer`: a person's answer to a question of a run, or of one of its child runs.
 
-use super::print;
 use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
 use crate::entry::{parse, text};
@@ -49,7 +48,7 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
         .map_err(|error| error.remedy(format!("write JSON: a text is in quotation marks, {}", json!(text.trim()))))?;
     let number = answer::answer(&journal, &asker, &to, &parsed).await.map_err(CommandError::of_answer)?;
     let told = json!({ "run": asker, "question": to.to_string(), "letter": number });
-    print(console, common.json, &told, String::new)?;
+    common.print(console, &told, String::new)?;
     if !common.json {
         let resume = format!("{name} resume {run}{}", common.journal.words());
         let line = format!("answered {to} of {asker}; `{resume}` takes the run up, if nobody executes it");

@@ -1,6 +1,5 @@
 //! `cancel`: ends a run for good.
 
-use super::print;
 use crate::arguments::CommonArguments;
 use crate::cli::ClearUp;
 use crate::console::{Console, Style};
@@ -26,7 +25,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn cancel(
     arguments: Arguments,
-    name: &str,
+    name: &'static str,
     console: &Console,
     cancel: &CancelToken,
     clear_up: &ClearUp,
@@ -39,7 +38,7 @@ pub(crate) async fn cancel(
     {
         return Err(CommandError::new(format!("run `{run}` is {ended}: there is nothing to cancel")));
     }
-    print(console, common.json, &stopped, String::new)?;
+    common.print(console, &stopped, String::new)?;
     if !common.json {
         let line = match &stopped {
             Stop::Cancelled { runs } if runs.len() > 1 => {
@@ -57,6 +56,7 @@ pub(crate) async fn cancel(
         let (directory, _) = common.journal.directory();
         let (cancel, console) = (cancel.clone(), console.clone());
         let start = Start {
+            program: name,
             run,
             is_resumed: true,
             is_retried: false,

@@ -1,6 +1,5 @@
 //! `fork`: a new run from a recorded point of another.
 
-use super::print;
 use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
 use crate::error::CommandError;
@@ -47,7 +46,7 @@ pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) ->
         None => free_name(&of, &journal.runs().await.map_err(CommandError::of_journal)?)?,
     };
     let forked = fork::fork(&journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
-    print(console, common.json, &forked, || format!("{new}\n"))?;
+    common.print(console, &forked, || format!("{new}\n"))?;
     if !common.json {
         let resume = format!("{name} resume {new}{}", common.journal.words());
         let records = count(forked.records, "record");

@@ -1,6 +1,5 @@
 //! `list`: the runs of the journal.
 
-use super::print;
 use crate::arguments::CommonArguments;
 use crate::console::Console;
 use crate::error::CommandError;
@@ -47,7 +46,7 @@ pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit
             rows.push(Row { summary, state: known });
         }
     }
-    print(console, common.json, &rows, || table(&rows))?;
+    common.print(console, &rows, || table(&rows))?;
     Ok(Exit::Done)
 }
 

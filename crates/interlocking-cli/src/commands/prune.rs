@@ -1,6 +1,5 @@
 //! `prune`: removes old runs.
 
-use super::print;
 use crate::arguments::CommonArguments;
 use crate::console::{Console, Style};
 use crate::error::CommandError;
@@ -56,7 +55,7 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
     };
     let pruned = pruned.map_err(CommandError::of_journal)?;
     let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
-    print(console, common.json, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;
+    common.print(console, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;
     if !common.json {
         let runs = count(pruned.runs.len() as u64, "run");
         let line = if dry_run { format!("{runs} would be removed") } else { format!("{runs} removed") };

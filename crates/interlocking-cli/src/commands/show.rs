@@ -1,7 +1,6 @@
 //! `show`: what a run did, as a tree.
 
 use super::list::origin_words;
-use super::print;
 use crate::arguments::CommonArguments;
 use crate::console::Console;
 use crate::error::{CommandError, failure_lines};
@@ -32,7 +31,7 @@ pub(crate) async fn show(arguments: Arguments, name: &str, console: &Console) ->
     let Arguments { run, common } = arguments;
     let journal = common.journal.open()?;
     let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
-    print(console, common.json, &account, || tree(&account, name, &common.journal.words()))?;
+    common.print(console, &account, || tree(&account, name, &common.journal.words()))?;
     Ok(Exit::Done)
 }
 

@@ -22,7 +22,10 @@ mod hostile;
 mod isolation;
 #[cfg(target_os = "linux")]
 mod killed;
+mod own_commands;
+mod prepared;
 mod processes;
 mod refusals;
+mod repository;
 mod retries;
 mod views;

@@ -8,20 +8,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program, in `directory`, with nothing of this process's environment that it looks at.
 fn review(directory: &Path, words: &[&str]) -> Command {
+    example("review", directory, words)
+}
+
+/// A program, in `directory`, with nothing of this process's environment that it looks at.
+pub(crate) fn example(name: &str, directory: &Path, words: &[&str]) -> Command {
     let mut path = std::env::current_exe().unwrap();
     // target/debug/deps/all-… → target/debug/examples/review
     path.pop();
     path.pop();
-    let path: PathBuf = path.join("examples").join(format!("review{}", std::env::consts::EXE_SUFFIX));
+    let path: PathBuf = path.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(path.exists(), "{} is not built: `cargo build -p interlocking-cli --examples`", path.display());
     let mut command = Command::new(path);
     command.args(words).current_dir(directory).env_remove("INTERLOCKING_JOURNAL").stdin(Stdio::null());
     command
 }
 
-fn ran(output: Output) -> (Option<i32>, String, String) {
+pub(crate) fn ran(output: Output) -> (Option<i32>, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

@@ -123,8 +123,8 @@ async fn what_the_program_refuses_is_told_with_its_causes() {
     let place = tempfile::tempdir().unwrap();
     let set_up = |_: NoArguments, _: Start| async {
         let error = JournalError::Storage { reason: "no key".to_owned() };
-        let _: Run<crate::review::Review> = Err(error)?;
-        unreachable!()
+        let run: Run<crate::review::Review> = Err(error)?;
+        Ok(run)
     };
     let cli: Cli<crate::review::Review> = Cli::new("review", set_up);
     let refused = call(&cli, &place, &["run", "--input", "\"x\""], None).await;

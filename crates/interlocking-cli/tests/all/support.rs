@@ -130,7 +130,7 @@ impl Program {
 }
 
 /// Calls a program with its journal in `place`.
-pub(crate) async fn call<G: interlocking::graph::Graph, S: Args, E: Args>(
+pub(crate) async fn call<G: interlocking::graph::Graph, S: Args + 'static, E: Args + 'static>(
     cli: &Cli<G, S, E>,
     place: &TempDir,
     words: &[&str],

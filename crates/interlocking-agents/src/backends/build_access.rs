@@ -1,0 +1,156 @@
+//! Agents that build and test what they write.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::kind::Backends;
+use crate::drivers::claude::{ClaudeCode, ClaudeSettings, Credential};
+use crate::drivers::codex::{Codex, CodexSettings};
+use crate::drivers::gemini::{Gemini, GeminiSettings};
+
+/// What an agent that builds and tests by itself is given beyond what is usual, where its settings say nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildAccess {
+    /// Commands that it may run, as one types them, with more arguments or without.
+    pub commands: Vec<String>,
+    /// Variables of this process that it inherits.
+    pub inherit: Vec<String>,
+    /// More variables.
+    pub environment: BTreeMap<String, String>,
+    /// The directory below which each program keeps its sessions, in a home of its own; where it is usual, if absent.
+    pub homes: Option<PathBuf>,
+}
+
+/// What every build needs to find Rust's toolchain, where it is not where it usually is.
+const CARGO: [&str; 3] = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+
+impl BuildAccess {
+    /// Builds by cargo with what these commands need. Artefacts lie in `target_directory`, below it apart for each directory that is built.
+    pub fn cargo(commands: impl IntoIterator<Item = String>, target_directory: &Path) -> Self {
+        let shared = target_directory.to_string_lossy().into_owned();
+        let own = target_directory.join("{workspace-path-hash}").to_string_lossy().into_owned();
+        let environment = [("CARGO_TARGET_DIR", shared), ("CARGO_BUILD_BUILD_DIR", own)];
+        Self {
+            commands: commands.into_iter().collect(),
+            inherit: CARGO.map(str::to_owned).into(),
+            environment: environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            homes: None,
+        }
+    }
+
+    fn give(&self, inherit: &mut Vec<String>, environment: &mut BTreeMap<String, String>) {
+        inherit.extend(self.inherit.iter().cloned());
+        for (name, value) in &self.environment {
+            environment.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+
+    fn home(&self, program: &str) -> Option<PathBuf> {
+        self.homes.as_ref().map(|homes| homes.join(program))
+    }
+
+    fn claude(&self, mut settings: ClaudeSettings) -> ClaudeSettings {
+        if settings.allowed_tools == ClaudeSettings::default().allowed_tools {
+            let rules =
+                self.commands.iter().flat_map(|command| [format!("Bash({command})"), format!("Bash({command} *)")]);
+            settings.allowed_tools.extend(rules);
+        }
+        // The sessions of a login are where the login is.
+        if settings.home.is_none() && settings.credential != Some(Credential::Login) {
+            settings.home = self.home("claude");
+        }
+        self.give(&mut settings.inherit, &mut settings.environment);
+        settings
+    }
+
+    fn codex(&self, mut settings: CodexSettings) -> CodexSettings {
+        // Its login, where there is no key, is in the home that it has by itself.
+        if settings.home.is_none() && settings.api_key_variable.is_some() {
+            settings.home = self.home("codex");
+        }
+        self.give(&mut settings.inherit, &mut settings.environment);
+        settings
+    }
+
+    fn gemini(&self, mut settings: GeminiSettings) -> GeminiSettings {
+        if settings.allowed_tools.is_empty() {
+            let rules = self.commands.iter().map(|command| format!("run_shell_command({command})"));
+            settings.allowed_tools = rules.collect();
+        }
+        settings.home = settings.home.or_else(|| self.home("gemini"));
+        self.give(&mut settings.inherit, &mut settings.environment);
+        settings
+    }
+}
+
+impl Backends {
+    /// The [built-in](Self::built_in) ones, whose programs may build: a setting that a file has for them goes before what is given here.
+    pub fn with_build_access(access: &BuildAccess) -> Self {
+        let (claude, codex, gemini) = (access.clone(), access.clone(), access.clone());
+        Self::built_in()
+            .with_kind("claude", move |settings| Ok(Arc::new(ClaudeCode::new(claude.claude(settings)))))
+            .with_kind("codex", move |settings| Ok(Arc::new(Codex::new(codex.codex(settings)))))
+            .with_kind("gemini", move |settings| Ok(Arc::new(Gemini::new(gemini.gemini(settings)))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access() -> BuildAccess {
+        let commands = ["cargo build --offline", "cargo test"].map(str::to_owned);
+        BuildAccess { homes: Some("/homes".into()), ..BuildAccess::cargo(commands, Path::new("/target")) }
+    }
+
+    /// Where nothing was said: the commands with and without more arguments, a home for each program, and cargo's directories.
+    #[test]
+    fn each_program_may_run_the_commands_in_a_home_of_its_own() {
+        let access = access();
+        let claude = access.claude(ClaudeSettings::default());
+        let usual = ClaudeSettings::default().allowed_tools.len();
+        let added =
+            ["Bash(cargo build --offline)", "Bash(cargo build --offline *)", "Bash(cargo test)", "Bash(cargo test *)"];
+        assert_eq!(claude.allowed_tools[usual..], added);
+        let gemini = access.gemini(GeminiSettings::default());
+        let allowed = ["run_shell_command(cargo build --offline)", "run_shell_command(cargo test)"];
+        assert_eq!(gemini.allowed_tools, allowed);
+        let codex = CodexSettings { api_key_variable: Some("KEY".to_owned()), ..CodexSettings::default() };
+        let codex = access.codex(codex);
+        let homes = [claude.home, codex.home, gemini.home].map(Option::unwrap);
+        assert_eq!(homes, ["/homes/claude", "/homes/codex", "/homes/gemini"].map(PathBuf::from));
+        for environment in [&claude.environment, &codex.environment, &gemini.environment] {
+            assert_eq!(environment["CARGO_TARGET_DIR"], "/target");
+            assert_eq!(environment["CARGO_BUILD_BUILD_DIR"], "/target/{workspace-path-hash}");
+        }
+        for inherit in [&claude.inherit, &codex.inherit, &gemini.inherit] {
+            assert!(CARGO.iter().all(|name| inherit.iter().any(|known| known == name)), "{inherit:?}");
+        }
+    }
+
+    /// What was said stays, and a login stays where it is.
+    #[test]
+    fn what_settings_say_goes_before() {
+        let access = access();
+        let settings = ClaudeSettings {
+            allowed_tools: vec!["Read(./**)".to_owned()],
+            credential: Some(Credential::Login),
+            environment: [("CARGO_TARGET_DIR".to_owned(), "/mine".to_owned())].into(),
+            ..ClaudeSettings::default()
+        };
+        let claude = access.claude(settings);
+        assert_eq!((claude.allowed_tools.as_slice(), claude.home), (&["Read(./**)".to_owned()][..], None));
+        assert_eq!(claude.environment["CARGO_TARGET_DIR"], "/mine");
+        let gemini = access.gemini(GeminiSettings {
+            allowed_tools: vec!["run_shell_command(ls)".to_owned()],
+            home: Some("/mine".into()),
+            ..GeminiSettings::default()
+        });
+        assert_eq!(
+            (gemini.allowed_tools, gemini.home),
+            (vec!["run_shell_command(ls)".to_owned()], Some("/mine".into()))
+        );
+        assert_eq!(access.codex(CodexSettings { api_key_variable: None, ..CodexSettings::default() }).home, None);
+    }
+}

@@ -1,0 +1,88 @@
+//! Two agents write at the same time, each in a worktree of its own: a program, and its check. What passes its check lands.
+
+use askama::Template;
+use interlocking::prelude::*;
+use interlocking::worktree::CommitId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an agent says of its work.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Done {
+    subject: String,
+}
+
+/// A program and its check, written side by side.
+#[derive(Graph)]
+#[graph(output = CommitId)]
+pub(crate) struct Pair {
+    #[node(entry, input = String, fork(program, check))]
+    share: ForkNode<Share>,
+    #[node(input = String, prompt = WritePrompt<'_>, output = Done, workspace = "program", goto(merge))]
+    program: LLMNode<Write>,
+    #[node(input = String, prompt = WritePrompt<'_>, output = Done, workspace = "check", goto(merge))]
+    check: LLMNode<Write>,
+    #[node(join(program: CommitId, check: CommitId), workspace = "merge", goto(exit))]
+    merge: JoinNode<Merge>,
+}
+
+#[derive(Template)]
+#[template(source = "Write the {{ what }} of: {{ task }}", ext = "txt")]
+pub(crate) struct WritePrompt<'a> {
+    what: &'static str,
+    task: &'a str,
+}
+
+pub(crate) struct Share;
+
+impl ForkHandler<pair::share> for Share {
+    async fn fork(&self, task: String, cx: &mut Cx<'_, pair::share>) -> Route<pair::share> {
+        fork!(cx, (task.clone(), task))
+    }
+}
+
+pub(crate) struct Write;
+
+impl LLMHandler<pair::program> for Write {
+    async fn before<'a>(&'a self, task: &'a String, _: &mut Cx<'_, pair::program>) -> Ask<WritePrompt<'a>> {
+        Ok((WritePrompt { what: "program", task }, SessionOp::StartFresh(Slug::new("program")?)))
+    }
+
+    async fn after(&self, _: String, reply: Reply<Done>, cx: &mut Cx<'_, pair::program>) -> Route<pair::program> {
+        let commit = cx.worktree().await?.commit(reply.output.subject).await?;
+        goto!(cx, pair::merge, commit.ok_or("no program was written")?)
+    }
+}
+
+impl LLMHandler<pair::check> for Write {
+    async fn before<'a>(&'a self, task: &'a String, _: &mut Cx<'_, pair::check>) -> Ask<WritePrompt<'a>> {
+        Ok((WritePrompt { what: "check", task }, SessionOp::StartFresh(Slug::new("check")?)))
+    }
+
+    async fn after(&self, _: String, reply: Reply<Done>, cx: &mut Cx<'_, pair::check>) -> Route<pair::check> {
+        let commit = cx.worktree().await?.commit(reply.output.subject).await?;
+        goto!(cx, pair::merge, commit.ok_or("no check was written")?)
+    }
+}
+
+pub(crate) struct Merge;
+
+impl JoinHandler<pair::merge> for Merge {
+    async fn join(&self, (program, check): (CommitId, CommitId), cx: &mut Cx<'_, pair::merge>) -> Route<pair::merge> {
+        let mut worktree = cx.worktree().await?;
+        worktree.merge(program, "Merge the program").await?;
+        let merged = worktree.merge(check, "Merge its check").await?;
+        let mut command = tokio::process::Command::new("sh");
+        if !command.arg("check.sh").current_dir(worktree.path()).status().await?.success() {
+            return Err("the check fails: nothing lands".into());
+        }
+        let landed = cx.land(merged).await?;
+        goto!(cx, pair::exit, landed)
+    }
+}
+
+impl Pair {
+    pub(crate) fn new() -> Self {
+        Self { share: ForkNode(Share), program: LLMNode(Write), check: LLMNode(Write), merge: JoinNode(Merge) }
+    }
+}

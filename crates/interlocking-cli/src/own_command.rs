@@ -1,0 +1,126 @@
+//! Commands that a program adds to the usual ones.
+
+use crate::arguments::{ExecuteArguments, default_run_id};
+use crate::console::Console;
+use crate::error::CommandError;
+use crate::execute::{Asked, execute};
+use crate::exit::Exit;
+use crate::local::Local;
+use crate::prepared::Prepared;
+use crate::start::Start;
+use clap::{ArgMatches, Args, Command};
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::CancelToken;
+use std::fmt;
+use std::future::Future;
+
+/// A command of the program's own.
+pub(crate) struct OwnCommand {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) augment: fn(Command) -> Command,
+    pub(crate) handle: Box<dyn Fn(&ArgMatches, CommandContext) -> Local<Exit>>,
+}
+
+impl OwnCommand {
+    pub(crate) fn new<A: Args + 'static, F>(
+        name: &'static str,
+        about: &'static str,
+        handle: impl Fn(A, CommandContext) -> F + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Exit, CommandError>> + 'static,
+    {
+        let handle = Box::new(move |matches: &ArgMatches, context| -> Local<Exit> {
+            match A::from_arg_matches(matches) {
+                Ok(arguments) => Box::pin(handle(arguments, context)),
+                Err(error) => Box::pin(std::future::ready(Err(CommandError::of_clap(&error)))),
+            }
+        });
+        Self { name, about, augment: A::augment_args, handle }
+    }
+}
+
+/// What a command of the program's own works with.
+#[derive(Clone)]
+pub struct CommandContext {
+    pub(crate) name: &'static str,
+    pub(crate) console: Console,
+    pub(crate) cancel: CancelToken,
+}
+
+impl CommandContext {
+    /// The program's name, for what it says about other commands.
+    pub fn program(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it prints, and what it reads.
+    pub fn console(&self) -> &Console {
+        &self.console
+    }
+
+    /// Cancelled when the user interrupts the program.
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// Begins a new run, of this name or one from the time: opens its journal, and makes it if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where the journal cannot be used.
+    pub fn start(&self, arguments: &ExecuteArguments, run: Option<RunId>) -> Result<Start, CommandError> {
+        let run = run.map_or_else(default_run_id, Ok)?;
+        self.asked(arguments, false).start(run, None, &self.console, &self.cancel)
+    }
+
+    /// Executes a run that was [started](Self::start) to its end, or as far as it goes, as `run` does: with the same progress, closing
+    /// lines and exit codes. Its graph may be another than the one that the program's `run` and `resume` are for; then `resume` refuses
+    /// the run, and a command that does [`resume`](Self::resume) it is for the program to add.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where the run does not start, or its end cannot be told.
+    pub async fn execute<G: Graph>(
+        &self,
+        arguments: &ExecuteArguments,
+        start: Start,
+        prepared: impl Into<Prepared<G>>,
+        entry: G::Entry,
+    ) -> Result<Exit, CommandError> {
+        execute(&self.asked(arguments, true), start, prepared.into(), Some(entry)).await
+    }
+
+    /// Takes a run of any graph up where its journal ends, as `resume` does; `retry` one that has failed. `set_up` makes it ready.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where there is no such run, or it cannot be taken up.
+    pub async fn resume<G: Graph, P: Into<Prepared<G>>, F>(
+        &self,
+        arguments: &ExecuteArguments,
+        run: RunId,
+        retry: bool,
+        set_up: impl FnOnce(Start) -> F,
+    ) -> Result<Exit, CommandError>
+    where
+        F: Future<Output = Result<P, CommandError>>,
+    {
+        let asked = self.asked(arguments, true);
+        let start = asked.resume_of(run, retry, &self.console, &self.cancel).await?;
+        let prepared = set_up(start.clone()).await?.into();
+        execute(&asked, start, prepared, None).await
+    }
+
+    fn asked(&self, arguments: &ExecuteArguments, binds_roles: bool) -> Asked {
+        Asked { name: self.name, binds_roles, arguments: arguments.clone() }
+    }
+}
+
+impl fmt::Debug for CommandContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandContext").field("name", &self.name).finish_non_exhaustive()
+    }
+}

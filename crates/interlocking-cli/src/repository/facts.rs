@@ -1,0 +1,123 @@
+//! What is remembered of a run over a repository, for the process that takes it up: what is true of one machine alone. It stays when the run is
+//! over, for whoever tries again what failed, or forks it.
+
+use super::directories::Directories;
+use super::options::{Location, Players};
+use super::run_file::RunFile;
+use crate::error::CommandError;
+use crate::start::Start;
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{Entry, Origin};
+use interlocking_worktree::CommitId;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is remembered of a run. All paths are absolute.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Facts<M> {
+    /// Whether it has anything on disk: not when it is over, and a fork not before it is taken up.
+    pub(crate) is_there: bool,
+    /// The run's own directory.
+    pub(crate) directory: PathBuf,
+    /// What is removed when the run is over: the run's own directory, or the temporary one that was made for it.
+    pub(crate) removed: PathBuf,
+    pub(crate) target_directory: PathBuf,
+    pub(crate) repository: PathBuf,
+    /// Whether the repository was made for the run, and goes with it.
+    pub(crate) is_demonstration: bool,
+    /// What was said of all that, for the next time.
+    pub(crate) location: Location,
+    /// The branch that it began at.
+    pub(crate) branch: String,
+    /// Where that was.
+    pub(crate) base: Option<CommitId>,
+    /// The one that it advances in its place.
+    pub(crate) land_on: Option<String>,
+    pub(crate) players: Players,
+    pub(crate) keep: bool,
+    /// Where the result is written to, too.
+    pub(crate) result: Option<PathBuf>,
+    /// What the program remembers.
+    pub(crate) own: M,
+}
+
+/// The file of the run that is started or taken up.
+pub(crate) fn file(start: &Start) -> RunFile {
+    RunFile::new(&start.directory, start.program, &start.run)
+}
+
+impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
+    /// Those of a run that is taken up; of a fork, what is known of the run whose history it has.
+    pub(crate) async fn read(start: &Start) -> Result<Self, CommandError> {
+        let (mut run, program) = (start.run.clone(), start.program);
+        loop {
+            let found: Option<Self> = RunFile::new(&start.directory, program, &run).read()?;
+            if let Some(found) = found {
+                return Ok(if run == start.run { found } else { found.for_fork() });
+            }
+            let first = start.journal.load(&run).await?.into_iter().next();
+            match first.map(|record| record.entry) {
+                Some(Entry::Started { origin: Some(Origin::Fork { of, .. }), .. }) => run = of,
+                _ => break,
+            }
+        }
+        let file = RunFile::new(&start.directory, program, &run).path();
+        let of = if run == start.run { String::new() } else { format!(", a fork of `{run}`") };
+        let what = format!("nothing of `{}`{of} is left to take up: where it was is not known any more", start.run);
+        let remedy = format!(
+            "bring the file back from a copy of the journal's directory, or start it again; `{program} show {}` tells what \
+             it did",
+            start.run
+        );
+        Err(CommandError::new(what).at(file.display().to_string()).remedy(remedy))
+    }
+
+    /// Those of the run itself, which may be over; none if nothing is known of it.
+    pub(crate) fn find(start: &Start) -> Result<Option<Self>, CommandError> {
+        file(start).read()
+    }
+
+    /// Forgets the runs that are over and that the journal does not have any more.
+    pub(crate) async fn forget_removed(start: &Start) -> Result<(), CommandError> {
+        for file in RunFile::all(&start.directory, start.program)? {
+            let found = file.read::<Self>();
+            let is_over = found.is_ok_and(|found| found.is_some_and(|found| !found.is_there));
+            if is_over && start.journal.load(file.run()).await?.is_empty() {
+                file.forget()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of a fork: where the other run was, with nothing on disk yet.
+    fn for_fork(self) -> Self {
+        let location = Location { repo: Some(self.repository.clone()), ..self.location };
+        let (is_there, is_demonstration, keep) = (false, false, false);
+        Self { is_there, is_demonstration, keep, location, result: None, ..self }
+    }
+
+    /// Sees that its repository is there.
+    pub(crate) fn refuse_gone(&self, start: &Start) -> Result<(), CommandError> {
+        if self.repository.is_dir() {
+            return Ok(());
+        }
+        let what = format!("the repository that `{}` worked on is gone", start.run);
+        let file = file(start).path();
+        let remedy = match self.is_there || file.exists() {
+            true => format!("bring it back, or write where it is now into {}", file.display()),
+            false => "bring it back".to_owned(),
+        };
+        Err(CommandError::new(what).at(self.repository.display().to_string()).remedy(remedy))
+    }
+
+    /// Makes directories for a run that has nothing on disk.
+    pub(crate) fn settle(&mut self, program: &str, run: &RunId) -> Result<Directories, CommandError> {
+        let location = Location { repo: Some(self.repository.clone()), ..self.location.clone() };
+        let made = Directories::make(program, &location, run)?;
+        (self.directory, self.removed) = (made.own.clone(), made.removed.clone());
+        (self.target_directory, self.is_there) = (made.target.clone(), true);
+        Ok(made)
+    }
+}

@@ -1,0 +1,165 @@
+//! A run whose nodes work on [`GitWorkspaces`], from where it is ready to where it is over.
+
+use super::account::{Account, Told, has_ended};
+use super::run::{Remembered, RepositoryRun};
+use crate::console::Style;
+use crate::ending::Ending;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::prepared::{Prepared, RunSession};
+use crate::start::Start;
+use interlocking_agents::Script;
+use interlocking_agents::backends::BuildAccess;
+use interlocking_core::graph::Graph;
+use interlocking_runtime::journal::ending;
+use interlocking_runtime::roles::Roles;
+use interlocking_runtime::{Outcome, Report, Run};
+use interlocking_workspaces::{GitWorkspaces, landings};
+use interlocking_worktree::{BranchName, CommitId, Keep, Repository};
+use std::sync::Arc;
+
+impl<M: Remembered> RepositoryRun<M> {
+    /// Worktrees and clones for the run, in its own [directory](Self::worktrees): they begin at its branch, and land there or on the one
+    /// that the user wants in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where the repository cannot be opened, or the branch's name is none.
+    pub fn workspaces(&self) -> Result<GitWorkspaces, CommandError> {
+        let keep = if self.keeps() { Keep::Always } else { Keep::Never };
+        let workspaces = GitWorkspaces::new(Repository::open(self.repository())?, self.worktrees());
+        let workspaces = workspaces.with_target(BranchName::new(self.branch())?).with_keep(keep);
+        Ok(match self.land_on() {
+            Some(branch) => workspaces.with_landing(BranchName::new(branch)?),
+            None => workspaces,
+        })
+    }
+
+    /// Makes a run ready, whose nodes work on [these workspaces](Self::workspaces) and whose agents those are that the options name, with
+    /// the script `usual` for all other roles. At its end it tells what landed, where work is kept that did not, and what it has cost;
+    /// the result has the graph's output.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where a role is not played, or the branch to land on is not to be had. Nothing was done then.
+    pub async fn prepare<G: Graph>(
+        self,
+        run: Run<G>,
+        access: &BuildAccess,
+        usual: Option<Script>,
+    ) -> Result<Prepared<G>, CommandError> {
+        let workspaces = self.workspaces()?;
+        let roles = self.bind_roles::<G>(access, usual).await?;
+        self.prepare_with(run, roles, workspaces).await
+    }
+
+    /// The same with other agents, and workspaces that are more than the [usual](Self::workspaces).
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Self::prepare).
+    pub async fn prepare_with<G: Graph>(
+        mut self,
+        run: Run<G>,
+        roles: Roles,
+        workspaces: GitWorkspaces,
+    ) -> Result<Prepared<G>, CommandError> {
+        if self.is_fresh() {
+            workspaces.refuse_taken(&self.start.run)?;
+        }
+        self.refuse_elsewhere().await?;
+        let run = run.with_roles(roles).with_workspaces(Arc::new(workspaces.clone()));
+        self.ready()?;
+        Ok(Prepared::new(run, GitSession { run: self, workspaces }))
+    }
+
+    /// Refuses a branch to land on that has what the run did not begin with, before any agent is asked for anything.
+    async fn refuse_elsewhere(&self) -> Result<(), CommandError> {
+        let (Some(name), Some(base)) = (self.land_on(), self.facts.base) else { return Ok(()) };
+        let start = &self.start;
+        let is_over = !start.is_retried && ending(&start.journal.load(&start.run).await?).is_some();
+        let (repository, branch) = (Repository::open(self.repository())?, BranchName::new(name)?);
+        let Some(head) = repository.branch_head(&branch)? else { return Ok(()) };
+        // It may have landed there before it was stopped.
+        if is_over || repository.is_ancestor(head, base)? || landed(self, &repository).await?.is_some() {
+            return Ok(());
+        }
+        Err(CommandError::new(format!(
+            "the run began at {base}, and `{branch}` is at {head}, which has what the run did not begin with"
+        ))
+        .at("--land-on")
+        .remedy("name another branch, or one that does not exist: it is made there by what lands, for you to merge"))
+    }
+
+    /// Removes what is left of a run that `cancel` has ended while nobody executed it: give this to
+    /// [`Cli::with_clearing_up`](crate::Cli::with_clearing_up).
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where something cannot be removed.
+    pub async fn clear_up(start: Start) -> Result<(), CommandError> {
+        let Some(run) = Self::cancelled(start)? else { return Ok(()) };
+        let mut left_behind = None;
+        if !run.keeps() {
+            if let Some(left) = run.workspaces()?.left_of(&run.start.run).await? {
+                left_behind = left.remove().await.err().map(|error| error.to_string());
+            }
+        }
+        run.clear_cancelled(left_behind.as_deref())
+    }
+}
+
+/// The commit that the run has landed last, if it has landed.
+async fn landed<M: Remembered>(
+    run: &RepositoryRun<M>,
+    repository: &Repository,
+) -> Result<Option<CommitId>, CommandError> {
+    let start = &run.start;
+    let Some(head) = repository.branch_head(&BranchName::new(run.landing_branch())?)? else { return Ok(None) };
+    for commit in landings(&*start.journal, &start.run).await?.into_iter().rev() {
+        // One that did not land may be gone.
+        if repository.commit(commit).is_ok() && repository.is_ancestor(commit, head)? {
+            return Ok(Some(commit));
+        }
+    }
+    Ok(None)
+}
+
+/// What is kept for a run on git workspaces.
+struct GitSession<M: Remembered> {
+    run: RepositoryRun<M>,
+    workspaces: GitWorkspaces,
+}
+
+impl<G: Graph, M: Remembered> RunSession<G> for GitSession<M> {
+    async fn conclude(self, report: Report<G::Output>) -> Result<Ending, CommandError> {
+        let Self { run, workspaces } = self;
+        let (is_over, usual) = (has_ended(&report), Exit::of_outcome(report.outcome.name()));
+        let has_failed = matches!(report.outcome, Outcome::Failed(_));
+        let repository = Repository::open(run.repository())?;
+        let before = match run.facts.base {
+            Some(base) => base,
+            None => return Err(CommandError::new("it is not known where the run began").with_exit(Exit::Failed)),
+        };
+        let after = landed(&run, &repository).await?.unwrap_or(before);
+        let is_to_be_gone = is_over && !run.keeps();
+        let left = if is_to_be_gone { workspaces.left_of(&run.start.run).await? } else { None };
+        let left_behind = left.map(|left| left.directory().display().to_string());
+        let is_interrupted = !is_over || matches!(report.outcome, Outcome::Cancelled);
+        let (calls, seconds) = (report.ledger, report.took.as_duration().as_secs_f64());
+        let mut account = Account::new(&run, calls, seconds, (before, after), report.outcome.finished())?;
+        account.interrupted = is_interrupted;
+        let mut lines = Vec::new();
+        if is_over {
+            let (advance, work) = (account.advance(), account.work());
+            let apart = if work.is_empty() { "" } else { "\n" };
+            lines.push((Style::Plain, format!("{advance}.\n{work}{apart}{}", account.cost())));
+        }
+        let told = Told { exit: usual, lines, next: None, left_behind };
+        run.finish(&account, told, is_over, has_failed)
+    }
+
+    async fn abandon(self) -> Result<(), CommandError> {
+        self.run.abandon(|| std::future::ready(())).await
+    }
+}

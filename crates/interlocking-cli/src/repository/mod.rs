@@ -1,0 +1,57 @@
+//! Runs over a git repository: the options that such a program has, the directories of a run, what is remembered of it beside its journal,
+//! and the account of what came of it.
+//!
+//! ```no_run
+//! # use interlocking::prelude::*;
+//! # use interlocking::graph::Graph;
+//! use interlocking::agents::backends::BuildAccess;
+//! use interlocking::cli::repository::{Location, RepositoryOptions, RepositoryRun};
+//! use interlocking::cli::{Cli, CommandError, Prepared, Start};
+//!
+//! /// What only `run` takes.
+//! #[derive(clap::Args)]
+//! struct New {
+//!     /// What is to be done
+//!     task: String,
+//!     #[command(flatten)]
+//!     location: Location,
+//! }
+//!
+//! # fn example<G: Graph<Entry = String>>(graph: fn() -> G) {
+//! let begin = move |options: RepositoryOptions, new: New, start: Start| async move {
+//!     let run = RepositoryRun::begin(new.location, &options, start, ()).await?;
+//!     Ok((new.task, run.prepare(Run::new(graph()), &BuildAccess::default(), None).await?))
+//! };
+//! let resume = move |options: RepositoryOptions, start: Start| async move {
+//!     let run = RepositoryRun::<()>::resume(&options, start).await?;
+//!     run.prepare(Run::new(graph()), &BuildAccess::default(), None).await
+//! };
+//! let cli = Cli::new("pair", resume).with_new_runs(begin).with_clearing_up(RepositoryRun::<()>::clear_up);
+//! # drop(cli);
+//! # }
+//! ```
+//!
+//! # Map
+//!
+//! | what | where |
+//! |---|---|
+//! | `--repo`, `--branch`, `--work-dir`, `--target-dir` of a new run | [`Location`] |
+//! | `--script`, `--agent`, `--agents`, `--land-on`, `--keep`, `--result` of any run | [`RepositoryOptions`] |
+//! | the run's directories, agents and workspaces | [`RepositoryRun`] |
+//! | what a program remembers of a run beside that | `M` of [`RepositoryRun`] |
+//! | what came of it | [`Account`] |
+//! | a repository that is made for a demonstration, or for a test | [`EmbeddedFile`], [`lay_out`] |
+
+mod options;
+mod directories;
+mod run_file;
+mod facts;
+mod run;
+mod account;
+mod git_session;
+mod demonstration;
+
+pub use account::{Account, Advance, LandedCommit, Told, has_ended};
+pub use demonstration::{EmbeddedFile, LayOutError, lay_out};
+pub use options::{Location, RepositoryOptions};
+pub use run::{Remembered, RepositoryRun};

@@ -1,0 +1,114 @@
+//! What the command line says of a run over a repository.
+
+use crate::agents::Agents;
+use crate::error::CommandError;
+use clap::Args;
+use interlocking_worktree::BranchName;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Where a new run takes place: for a program to flatten into the options that only `run` has.
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Location {
+    /// Run on this git repository [default: the one that the program is started in]
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+
+    /// The branch to start from and to advance [default: the one that the repository's working tree is on]
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+
+    /// Where worktrees are made: `DIR/ID`, outside the repository [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    pub work_dir: Option<PathBuf>,
+
+    /// Where builds put their artefacts; one place for several runs saves compiling dependencies again [default:
+    /// `target` in the work directory]
+    #[arg(long, value_name = "DIR")]
+    pub target_dir: Option<PathBuf>,
+}
+
+/// Who works on it, and what comes of it: for a program to flatten into the options that `run` and `resume` have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RepositoryOptions {
+    /// Run your own scripted agents (`.toml`)
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+
+    /// Who plays which role.
+    #[command(flatten)]
+    pub agents: Agents,
+
+    /// Advance this branch instead of the one that the run began at; it is made there, if there is none
+    #[arg(long, value_name = "BRANCH")]
+    pub land_on: Option<String>,
+
+    /// Leave worktrees, repository and `result.json` in place, and say where
+    #[arg(long)]
+    pub keep: bool,
+
+    /// Write the result to this file, too
+    #[arg(long, value_name = "FILE")]
+    pub result: Option<PathBuf>,
+}
+
+impl Location {
+    /// The same in every directory.
+    pub(crate) fn absolute(self) -> Result<Self, CommandError> {
+        let path = |path: Option<PathBuf>| path.as_deref().map(absolute).transpose();
+        let (repo, work_dir, target_dir) = (path(self.repo)?, path(self.work_dir)?, path(self.target_dir)?);
+        Ok(Self { repo, work_dir, target_dir, branch: self.branch })
+    }
+}
+
+impl RepositoryOptions {
+    /// Whether they say who plays any agent.
+    pub fn name_agents(&self) -> bool {
+        self.script.is_some() || !self.agents.is_empty()
+    }
+
+    /// The branch to land on, if one is named.
+    pub(crate) fn landing_branch(&self) -> Result<Option<String>, CommandError> {
+        let Some(name) = &self.land_on else { return Ok(None) };
+        let branch = BranchName::new(name.as_str()).map_err(|error| CommandError::from(error).at("--land-on"))?;
+        Ok(Some(branch.to_string()))
+    }
+
+    /// Who plays, where that is said.
+    pub(crate) fn players(&self) -> Result<Option<Players>, CommandError> {
+        if !self.name_agents() {
+            return Ok(None);
+        }
+        Ok(Some(Players {
+            script: self.script.as_deref().map(absolute).transpose()?,
+            said: self.agents.said().to_vec(),
+            file: self.agents.file().map(Path::to_owned),
+            directory: absolute(Path::new("."))?,
+        }))
+    }
+}
+
+/// Who plays the agents, as it was said: remembered for the next process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Players {
+    /// As given with `--script`.
+    pub(crate) script: Option<PathBuf>,
+    /// As given with `--agent`.
+    pub(crate) said: Vec<String>,
+    /// As given with `--agents`.
+    pub(crate) file: Option<PathBuf>,
+    /// Where both were given: what their relative paths mean.
+    pub(crate) directory: PathBuf,
+}
+
+/// A path that means the same in every directory: builds run elsewhere.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
+    std::path::absolute(path).map_err(|reason| unusable(path, &reason))
+}
+
+/// A file or directory that cannot be used.
+pub(crate) fn unusable(path: &Path, reason: &std::io::Error) -> CommandError {
+    CommandError::new(format!("{}: {reason}", path.display()))
+}

@@ -1,0 +1,432 @@
+//! A run over a repository in this process: from its options to where it is ready, and from its end to where nothing is left of it.
+
+use super::directories::{Directories, result_file};
+use super::facts::{Facts, file};
+use super::options::{Location, RepositoryOptions, absolute};
+use super::run_file::remove_directory;
+use crate::console::Style;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::start::Start;
+use interlocking_agents::backends::{Backends, BuildAccess, RoleBindings};
+use interlocking_agents::{Script, ScriptedAgent};
+use interlocking_core::graph::Graph;
+use interlocking_runtime::journal::Claim;
+use interlocking_runtime::roles::Roles;
+use interlocking_sqlite::private;
+use interlocking_worktree::{BranchName, CommitId, Repository};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A run over a repository, in this process: its directories, and what is remembered of it beside its journal, `M` of the program's own
+/// among it.
+///
+/// It is [begun](Self::begin) or [resumed](Self::resume) when a program sets a run up, and [ready](Self::ready) once nothing more can
+/// keep the run from starting. Dropped before that, it takes away what it has made.
+pub struct RepositoryRun<M: Remembered = ()> {
+    pub(super) start: Start,
+    pub(super) facts: Facts<M>,
+    /// Where the result of this process is written to, too.
+    pub(super) result: Option<PathBuf>,
+    /// The script, as the user has named it.
+    named_script: Option<PathBuf>,
+    /// What was there before this process made anything.
+    before: Before<M>,
+    /// What this process has made, and what it holds, until the run is ready.
+    unready: Option<Unready>,
+}
+
+/// A value that a program remembers of a run.
+pub trait Remembered: Clone + Serialize + DeserializeOwned + 'static {}
+
+impl<M: Clone + Serialize + DeserializeOwned + 'static> Remembered for M {}
+
+/// What there was of a run before this process had to do with it.
+enum Before<M> {
+    /// Something on disk: whatever comes of this process, that stays.
+    Directories,
+    /// Nothing on disk.
+    Nothing {
+        /// What was known of it; none of a new one, and of a fork that nobody had taken up.
+        known: Option<Facts<M>>,
+        /// How many records it had.
+        records: usize,
+    },
+}
+
+struct Unready {
+    /// What was made.
+    made: Option<Directories>,
+    /// Until all is ready, nobody else makes ready for a run that has nothing on disk; and whoever executes it has made it ready.
+    _claim: Option<Claim>,
+}
+
+impl<M: Remembered> RepositoryRun<M> {
+    /// Begins a new run over the repository that the options name, or else the one that the program is started in: makes its directory.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where the options cannot be followed: there is a run of that name, the work directory lies inside the
+    /// repository, the result file cannot be written, or there is no such branch. Nothing was done then.
+    pub async fn begin(
+        mut location: Location,
+        options: &RepositoryOptions,
+        start: Start,
+        own: M,
+    ) -> Result<Self, CommandError> {
+        if location.repo.is_none() {
+            let found = Repository::discover(absolute(Path::new("."))?).map_err(|error| {
+                CommandError::from(error).remedy("start the program in a git repository, or name one with --repo DIR")
+            })?;
+            let directory = found.working_tree().unwrap_or_else(|| found.common_directory());
+            location.repo = Some(directory.to_owned());
+        }
+        Self::begin_at(location, options, start, own).await
+    }
+
+    /// Begins a new run over the repository that the options name, or else over one that the program makes in the run's directory: with
+    /// the branch `main`, or which the options name. It goes when the run is over, unless it is to be kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin).
+    pub async fn begin_at(
+        location: Location,
+        options: &RepositoryOptions,
+        start: Start,
+        own: M,
+    ) -> Result<Self, CommandError> {
+        let (players, land_on) = (options.players()?.unwrap_or_default(), options.landing_branch()?);
+        if !start.journal.load(&start.run).await?.is_empty() {
+            let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
+            return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
+        }
+        let result = result_file(options.result.as_deref(), None)?;
+        Facts::<M>::forget_removed(&start).await?;
+        let location = location.absolute()?;
+        let (branch, base) = match &location.repo {
+            Some(repository) => {
+                let (branch, base) = branch_of(&Repository::open(repository)?, location.branch.as_deref())?;
+                (branch, Some(base))
+            }
+            None => (location.branch.clone().unwrap_or_else(|| "main".to_owned()), None),
+        };
+        let made = Directories::make(start.program, &location, &start.run)?;
+        let facts = Facts {
+            is_there: true,
+            directory: made.own.clone(),
+            removed: made.removed.clone(),
+            target_directory: made.target.clone(),
+            repository: made.repository.clone(),
+            is_demonstration: location.repo.is_none(),
+            branch,
+            base,
+            location,
+            land_on,
+            players,
+            keep: options.keep,
+            result: result.clone(),
+            own,
+        };
+        let run = Self {
+            start,
+            facts,
+            result,
+            named_script: options.script.clone(),
+            before: Before::Nothing { known: None, records: 0 },
+            unready: Some(Unready { made: Some(made), _claim: None }),
+        };
+        run.make_agents_directory()?;
+        Ok(run)
+    }
+
+    /// Takes up a run that another process began, or that is a fork: finds where it is. What is there is not touched, for that process may
+    /// live. Options that are given replace what is remembered.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where nothing is known of it, its repository is gone, or the options cannot be followed. Nothing was done then.
+    pub async fn resume(options: &RepositoryOptions, start: Start) -> Result<Self, CommandError> {
+        let claim = match Facts::<M>::find(&start)? {
+            Some(known) if known.is_there => None,
+            _ => Some(start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?),
+        };
+        let known = Facts::<M>::find(&start)?;
+        let mut facts = Facts::read(&start).await?;
+        facts.refuse_gone(&start)?;
+        if let Some(players) = options.players()? {
+            facts.players = players;
+        }
+        facts.keep |= options.keep;
+        facts.land_on = options.landing_branch()?.or(facts.land_on);
+        let result = result_file(options.result.as_deref(), facts.result.take())?;
+        let records = start.journal.load(&start.run).await?.len();
+        let (made, before) = if facts.is_there {
+            // Somebody may have removed it, such as a system that clears temporary directories: what counts is in the repository.
+            private::close_directory(&facts.directory)
+                .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
+            (None, Before::Directories)
+        } else {
+            (Some(facts.settle(start.program, &start.run)?), Before::Nothing { known, records })
+        };
+        facts.result = result.clone();
+        let unready = Some(Unready { made, _claim: claim });
+        let run = Self { start, facts, result, named_script: options.script.clone(), before, unready };
+        run.make_agents_directory()?;
+        Ok(run)
+    }
+
+    fn make_agents_directory(&self) -> Result<(), CommandError> {
+        let made = file(&self.start).make_directory();
+        made.map_err(|error| CommandError::from(error).at(self.agents_directory().display().to_string()))
+    }
+
+    /// The run's start, or its continuation.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// Where the repository is.
+    pub fn repository(&self) -> &Path {
+        &self.facts.repository
+    }
+
+    /// Whether the repository is one that the program makes, and that goes with the run.
+    pub fn is_demonstration(&self) -> bool {
+        self.facts.is_demonstration
+    }
+
+    /// The branch that the run begins at.
+    pub fn branch(&self) -> &str {
+        &self.facts.branch
+    }
+
+    /// The branch that it advances in its place, where the user wants that.
+    pub fn land_on(&self) -> Option<&str> {
+        self.facts.land_on.as_deref()
+    }
+
+    /// The branch that it advances.
+    pub fn landing_branch(&self) -> &str {
+        self.land_on().unwrap_or(self.branch())
+    }
+
+    /// The run's own directory.
+    pub fn directory(&self) -> &Path {
+        &self.facts.directory
+    }
+
+    /// Where its worktrees are to be: in that directory.
+    pub fn worktrees(&self) -> PathBuf {
+        self.facts.directory.join("worktrees")
+    }
+
+    /// Where builds put their artefacts.
+    pub fn target_directory(&self) -> &Path {
+        &self.facts.target_directory
+    }
+
+    /// What agents keep of their sessions: beside the journal, for as long as the run may go on.
+    pub fn agents_directory(&self) -> PathBuf {
+        file(&self.start).directory()
+    }
+
+    /// Whether worktrees are left in place when the run is over.
+    pub fn keeps(&self) -> bool {
+        self.facts.keep
+    }
+
+    /// Whether it has nothing on disk that an earlier process has made.
+    pub fn is_fresh(&self) -> bool {
+        matches!(self.before, Before::Nothing { .. })
+    }
+
+    /// What the program remembers of the run.
+    pub fn own(&self) -> &M {
+        &self.facts.own
+    }
+
+    /// The same, to be changed until the run is [ready](Self::ready).
+    pub fn own_mut(&mut self) -> &mut M {
+        &mut self.facts.own
+    }
+
+    /// Whether anybody but the program's own default plays: what was said when the run began, or is said now.
+    pub fn has_players(&self) -> bool {
+        let players = &self.facts.players;
+        players.script.is_some() || self.has_agents()
+    }
+
+    /// Whether an agent of a backend plays.
+    pub fn has_agents(&self) -> bool {
+        let players = &self.facts.players;
+        !players.said.is_empty() || players.file.is_some()
+    }
+
+    /// Whether a script of the user's plays.
+    pub fn has_script(&self) -> bool {
+        self.facts.players.script.is_some()
+    }
+
+    /// Forgets who was said to play when the run began: the program's own default does.
+    pub fn forget_players(&mut self) {
+        self.facts.players = super::options::Players::default();
+    }
+
+    /// Who plays which role, each of them ready to work: the agents that the options name, and the script, theirs or else `usual`, for all
+    /// other roles. Agents may build as `access` says; their sessions are kept in the [agents' directory](Self::agents_directory).
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where a role is not played, or an agent cannot work.
+    pub async fn bind_roles<G: Graph>(
+        &self,
+        access: &BuildAccess,
+        usual: Option<Script>,
+    ) -> Result<Roles, CommandError> {
+        let players = &self.facts.players;
+        let script = match &players.script {
+            Some(path) => Some(Script::read(self.named_script.as_deref().unwrap_or(path))?),
+            None => usual,
+        };
+        let mut roles = match script {
+            Some(script) => {
+                // Real agents know their sessions in another process, too.
+                let mut agent = ScriptedAgent::new(script).with_memory(self.agents_directory().join("agents.json"))?;
+                for (name, value) in &access.environment {
+                    agent = agent.with_env(name, value);
+                }
+                Roles::all(Arc::new(agent))
+            }
+            None => Roles::new(),
+        };
+        let access = BuildAccess { homes: Some(self.agents_directory()), ..access.clone() };
+        let said = crate::Agents::new(players.said.clone(), players.file.clone(), players.directory.clone());
+        let bindings: RoleBindings = said.bindings(Backends::with_build_access(&access))?;
+        roles.bind_all::<G>(&bindings).map_err(CommandError::of_role_bindings)?;
+        roles.check::<G>().await.map_err(CommandError::of_roles)?;
+        Ok(roles)
+    }
+
+    /// Notes that nothing more can keep the run from starting: writes down what is remembered of it.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where that cannot be written.
+    pub fn ready(&mut self) -> Result<(), CommandError> {
+        let file = file(&self.start);
+        match self.start.is_resumed {
+            false => file.write_new(&self.facts)?,
+            true => file.replace(&self.facts)?,
+        }
+        self.unready = None;
+        Ok(())
+    }
+
+    /// Removes the directory of a run that is over, or says where it is. One that has failed and `may_be_retried` keeps its agents'
+    /// sessions.
+    pub(super) fn leave(mut self, is_left_behind: bool, may_be_retried: bool) -> Result<(), CommandError> {
+        let file = file(&self.start);
+        if self.facts.keep || is_left_behind {
+            self.start.console.line(Style::Plain, &format!("Kept        {}", self.facts.directory.display()));
+            return file.replace(&self.facts);
+        }
+        remove_directory(&self.facts.removed)?;
+        if self.facts.is_demonstration {
+            // Nothing can go on without its repository.
+            return file.forget();
+        }
+        self.facts.is_there = false;
+        file.replace(&self.facts)?;
+        if may_be_retried { Ok(()) } else { file.clear() }
+    }
+
+    /// Removes what was made for a run that then did not begin, or was not taken up, unless somebody else executes it now. Before that
+    /// `undo` takes away what the program has made there.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where something cannot be removed.
+    pub async fn abandon<F: Future<Output = ()>>(self, undo: impl FnOnce() -> F) -> Result<(), CommandError> {
+        let Before::Nothing { known, records } = &self.before else { return Ok(()) };
+        // Somebody who executes it has made the directories his own.
+        let Ok(_claim) = self.start.journal.claim(&self.start.run).await else { return Ok(()) };
+        let has_begun = self.start.journal.load(&self.start.run).await.map_or(true, |known| known.len() != *records);
+        if has_begun {
+            return Ok(());
+        }
+        undo().await;
+        remove_directory(&self.facts.removed)?;
+        match known {
+            Some(known) => file(&self.start).replace(known),
+            None => file(&self.start).forget(),
+        }
+    }
+
+    /// What is known of a run that was cancelled while nobody executed it, and that has something on disk.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where that cannot be read.
+    pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
+        let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
+        let (result, named_script, unready) = Default::default();
+        Ok(Some(Self { start, facts, result, named_script, before: Before::Directories, unready }))
+    }
+
+    /// Removes what is left of a run that was cancelled, once the program has removed its worktrees, or says what it could not remove.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where something cannot be removed.
+    pub fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
+        self.tell_left_behind(left_behind);
+        self.leave(left_behind.is_some(), false)
+    }
+
+    pub(super) fn tell_left_behind(&self, left_behind: Option<&str>) {
+        if let Some(problem) = left_behind {
+            self.start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
+        }
+    }
+}
+
+/// The branch to begin at, and where it is.
+fn branch_of(repository: &Repository, named: Option<&str>) -> Result<(String, CommitId), CommandError> {
+    let branch = match named {
+        Some(named) => BranchName::new(named).map_err(|error| CommandError::from(error).at("--branch"))?,
+        None => repository.head()?.branch.ok_or_else(|| {
+            CommandError::new("the repository's working tree is on no branch").remedy("name one with --branch BRANCH")
+        })?,
+    };
+    match repository.branch_head(&branch)? {
+        Some(head) => Ok((branch.to_string(), head)),
+        None => Err(CommandError::new(format!("there is no branch `{branch}` with a commit"))
+            .at(repository.working_tree().unwrap_or_else(|| repository.common_directory()).display().to_string())
+            .remedy("commit something there, or name another with --branch BRANCH")),
+    }
+}
+
+impl<M: Remembered> Drop for RepositoryRun<M> {
+    fn drop(&mut self) {
+        let Some(Unready { made: Some(made), .. }) = self.unready.take() else { return };
+        let mut removed = remove_directory(&made.removed);
+        if let Before::Nothing { known: None, .. } = self.before {
+            removed = removed.and(file(&self.start).clear());
+        }
+        if let Err(error) = removed {
+            self.start.console.line(Style::Bad, &error.with_exit(Exit::Output).to_string());
+        }
+    }
+}
+
+impl<M: Remembered> std::fmt::Debug for RepositoryRun<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RepositoryRun")
+            .field("start", &self.start)
+            .field("directory", &self.facts.directory)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! What is kept of each run beside its journal: one value in a file, and a directory. The journal has what a run has done; this is for what
+//! is true of one machine alone.
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use interlocking_core::run_id::RunId;
+use interlocking_sqlite::private;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where a run's value and its directory are.
+#[derive(Clone, Debug)]
+pub(crate) struct RunFile {
+    /// The program's own directory beside the journal.
+    all: PathBuf,
+    run: RunId,
+}
+
+impl RunFile {
+    /// Those of a run of `program`, whose journal is in `journal`.
+    pub(crate) fn new(journal: &Path, program: &str, run: &RunId) -> Self {
+        Self { all: journal.join(program), run: run.clone() }
+    }
+
+    /// Those of all runs of `program` of which there is a value.
+    pub(crate) fn all(journal: &Path, program: &str) -> io::Result<Vec<Self>> {
+        let mut runs = Vec::new();
+        let entries = match fs::read_dir(journal.join(program)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(runs),
+            entries => entries?,
+        };
+        for entry in entries {
+            let name = entry?.file_name();
+            let run = name.to_str().and_then(|name| name.strip_suffix(".json"));
+            let run = run.and_then(|run| run.parse().ok());
+            runs.extend(run.map(|run| Self::new(journal, program, &run)));
+        }
+        Ok(runs)
+    }
+
+    /// The run.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The file that has the value.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.all.join(format!("{}.json", self.run))
+    }
+
+    /// The directory. It may not be there.
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.all.join(self.run.as_str())
+    }
+
+    /// Makes the directory, closed to others.
+    pub(crate) fn make_directory(&self) -> io::Result<()> {
+        private::close_directory(&self.all)?;
+        private::close_directory(&self.directory())
+    }
+
+    /// The value; none if there is none.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, CommandError> {
+        let read = match fs::read(self.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            bytes => bytes.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?)),
+        };
+        read.map(Some)
+            .map_err(|error| CommandError::from(error).at(self.path().display().to_string()).with_exit(Exit::Journal))
+    }
+
+    /// Writes the value, all of it or nothing, and never over another one.
+    pub(crate) fn write_new<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
+        self.try_write_new(value).map_err(|error| {
+            let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
+            let error = CommandError::from(error).at(self.path().display().to_string());
+            if is_taken {
+                error.remedy(
+                    "there was a run of that name, or one was about to begin when its process ended: choose another \
+                     --run-id, or remove the file",
+                )
+            } else {
+                error.with_exit(Exit::Journal)
+            }
+        })
+    }
+
+    fn try_write_new<T: Serialize>(&self, value: &T) -> io::Result<()> {
+        private::close_directory(&self.all)?;
+        let (path, bytes) = (self.path(), serde_json::to_vec_pretty(value)?);
+        let mut file = private::file_options().write(true).create_new(true).open(&path)?;
+        let written = file.write_all(&bytes).and_then(|()| file.sync_all());
+        if written.is_err() {
+            let _ = fs::remove_file(path);
+        }
+        written
+    }
+
+    /// Writes the value in place of the one that is there, as a whole.
+    pub(crate) fn replace<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
+        let replaced = || {
+            private::close_directory(&self.all)?;
+            let (path, bytes) = (self.all.join(format!(".{}.json.new", self.run)), serde_json::to_vec_pretty(value)?);
+            let mut file = private::create_file(&path)?;
+            file.write_all(&bytes).and_then(|()| file.sync_all())?;
+            fs::rename(path, self.path())
+        };
+        at(&self.path(), replaced())
+    }
+
+    /// Removes the directory and what is in it.
+    pub(crate) fn clear(&self) -> Result<(), CommandError> {
+        remove_directory(&self.directory())?;
+        // The last one's goes with it.
+        let _ = fs::remove_dir(&self.all);
+        Ok(())
+    }
+
+    /// Removes both.
+    pub(crate) fn forget(&self) -> Result<(), CommandError> {
+        at(&self.path(), gone(fs::remove_file(self.path())))?;
+        self.clear()
+    }
+}
+
+/// Removes a directory and what is in it.
+pub(crate) fn remove_directory(path: &Path) -> Result<(), CommandError> {
+    at(path, gone(fs::remove_dir_all(path)))
+}
+
+fn at(path: &Path, done: io::Result<()>) -> Result<(), CommandError> {
+    done.map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))
+}
+
+/// What is not there need not be removed.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,364 @@
+//! Runs over a git repository, by a small program as a process of its own: `examples/pair`, which `cargo test` builds.
+
+use crate::processes::example;
+use crate::support::steady;
+use interlocking::worktree::{BranchName, CommitId, Repository, Signature};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The agents, of whom the one that checks can be made to wait, or to fail.
+const SCRIPT: &str = r#"
+[[turn]]
+times = "any"
+contains = ["Write the program"]
+write = [{ path = "greet.sh", content = "echo hello" }]
+output = { subject = "Greet" }
+cost = 0.0125
+
+[[turn]]
+times = "any"
+contains = ["Write the check"]
+write = [{ path = "check.sh", content = "test \"$(sh greet.sh)\" = HELLO" }]
+output = { subject = "Check the greeting" }
+"#;
+
+/// A repository with one commit on `main`, a script, a directory for worktrees, and a journal.
+struct Scene {
+    place: TempDir,
+    base: CommitId,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let project = Repository::init(place.path().join("project")).unwrap();
+        let tree = project.main_worktree().unwrap().unwrap();
+        fs::write(tree.path().join("README.md"), "# Greetings\n").unwrap();
+        let base = tree.commit_all(&Signature::new("Me", "me@example.org").unwrap(), "Begin").unwrap().unwrap();
+        for name in ["work", "temporary"] {
+            fs::create_dir(place.path().join(name)).unwrap();
+        }
+        let scene = Self { place, base };
+        scene.script("agents.toml", &SCRIPT.replace("HELLO", "hello"));
+        scene
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        fs::write(self.at(name), text).unwrap();
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    fn repository(&self) -> Repository {
+        Repository::open(self.at("project")).unwrap()
+    }
+
+    fn head(&self, branch: &str) -> Option<CommitId> {
+        self.repository().branch_head(&BranchName::new(branch).unwrap()).unwrap()
+    }
+
+    /// The program, started beside the repository.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = example("pair", self.place.path(), words);
+        command.env("INTERLOCKING_JOURNAL", self.at("journal")).env("TMPDIR", self.at("temporary"));
+        command
+    }
+
+    fn call(&self, words: &[&str]) -> (Option<i32>, String, String) {
+        crate::processes::ran(self.command(words).output().unwrap())
+    }
+
+    /// `run` as `r1` in the repository, with worktrees in `work`.
+    fn run(&self, more: &[&str]) -> (Option<i32>, String, String) {
+        self.call(&run_words(more))
+    }
+
+    /// What `show` tells of run `r1`, if it is there.
+    fn show(&self) -> Option<Value> {
+        let (exit, stdout, _) = self.call(&["show", "r1", "--json"]);
+        (exit == Some(0)).then(|| serde_json::from_str(&stdout).unwrap())
+    }
+
+    /// What differs from what there was before there was a run, but for the branch and for the journal.
+    fn left(&self) -> Vec<String> {
+        let names = |directory: &str| -> Vec<String> {
+            let entries = fs::read_dir(self.at(directory)).into_iter().flatten();
+            entries.map(|entry| format!("{directory}/{}", entry.unwrap().file_name().to_string_lossy())).collect()
+        };
+        let repository = self.repository();
+        let branches = repository.branches().unwrap().into_iter().map(|(branch, _)| branch.to_string());
+        let worktrees = repository.worktrees().unwrap().into_iter().map(|entry| entry.path.display().to_string());
+        let mut left = [names("work"), names("temporary"), names("journal/pair")].concat();
+        left.extend(branches.filter(|branch| branch != "main").chain(worktrees));
+        left.sort();
+        left
+    }
+
+    /// A run whose agent that checks is at work for as long as one likes.
+    fn spawn(&self, more: &[&str]) -> Running {
+        let slow = SCRIPT
+            .replace("HELLO", "hello")
+            .replace("contains = [\"Write the check\"]", "contains = [\"Write the check\"]\ndelay = \"10m\"");
+        self.script("agents.toml", &slow);
+        let mut command = self.command(&run_words(more));
+        let running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let begun = Instant::now();
+        let is_done = |shown: Value| {
+            let executions = shown["executions"].as_array().unwrap().clone();
+            let is = |node: &str, state: &str| {
+                executions.iter().any(|known| known["node"] == node && known["state"] == state)
+            };
+            is("program", "done") && is("check", "running")
+        };
+        while !self.show().is_some_and(is_done) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the program is not written");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.script("agents.toml", &SCRIPT.replace("HELLO", "hello"));
+        running
+    }
+
+    /// A text in which this scene's places are the same as any other's.
+    fn page(&self, (exit, stdout, stderr): (Option<i32>, String, String)) -> String {
+        let text = format!("exit {}\n{stdout}{stderr}", exit.unwrap());
+        steady(&text.replace(self.place.path().to_str().unwrap(), "PLACE"))
+    }
+}
+
+fn run_words<'w>(more: &[&'w str]) -> Vec<&'w str> {
+    let words =
+        ["run", "a greeting", "--run-id", "r1", "--repo", "project", "--work-dir", "work", "--script", "agents.toml"];
+    [&words, more].concat()
+}
+
+/// A process, which ends with the test.
+struct Running(Child);
+
+impl Running {
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+/// The result is printed, and written where it is wanted; nothing is left but the journal, and what is remembered of the run.
+#[test]
+fn what_two_agents_write_is_landed_and_accounted_for() {
+    let scene = Scene::new();
+    let (exit, stdout, stderr) = scene.run(&["--result", "result.json"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    let account = json(&stdout);
+    let main = scene.head("main").unwrap();
+    assert_eq!(account["target"], json!({ "branch": "main", "before": scene.base, "after": main }));
+    assert_eq!((&account["result"], &account["success"]), (&json!(main), &json!(true)));
+    assert_eq!((&account["usage"]["calls"], &account["usage"]["cost"]), (&json!(2), &json!(12_500)));
+    let subjects: Vec<&str> =
+        account["commits"].as_array().unwrap().iter().map(|commit| commit["subject"].as_str().unwrap()).collect();
+    assert_eq!(subjects.len(), 4, "{subjects:?}");
+    assert_eq!(subjects[3], "Merge its check");
+    assert_eq!(fs::read_to_string(scene.at("result.json")).unwrap(), stdout);
+    assert!(scene.at("project/greet.sh").exists(), "the working tree follows");
+    let said = format!("\n`main` is 4 commits further, at {}.\n\nCommits on main\n", &main.to_string()[..10]);
+    assert!(stderr.contains(&said), "{stderr}");
+    assert!(stderr.contains("\nCost        $0.0125 in 2 calls, "), "{stderr}");
+    assert_eq!(scene.left(), ["journal/pair/r1.json"]);
+}
+
+/// Killed where one side is written and the other is not: the other process needs the run's name and nothing else.
+#[test]
+fn a_run_that_is_killed_is_resumed_by_its_name() {
+    let scene = Scene::new();
+    scene.spawn(&["--keep", "--result", "result.json"]).kill();
+    let known = scene.show().unwrap();
+    assert_eq!(known["state"], "stopped");
+    let (exit, stdout, stderr) = scene.call(&["resume", "r1"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    let account = json(&stdout);
+    let main = scene.head("main").unwrap();
+    assert_eq!(account["target"], json!({ "branch": "main", "before": scene.base, "after": main }));
+    assert_eq!(account["usage"]["cost"], 12_500, "what was written is not written again");
+    assert_eq!(fs::read_to_string(scene.at("result.json")).unwrap(), stdout);
+
+    // And it is kept, as was said then.
+    assert!(stderr.contains(&format!("Kept        {}\n", scene.at("work/r1").display())), "{stderr}");
+    assert_eq!(fs::read_to_string(scene.at("work/r1/result.json")).unwrap(), stdout);
+    assert!(scene.at("work/r1/worktrees/r1/merge/check.sh").exists());
+    let again = scene.run(&[]);
+    assert_eq!(again.0, Some(2));
+    assert!(again.2.starts_with("error: there is a run `r1` in the journal\n"), "{}", again.2);
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_cancelled_while_nobody_executes_it() {
+    let scene = Scene::new();
+    scene.spawn(&["--land-on", "other"]).kill();
+    assert_eq!(scene.head("other"), None);
+    assert!(scene.at("work/r1/worktrees/r1/program").exists());
+    let (exit, stdout, stderr) = scene.call(&["cancel", "r1"]);
+    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (Some(0), "", "r1 is cancelled\n"));
+    assert_eq!(scene.left(), ["journal/pair/r1.json"]);
+    assert_eq!(scene.head("main"), Some(scene.base));
+    assert!(!scene.repository().archived().unwrap().is_empty(), "what was committed is kept");
+}
+
+/// It is told what is kept of it; once its cause is gone it goes on at the node that failed.
+#[test]
+fn a_run_that_fails_leaves_its_work_in_the_archive_and_is_retried() {
+    let scene = Scene::new();
+    scene.script("agents.toml", SCRIPT);
+    let (exit, stdout, stderr) = scene.run(&["--land-on", "other"]);
+    assert_eq!(exit, Some(1), "{stderr}");
+    let account = json(&stdout);
+    assert_eq!(
+        (&account["success"], &account["interrupted"], &account["result"]),
+        (&json!(false), &json!(false), &Value::Null)
+    );
+    assert_eq!(account["target"], json!({ "branch": "other", "before": scene.base, "after": scene.base }));
+    assert!(stderr.contains("\n`other` is where it was.\n\nWork kept in "), "{stderr}");
+    assert!(stderr.contains("  refs/interlocking/archive/r1/merge-"), "{stderr}");
+    assert_eq!(scene.left(), ["journal/pair/r1", "journal/pair/r1.json"], "and what its agents remember");
+
+    // Whoever looks on lets the greeting be in capitals.
+    let shell = scene.at("bin");
+    fs::create_dir(&shell).unwrap();
+    let path = format!("{}:{}", shell.display(), std::env::var("PATH").unwrap());
+    fs::write(shell.join("sh"), "#!/bin/true\n").unwrap();
+    set_executable(&shell.join("sh"));
+    let retried = scene.command(&["resume", "r1", "--retry"]).env("PATH", path).output().unwrap();
+    let (exit, stdout, stderr) = crate::processes::ran(retried);
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert_eq!(json(&stdout)["target"]["after"], json!(scene.head("other")));
+    assert_eq!(scene.head("main"), Some(scene.base));
+    assert_eq!(scene.left(), ["journal/pair/r1.json", "other"]);
+}
+
+fn set_executable(path: &Path) {
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// A fork is found by the run whose history it has, and lands on a branch of its own.
+#[test]
+fn a_fork_has_directories_of_its_own() {
+    let scene = Scene::new();
+    assert_eq!(scene.run(&[]).0, Some(0));
+    let main = scene.head("main").unwrap();
+    assert_eq!(scene.call(&["fork", "r1", "--before", "merge"]).0, Some(0));
+    let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "main"]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+    let said = format!(
+        "error: the run began at {}, and `main` is at {main}, which has what the run did not begin with\n",
+        scene.base
+    );
+    assert!(stderr.starts_with(&said), "{stderr}");
+    assert_eq!(scene.left(), ["journal/pair/r1.json"]);
+    let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "second"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert_eq!(json(&stdout)["target"]["after"], json!(scene.head("second")));
+    assert_eq!(scene.head("main"), Some(main));
+    assert_eq!(scene.left(), ["journal/pair/r1-fork.json", "journal/pair/r1.json", "second"]);
+}
+
+/// Nothing is done, and nothing is left.
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_done() {
+    let scene = Scene::new();
+    fs::create_dir(scene.at("taken")).unwrap();
+    fs::create_dir(scene.at("taken/r1")).unwrap();
+    scene.script("bad.toml", "[[turn]]\nagent = \"types\"\ncots = 0.1\n");
+    let mut pages = String::new();
+    for more in [
+        &["--work-dir", "project/deep/work"][..],
+        &["--work-dir", "taken"],
+        &["--result", "nowhere/result.json"],
+        &["--repo", "temporary"],
+        &["--repo", "none"],
+        &["--branch", "other"],
+        &["--branch", "a..b"],
+        &["--land-on", "a..b"],
+        &["--script", "none.toml"],
+        &["--script", "bad.toml"],
+        &["--agent", "chekc=claude"],
+    ] {
+        // What is given again goes before what the scene gives.
+        let mut words = run_words(more);
+        for option in more.iter().filter(|word| word.starts_with("--")) {
+            let at = words.iter().position(|word| word == option).unwrap();
+            if at < words.len() - more.len() {
+                words.drain(at..at + 2);
+            }
+        }
+        pages += &format!("$ {}\n{}", more.join(" "), scene.page(scene.call(&words)));
+        assert_eq!(scene.left(), [""; 0], "{more:?}");
+    }
+    let unbound = ["run", "a greeting", "--repo", "project", "--agent", "check=scripted:agents.toml"];
+    pages += &format!("$ {}\n{}", unbound[2..].join(" "), scene.page(scene.call(&unbound)));
+    pages +=
+        &format!("$ (no repository)\n{}", scene.page(scene.call(&["run", "a greeting", "--script", "agents.toml"])));
+    pages += &format!("$ resume --branch\n{}", scene.page(scene.call(&["resume", "r1", "--branch", "main"])));
+    assert_eq!(scene.left(), [""; 0]);
+    expect_test::expect_file!["../refused.txt"].assert_eq(&pages);
+}
+
+/// What another process must know is gone.
+#[test]
+fn a_run_of_which_nothing_is_known_any_more_is_refused_with_what_to_do() {
+    let scene = Scene::new();
+    scene.spawn(&[]).kill();
+    let (file, aside) = (scene.at("journal/pair/r1.json"), scene.at("aside.json"));
+    fs::rename(&file, &aside).unwrap();
+    let mut pages = scene.page(scene.call(&["resume", "r1"]));
+    fs::rename(&aside, &file).unwrap();
+    fs::rename(scene.at("project"), scene.at("away")).unwrap();
+    pages += &scene.page(scene.call(&["resume", "r1"]));
+    fs::rename(scene.at("away"), scene.at("project")).unwrap();
+    fs::write(&file, "{}").unwrap();
+    pages += &scene.page(scene.call(&["resume", "r1"]));
+    expect_test::expect![[r#"
+        exit 2
+        error: nothing of `r1` is left to take up: where it was is not known any more
+          at: PLACE/journal/pair/r1.json
+          to do: bring the file back from a copy of the journal's directory, or start it again; `pair show r1` tells what it did
+        exit 2
+        error: the repository that `r1` worked on is gone
+          at: PLACE/project
+          to do: bring it back, or write where it is now into PLACE/journal/pair/r1.json
+        exit 7
+        error: missing field `isThere` at line 1 column 2
+          at: PLACE/journal/pair/r1.json
+    "#]].assert_eq(&pages);
+}
+
+/// The help of the commands that take a repository's options.
+#[test]
+fn the_help_has_the_options_of_a_repository() {
+    let scene = Scene::new();
+    let mut page = String::new();
+    for words in [&["run", "--help"][..], &["resume", "--help"]] {
+        let (exit, stdout, _) = scene.call(words);
+        assert_eq!(exit, Some(0));
+        page += &format!("$ pair {}\n{stdout}\n", words.join(" "));
+    }
+    expect_test::expect_file!["../pair_help.txt"].assert_eq(&page);
+    let documented = include_str!("../../../../docs/cli.md");
+    for option in ["--repo", "--branch", "--work-dir", "--target-dir", "--script", "--land-on", "--keep", "--result"] {
+        assert!(page.contains(option) && documented.contains(option), "{option}");
+    }
+}

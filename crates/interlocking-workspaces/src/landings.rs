@@ -1,0 +1,31 @@
+//! What a run has landed, as its journal has it.
+
+use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::{Entry, Journal, JournalError, Payload};
+use interlocking_worktree::CommitId;
+
+/// What the effects are called that record what is about to land: [`LANDING`] and a number.
+pub(crate) const LANDING: &str = "land ";
+
+/// The commits that a run was about to [land](crate::GitContext::land), in its order: one that was cut off, or refused, may not have
+/// landed. Those that the target branch contains have.
+///
+/// # Errors
+///
+/// [`JournalError`] where the journal cannot be read.
+pub async fn landings(journal: &dyn Journal, run: &RunId) -> Result<Vec<CommitId>, JournalError> {
+    let mut commits = Vec::new();
+    for record in journal.load(run).await? {
+        let Entry::Once { name, value, .. } = record.entry else { continue };
+        let is_landing = name.strip_prefix(LANDING).is_some_and(|number| number.parse::<u32>().is_ok());
+        if !is_landing {
+            continue;
+        }
+        let text = match value {
+            Payload::Json(text) => Some(text),
+            Payload::Stored(digest) => journal.fetch(run, &[digest]).await?.pop(),
+        };
+        commits.extend(text.and_then(|text| text.trim_matches('"').parse::<CommitId>().ok()));
+    }
+    Ok(commits)
+}
