@@ -308,6 +308,11 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
         pages += &format!("$ {}\n{}", more.join(" "), scene.page(scene.call(&words)));
         assert_eq!(scene.left(), [""; 0], "{more:?}");
     }
+    let other = BranchName::new("r1/other").unwrap();
+    scene.repository().create_branch(&other, scene.base).unwrap();
+    let taken = scene.page(scene.run(&[])).replace(&scene.base.to_string(), "BASE");
+    pages += &format!("$ (a branch of the run's name)\n{taken}");
+    scene.repository().delete_branch(&other, scene.base).unwrap();
     let unbound = ["run", "a greeting", "--repo", "project", "--agent", "check=scripted:agents.toml"];
     pages += &format!("$ {}\n{}", unbound[2..].join(" "), scene.page(scene.call(&unbound)));
     pages +=
