@@ -186,7 +186,11 @@ fn payloads(entry: &mut Entry) -> Vec<&mut Payload> {
             let others = posted.iter_mut().map(|message| &mut message.message);
             tokens.chain(others).chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
         }
-        Entry::Resumed { .. } | Entry::Retried { .. } | Entry::Session { .. } | Entry::Spent { .. } => Vec::new(),
+        Entry::Resumed { .. }
+        | Entry::Retried { .. }
+        | Entry::Session { .. }
+        | Entry::Spent { .. }
+        | Entry::Landed { .. } => Vec::new(),
     }
 }
 

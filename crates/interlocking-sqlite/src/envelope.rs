@@ -74,7 +74,9 @@ pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope,
                 return Ok(row);
             }
         }
-        Entry::Session { by, .. } | Entry::Report { by, .. } | Entry::Spent { by, .. } => row.by(by),
+        Entry::Session { by, .. } | Entry::Report { by, .. } | Entry::Spent { by, .. } | Entry::Landed { by, .. } => {
+            row.by(by);
+        }
         Entry::Once { by, value: payload, .. }
         | Entry::Asked { by, question: payload, .. }
         | Entry::Answered { by, answer: payload, .. } => {
@@ -167,6 +169,7 @@ fn word(entry: &Entry) -> Option<&'static str> {
         Entry::Received { .. } => "received",
         Entry::Report { .. } => "report",
         Entry::Spent { .. } => "spent",
+        Entry::Landed { .. } => "landed",
         Entry::Ended { .. } => entry.ending().unwrap_or("finished"),
     })
 }
@@ -211,6 +214,7 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
         | Entry::Retried { .. }
         | Entry::Session { .. }
         | Entry::Spent { .. }
+        | Entry::Landed { .. }
         | Entry::Ended { .. } => Vec::new(),
     }
 }

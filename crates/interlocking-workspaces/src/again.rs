@@ -31,7 +31,7 @@ impl GitRun {
             repository: repository.common_directory().to_owned(),
             reason: error.cause().to_owned(),
         })?;
-        self.note(name, |place| place.at = Some(commit));
+        self.note(name, |place| place.stand_at(commit));
         self.lives()?;
         let Some(worktree) = self.whole(name)? else { return Ok(()) };
         if cut_off || worktree.head().ok() != Some(commit) {

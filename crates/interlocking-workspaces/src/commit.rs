@@ -57,7 +57,7 @@ impl GitRun {
         let repository = &self.settings().repository;
         let branch = self.branch_name(name)?;
         if !repository.is_ancestor(at, to)? {
-            repository.archive(&Self::archive_name(&branch, at)?, at)?;
+            repository.archive(&self.archive_name(&branch, at)?, at)?;
         }
         if !worktree.is_clone() {
             worktree.reset_to(to)?;
@@ -111,7 +111,7 @@ impl GitRun {
     }
 
     pub(crate) fn moved(&self, name: &str, to: CommitId) -> CommitId {
-        self.note(name, |place| place.at = Some(to));
+        self.note(name, |place| place.stand_at(to));
         to
     }
 

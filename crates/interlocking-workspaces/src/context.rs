@@ -1,6 +1,7 @@
 //! What a handler may ask of its run's workspaces on git: an extension of its [`Cx`].
 
 use crate::checkout::Checkout;
+use crate::child::ChildWorkspace;
 use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
@@ -33,6 +34,9 @@ pub trait GitContext<N: Node> {
     /// Advances the target branch to `commit`, which must contain what the branch is at, with the files of a working tree that is on
     /// it. While a git program holds those, it is tried again. Gives the commit that has landed.
     ///
+    /// A child run lands on its parent: on the branch of the workspace of the map node that has started it, under that branch's lock,
+    /// and only from the commit that the parent knows it to stand at. It is in the parent's journal before this returns.
+    ///
     /// It is done once: where a handler begins again because its process was killed after it had landed, and comes to the same files,
     /// that is the commit which it had landed then.
     ///
@@ -40,7 +44,8 @@ pub trait GitContext<N: Node> {
     ///
     /// [`GitWorkspacesError::FastForward`] where the branch has moved and `commit` has not what it is at now: merge or rebase, test,
     /// and land that; or where a working tree on it has changes that are not committed. [`Busy`](GitWorkspacesError::Busy),
-    /// [`ChildLands`](GitWorkspacesError::ChildLands).
+    /// [`NowhereToLand`](GitWorkspacesError::NowhereToLand), [`ReadOnly`](GitWorkspacesError::ReadOnly) and
+    /// [`InClone`](GitWorkspacesError::InClone) of a child whose map node's workspace takes nothing.
     fn land(&mut self, commit: CommitId) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
 
     /// The same, if the branch still is at `from`, as a run wants it whose work was verified on top of that. A branch that
@@ -67,13 +72,25 @@ pub trait GitContext<N: Node> {
         commit: CommitId,
     ) -> impl Future<Output = Result<FreshCheckout, GitWorkspacesError>> + Send;
 
-    /// The branch to land on, and where it is now: another commit than a worktree's [`base`](Checkout::base) where somebody has landed
+    /// The branch to land on, and where it is now; of a child run, the branch of its map node's workspace, and where that stands. Another
+    /// commit than a worktree's [`base`](Checkout::base) where somebody has landed
     /// since that was made (SAW-113).
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::NoTarget`], [`NoBranch`](GitWorkspacesError::NoBranch).
+    /// [`GitWorkspacesError::NoTarget`], [`NoBranch`](GitWorkspacesError::NoBranch); of a child, as [`land`](Self::land).
     fn target(&self) -> impl Future<Output = Result<(BranchName, CommitId), GitWorkspacesError>> + Send;
+
+    /// The workspaces of the child runs whose items have that key, by name: those that have a branch. Of children that the map node has
+    /// started, or taken up, in this process.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where the repository cannot be read.
+    fn child_workspaces(
+        &self,
+        key: &str,
+    ) -> impl Future<Output = Result<Vec<ChildWorkspace>, GitWorkspacesError>> + Send;
 
     /// The repository: to read what was committed. Its operations are synchronous.
     ///
@@ -109,13 +126,12 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
     }
 
     async fn target(&self) -> Result<(BranchName, CommitId), GitWorkspacesError> {
-        git_run(self)?
-            .blocking((), |run| {
-                let branch = run.landing()?;
-                let head = run.head_of(&branch)?;
-                Ok((branch, head))
-            })
-            .await
+        git_run(self)?.landing_point().await
+    }
+
+    async fn child_workspaces(&self, key: &str) -> Result<Vec<ChildWorkspace>, GitWorkspacesError> {
+        let key = key.to_owned();
+        git_run(self)?.blocking((), move |run| run.workspaces_of_child(&key)).await
     }
 
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {

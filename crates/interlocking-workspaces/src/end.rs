@@ -5,6 +5,7 @@
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::left::ALIVE;
+use crate::named_branches::BRANCHES;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, Keep, delete_directory};
 use std::fs;
@@ -13,6 +14,7 @@ impl GitRun {
     /// Takes away what is not to be kept; where the run stops to be taken up again, nothing. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
+        self.0.tree.named.ends(&self.0.names.label);
         if !self.is_child() && end != RunEnd::Stopped {
             // Nothing of an agent's is in there.
             delete_directory(self.checkouts_directory())?;
@@ -37,8 +39,8 @@ impl GitRun {
         }
         let mut cleared = Ok(());
         // What shows that there is something left goes last.
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten().filter(|entry| entry.file_name() != ALIVE)
-        {
+        let is_note = |entry: &fs::DirEntry| [ALIVE, BRANCHES].iter().any(|name| entry.file_name() == *name);
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten().filter(|entry| !is_note(entry)) {
             cleared = cleared.and(self.clear(&entry.path()));
         }
         // What did not land would be lost with its branch.
@@ -53,9 +55,9 @@ impl GitRun {
 
     /// The branches of the run and its children.
     pub(crate) fn branches(&self) -> Result<Vec<(BranchName, CommitId)>, GitWorkspacesError> {
-        let prefix = self.tree_prefix();
+        let (prefix, named) = (self.tree_prefix(), self.named_branches()?);
         let branches = self.settings().repository.branches()?.into_iter();
-        Ok(branches.filter(|(branch, _)| branch.as_str().starts_with(&prefix)).collect())
+        Ok(branches.filter(|(branch, _)| branch.as_str().starts_with(&prefix) || named.contains(branch)).collect())
     }
 
     /// Deletes the branches of the run and its children.

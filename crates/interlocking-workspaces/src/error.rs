@@ -49,6 +49,17 @@ pub enum GitWorkspacesError {
         /// Where it is.
         at: CommitId,
     },
+    /// The branch that a workspace is to have is somebody else's.
+    #[error(
+        "the branch {branch}, as `GitWorkspaces::with_branch_names` calls it, is taken by {by}: choose another name, or have that branch \
+         removed"
+    )]
+    BranchTaken {
+        /// The branch.
+        branch: BranchName,
+        /// Whose it is.
+        by: String,
+    },
     /// The workspace is to be read, and has no branch.
     #[error("every node of `{name}` is `read_only`, so it has no branch to change: do that in another workspace")]
     ReadOnly {
@@ -71,11 +82,12 @@ pub enum GitWorkspacesError {
         /// The journal's words.
         reason: String,
     },
-    /// A child run lands nowhere.
+    /// A child run lands on the workspace of the map node that has started it, and that has none.
     #[error(
-        "a child run does not land: let it give its commit to its parent, as its output, which merges it into a worktree of its own"
+        "the map node that started this run names no workspace for it to land on: give it one in its table, or let the child give its \
+         commit to it as its output"
     )]
-    ChildLands,
+    NowhereToLand,
     /// A git program held the files of the branch's working tree all the time.
     #[error("{branch} could not be advanced in {waited:?}: {problem}")]
     Busy {

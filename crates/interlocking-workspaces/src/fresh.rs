@@ -112,7 +112,7 @@ impl GitRun {
     }
 
     fn checkouts(&self) -> MutexGuard<'_, BTreeSet<u32>> {
-        self.0.checkouts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.tree.checkouts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,13 +1,16 @@
 //! The workspaces of one run.
 
+use crate::child::Child;
 use crate::error::GitWorkspacesError;
 use crate::lock::{Held, lock};
-use crate::names;
+use crate::named_branches::Named;
+use crate::names::Names;
+use crate::place::{Place, Places};
 use crate::settings::{Base, Settings};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
-use interlocking_runtime::workspaces::RunScope;
-use interlocking_worktree::{BranchName, CommitId, Signature, Worktree};
+use interlocking_runtime::workspaces::{ParentJournal, RunScope};
+use interlocking_worktree::{BranchName, CommitId, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -18,31 +21,36 @@ pub(crate) struct GitRun(pub(crate) Arc<State>);
 
 pub(crate) struct State {
     settings: Arc<Settings>,
-    pub(crate) run: RunId,
-    /// What the run is called in names of directories and branches.
-    pub(crate) label: String,
-    /// The run that was started.
-    pub(crate) root: RunId,
-    /// Locked while anybody has workspaces of the run, or of another of its tree.
-    pub(crate) alive: Arc<Mutex<Option<File>>>,
-    parent: Option<Parent>,
-    /// Whether what has the run's name in the repository is the run's: of a new one once it was looked.
-    is_claimed: Mutex<bool>,
+    pub(crate) names: Arc<Names>,
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) parent: Option<Parent>,
+    pub(crate) children: Mutex<Vec<Child>>,
     wanted: BTreeMap<String, Wanted>,
     begun_at: Mutex<Option<CommitId>>,
-    places: Mutex<BTreeMap<String, Place>>,
-    /// The numbers of the fresh checkouts that there are of the run's tree.
-    pub(crate) checkouts: Arc<Mutex<BTreeSet<u32>>>,
+    places: Places,
     has_landed: Mutex<bool>,
     /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait for it, and what it makes must
     /// be removed with the rest.
     closed: RwLock<bool>,
 }
 
-/// Whose child a run is, and where its map node works.
-struct Parent {
-    run: GitRun,
-    workspace: Option<String>,
+/// What the runs of a tree share.
+#[derive(Default)]
+pub(crate) struct Tree {
+    /// Locked while anybody has workspaces of a run of it.
+    pub(crate) alive: Mutex<Option<File>>,
+    pub(crate) named: Named,
+    /// The numbers of the fresh checkouts that there are.
+    pub(crate) checkouts: Mutex<BTreeSet<u32>>,
+    /// Whether what has the tree's name in the repository is the tree's: of a new one once it was looked.
+    is_claimed: Mutex<bool>,
+}
+
+/// Whose child a run is, where its map node works, and who records what moves there.
+pub(crate) struct Parent {
+    pub(crate) run: GitRun,
+    pub(crate) workspace: Option<String>,
+    pub(crate) journal: ParentJournal,
 }
 
 /// What the table says of a workspace.
@@ -51,17 +59,6 @@ pub(crate) struct Wanted {
     pub(crate) isolation: Isolation,
     /// Whether nobody may change it.
     pub(crate) is_read_only: bool,
-}
-
-/// What is known of a workspace.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
-    /// What it began at.
-    pub(crate) base: Option<CommitId>,
-    /// Where it is to stand.
-    pub(crate) at: Option<CommitId>,
-    /// The worktree or clone, if it has been made.
-    pub(crate) worktree: Option<Worktree>,
 }
 
 impl GitRun {
@@ -74,51 +71,46 @@ impl GitRun {
             known.isolation = known.isolation.max(row.isolation.unwrap_or(Isolation::Worktree));
             known.is_read_only &= row.read_only;
         }
-        let workspace = scope.parent.and_then(|parent| parent.workspace).map(str::to_owned);
-        let parent = parent.map(|run| Parent { run, workspace });
-        Self::with(settings, scope.run.clone(), names::label(scope), parent, wanted, !scope.is_new)
+        let names = Names::of(scope, parent.as_ref().map(|run| &*run.0.names));
+        let parent = parent.zip(scope.parent).map(|(run, parent)| Parent {
+            run,
+            workspace: parent.workspace.map(str::to_owned),
+            journal: parent.journal.clone(),
+        });
+        Self::with(settings, names, parent, wanted, !scope.is_new)
     }
 
     /// Those of a run of which nothing is known but its name.
     pub(crate) fn of_name(settings: Arc<Settings>, run: RunId) -> Self {
-        let label = run.to_string();
-        Self::with(settings, run, label, None, BTreeMap::new(), true)
+        Self::with(settings, Names::of_root(run), None, BTreeMap::new(), true)
     }
 
     fn with(
         settings: Arc<Settings>,
-        run: RunId,
-        label: String,
+        names: Names,
         parent: Option<Parent>,
         wanted: BTreeMap<String, Wanted>,
         is_claimed: bool,
     ) -> Self {
-        let (root, alive, checkouts) = match &parent {
-            Some(Parent { run, .. }) => (run.0.root.clone(), run.0.alive.clone(), run.0.checkouts.clone()),
-            None => (run.clone(), Arc::default(), Arc::default()),
+        let tree = match &parent {
+            Some(parent) => parent.run.0.tree.clone(),
+            None => Arc::new(Tree { is_claimed: Mutex::new(is_claimed), ..Tree::default() }),
         };
-        let (begun_at, places, has_landed, closed) = Default::default();
-        let is_claimed = Mutex::new(is_claimed);
-        Self(Arc::new(State {
-            settings,
-            run,
-            label,
-            root,
-            alive,
-            parent,
-            is_claimed,
-            wanted,
-            begun_at,
-            places,
-            checkouts,
-            has_landed,
-            closed,
-        }))
+        let (children, begun_at, places, has_landed, closed) = Default::default();
+        let names = Arc::new(names);
+        Self(Arc::new(State { settings, names, tree, parent, children, wanted, begun_at, places, has_landed, closed }))
     }
 
     /// Those of a child of this run.
     pub(crate) fn of_child(&self, scope: &RunScope<'_>) -> Self {
-        Self::new(self.0.settings.clone(), scope, Some(self.clone()))
+        let child = Self::new(self.0.settings.clone(), scope, Some(self.clone()));
+        let State { names, places, .. } = &*child.0;
+        self.0.tree.named.begins(&names.label);
+        let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
+        children.retain(|child| child.names.run != names.run);
+        children.push(Child { names: names.clone(), places: places.clone() });
+        drop(children);
+        child
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -126,7 +118,7 @@ impl GitRun {
     }
 
     pub(crate) fn is_child(&self) -> bool {
-        self.0.run != self.0.root
+        self.0.names.is_child()
     }
 
     /// What the table says of a workspace; of one that it does not name, that a handler may have a worktree.
@@ -151,34 +143,36 @@ impl GitRun {
 
     /// The names of the workspaces that are known.
     pub(crate) fn known(&self) -> Vec<String> {
-        self.places().iter().filter(|(_, place)| place.worktree.is_some()).map(|(name, _)| name.clone()).collect()
+        self.0
+            .places
+            .lock()
+            .iter()
+            .filter(|(_, place)| place.worktree.is_some())
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     pub(crate) fn place(&self, name: &str) -> Place {
-        self.places().get(name).cloned().unwrap_or_default()
+        self.0.places.lock().get(name).cloned().unwrap_or_default()
     }
 
     /// Changes what is known of a workspace.
     pub(crate) fn note(&self, name: &str, change: impl FnOnce(&mut Place)) {
-        change(self.places().entry(name.to_owned()).or_default());
-    }
-
-    fn places(&self) -> MutexGuard<'_, BTreeMap<String, Place>> {
-        self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
+        change(self.0.places.lock().entry(name.to_owned()).or_default());
     }
 
     pub(crate) fn has_landed(&self) -> MutexGuard<'_, bool> {
         self.0.has_landed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether what has the run's name in the repository is the run's.
+    /// Whether what has the tree's name in the repository is the tree's.
     pub(crate) fn is_claimed(&self) -> bool {
-        *self.0.is_claimed.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.tree.is_claimed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks whether the name of a new run is free, before anything is made of that name. Git work.
     pub(crate) fn claim(&self) -> Result<(), GitWorkspacesError> {
-        let mut is_claimed = self.0.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_claimed = self.0.tree.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_claimed {
             self.refuse_taken()?;
             *is_claimed = true;
@@ -216,8 +210,8 @@ impl GitRun {
             return Ok(known);
         }
         let begun_at = match &self.0.parent {
-            Some(Parent { run, workspace: Some(workspace) }) => run.stands_at(workspace, &mut Vec::new())?,
-            Some(Parent { run, workspace: None }) => run.begun_at()?,
+            Some(Parent { run, workspace: Some(workspace), .. }) => run.stands_at(workspace, &mut Vec::new())?,
+            Some(Parent { run, workspace: None, .. }) => run.begun_at()?,
             None => match (self.target(), &self.settings().target) {
                 (Ok(branch), named) => match (self.head_of(&branch), named) {
                     (Err(GitWorkspacesError::NoBranch { .. }), None) => Err(GitWorkspacesError::NoTarget),

@@ -1,7 +1,12 @@
-//! Landing: advancing the branch that it was all for.
+//! Landing: advancing the branch that it was all for. That of a child run is its parent's: of the workspace of the map node that has
+//! started it.
+//!
+//! **Invariant:** a workspace of the parent's is advanced under its branch's lock, from the commit that the parent knows it to stand at,
+//! and then the parent's journal is told, before anything else moves it. A process that is killed between the two has landed nothing:
+//! who takes the parent up puts the branch back, and the child, of which no outcome is recorded either, lands again.
 
 use crate::error::{GitWorkspacesError, is_a_lock};
-use crate::git_run::GitRun;
+use crate::git_run::{GitRun, Parent};
 use crate::lock::lock;
 use crate::settings::Settings;
 use interlocking_worktree::{BranchName, CommitId, CreateBranchError, FastForwardError};
@@ -13,10 +18,23 @@ const BETWEEN: Duration = Duration::from_millis(50);
 impl GitRun {
     /// The branch to land on.
     pub(crate) async fn landing_branch(&self) -> Result<BranchName, GitWorkspacesError> {
-        match self.is_child() {
-            true => Err(GitWorkspacesError::ChildLands),
-            false => self.blocking((), |run| run.landing()).await,
-        }
+        let Some(parent) = &self.0.parent else { return self.blocking((), |run| run.landing()).await };
+        Ok(parent.run.branch_name(parent.landing_workspace()?)?)
+    }
+
+    /// The branch to land on, and where it is: of a parent's workspace, where the parent knows it to stand.
+    pub(crate) async fn landing_point(&self) -> Result<(BranchName, CommitId), GitWorkspacesError> {
+        let Some(parent) = &self.0.parent else {
+            return self
+                .blocking((), |run| {
+                    let branch = run.landing()?;
+                    let head = run.head_of(&branch)?;
+                    Ok((branch, head))
+                })
+                .await;
+        };
+        let name = parent.landing_workspace()?.to_owned();
+        parent.run.blocking((), move |run| Ok((run.branch_name(&name)?, run.stands_at(&name, &mut Vec::new())?))).await
     }
 
     /// Whether the branch contains a commit that has the same files as `commit`.
@@ -47,9 +65,15 @@ impl GitRun {
     ) -> Result<(), GitWorkspacesError> {
         let begun = Instant::now();
         loop {
-            let held = lock(self.settings().repository.common_directory(), target.as_str()).await;
-            let branch = target.clone();
-            match self.blocking(held, move |run| run.advance(&branch, from, commit)).await {
+            let landed = match self.0.parent {
+                Some(_) => self.land_on_parent(from, commit).await,
+                None => {
+                    let held = lock(self.settings().repository.common_directory(), target.as_str()).await;
+                    let branch = target.clone();
+                    self.blocking(held, move |run| run.advance(&branch, from, commit)).await
+                }
+            };
+            match landed {
                 Err(GitWorkspacesError::FastForward(problem)) if is_a_lock(&problem) => {
                     let waited = begun.elapsed();
                     if waited >= self.settings().patience {
@@ -61,6 +85,48 @@ impl GitRun {
             }
             tokio::time::sleep(BETWEEN).await;
         }
+    }
+
+    /// To its end, whoever waits for it: what has landed is recorded.
+    async fn land_on_parent(&self, from: Option<CommitId>, commit: CommitId) -> Result<(), GitWorkspacesError> {
+        let child = self.clone();
+        let landing = tokio::spawn(async move {
+            let Some(parent) = &child.0.parent else { return Err(GitWorkspacesError::NowhereToLand) };
+            let name = parent.landing_workspace()?.to_owned();
+            let _held = parent.run.lock(&name).await;
+            let workspace = name.clone();
+            let advanced = parent.run.blocking((), move |run| run.advance_workspace(&name, from, commit)).await?;
+            if let Some(at) = advanced {
+                let told = parent.journal.landed(&workspace, &at.to_string()).await;
+                told.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
+            }
+            Ok(())
+        });
+        match landing.await {
+            Ok(landed) => landed,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(GitWorkspacesError::Over),
+        }
+    }
+
+    /// Advances a workspace that a child lands on, unless it has that commit already; gives where it stands, if the journal does not know
+    /// that. Git work.
+    fn advance_workspace(
+        &self,
+        name: &str,
+        from: Option<CommitId>,
+        commit: CommitId,
+    ) -> Result<Option<CommitId>, GitWorkspacesError> {
+        let (_, mut at) = self.writable(name)?;
+        let (repository, branch) = (&self.settings().repository, self.branch_name(name)?);
+        if !repository.is_ancestor(commit, at)? {
+            if let Some(expected) = from.filter(|from| *from != at) {
+                return Err(FastForwardError::Moved { branch, expected, found: Some(at) }.into());
+            }
+            repository.fast_forward(&branch, commit, at)?;
+            at = self.moved(name, commit);
+        }
+        Ok(Some(at).filter(|_| !self.place(name).is_recorded()))
     }
 
     fn advance(&self, branch: &BranchName, from: Option<CommitId>, commit: CommitId) -> Result<(), GitWorkspacesError> {
@@ -85,5 +151,19 @@ impl GitRun {
         }
         *self.has_landed() = true;
         Ok(())
+    }
+}
+
+impl Parent {
+    /// The workspace to land on.
+    fn landing_workspace(&self) -> Result<&str, GitWorkspacesError> {
+        let name = self.workspace.as_deref().ok_or(GitWorkspacesError::NowhereToLand)?;
+        if self.run.wanted(name).is_read_only {
+            return Err(GitWorkspacesError::ReadOnly { name: name.to_owned() });
+        }
+        match self.run.is_clone(name) {
+            true => Err(GitWorkspacesError::InClone { name: name.to_owned(), operation: "let children land" }),
+            false => Ok(name),
+        }
     }
 }

@@ -48,7 +48,7 @@ impl GitWorkspaces {
                 let Some(run) = name.to_str().and_then(|name| RunId::new(name).ok()) else { continue };
                 left.extend(LeftRun::of(GitRun::of_name(settings.clone(), run))?);
             }
-            left.sort_by(|one: &LeftRun, other| one.run.0.run.cmp(&other.run.0.run));
+            left.sort_by(|one: &LeftRun, other| one.run.0.names.run.cmp(&other.run.0.names.run));
             Ok(left)
         });
         looking.await.unwrap_or(Err(GitWorkspacesError::Over))
@@ -101,7 +101,7 @@ impl LeftRun {
         if file.try_lock().is_err() {
             return Ok(None);
         }
-        *run.0.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
         Self::unlocked(run).map(Some)
     }
 
@@ -113,7 +113,7 @@ impl LeftRun {
 
     /// The run.
     pub fn run(&self) -> &RunId {
-        &self.run.0.run
+        &self.run.0.names.run
     }
 
     /// Where all that lies.
@@ -145,7 +145,7 @@ impl LeftRun {
 impl GitRun {
     /// Shows other processes that somebody has the run's workspaces. Git work.
     pub(crate) fn lives(&self) -> Result<(), GitWorkspacesError> {
-        let mut alive = self.0.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut alive = self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner);
         if alive.is_some() {
             return Ok(());
         }

@@ -3,7 +3,9 @@
 use crate::error::GitWorkspacesError;
 use crate::git_run::{GitRun, Wanted};
 use crate::settings::Base;
-use interlocking_worktree::{BranchName, CommitId, Force, Repository, Worktree, WorktreeEntry, delete_directory};
+use interlocking_worktree::{
+    BranchName, CommitId, CreateError, Force, Repository, Worktree, WorktreeEntry, delete_directory,
+};
 use std::fs;
 use std::path::Path;
 
@@ -16,7 +18,8 @@ impl GitRun {
             let at = place.at.unwrap_or(base);
             let worktree = self.make(name, at)?;
             self.note(name, |place| {
-                (place.base, place.at, place.worktree) = (Some(base), Some(at), Some(worktree.clone()));
+                (place.base, place.worktree) = (Some(base), Some(worktree.clone()));
+                place.stand_at(at);
             });
             return Ok((worktree, base));
         };
@@ -24,7 +27,7 @@ impl GitRun {
             let at = self.stands_at(other, &mut vec![name.to_owned()])?;
             if place.at != Some(at) {
                 worktree.reset_to(at)?;
-                self.note(name, |place| place.at = Some(at));
+                self.note(name, |place| place.stand_at(at));
             }
         }
         Ok((worktree, base))
@@ -44,10 +47,13 @@ impl GitRun {
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
         self.claim()?;
         self.lives()?;
-        let head = repository.branch_head(&branch)?;
+        let Wanted { is_read_only, .. } = self.wanted(name);
+        let mut head = repository.branch_head(&branch)?;
         // What a process was killed over, or an agent has led astray.
         self.clear(&directory)?;
-        let Wanted { is_read_only, .. } = self.wanted(name);
+        if !is_read_only {
+            head = self.take_branch(name, &branch, head)?;
+        }
         let has_branch = match head.filter(|_| !is_read_only) {
             Some(head) if head == at => true,
             Some(head) => {
@@ -60,7 +66,14 @@ impl GitRun {
             (true, ..) => repository.create_clone(&directory, &branch, at)?,
             (false, true, _) => repository.create_detached_worktree(&directory, at)?,
             (false, false, true) => repository.create_worktree_on(&directory, branch)?,
-            (false, false, false) => repository.create_worktree(&directory, branch, at)?,
+            (false, false, false) => match repository.create_worktree(&directory, branch.clone(), at) {
+                Err(error @ CreateError::BranchExists { .. }) => {
+                    // Somebody was faster.
+                    self.leave_branch(&branch)?;
+                    return Err(error.into());
+                }
+                made => made?,
+            },
         };
         if let Some(setup) = &self.settings().setup
             && let Err(error) = setup.run(worktree.path())
@@ -74,7 +87,7 @@ impl GitRun {
     /// Keeps a head in the archive, and deletes its branch.
     pub(crate) fn set_aside(&self, branch: &BranchName, head: CommitId) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
-        repository.archive(&Self::archive_name(branch, head)?, head)?;
+        repository.archive(&self.archive_name(branch, head)?, head)?;
         Ok(repository.delete_branch(branch, head)?)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::git_run::GitRun;
 use async_trait::async_trait;
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_runtime::{WorkspaceError, Workspaces};
 use interlocking_sandbox::Sandbox;
@@ -20,7 +21,7 @@ use std::time::Duration;
 /// | | |
 /// |---|---|
 /// | where it lies | `DIRECTORY/RUN/NAME`; of a child run, `DIRECTORY/ROOT/CHILD/NAME`, where `CHILD` begins with its item's key if that is a short word |
-/// | its branch | `RUN/NAME`, or `ROOT/CHILD/NAME`; none where every node that works there is `read_only` |
+/// | its branch | `RUN/NAME`, or `ROOT/CHILD/NAME`, or [as it is told](Self::with_branch_names); none where every node that works there is `read_only` |
 /// | what it begins at | where the target branch was when the run began, or its [`Base`]; of a child run, where the workspace of its map node stands |
 /// | what becomes of it | taken away when the run has ended, with its branch; see [`with_keep`](Self::with_keep) |
 #[derive(Clone)]
@@ -52,7 +53,23 @@ pub(crate) struct Settings {
     pub(crate) setup: Option<Setup>,
     pub(crate) grants: Option<Grants>,
     pub(crate) patience: Duration,
+    pub(crate) branch_names: Option<BranchNames>,
 }
+
+/// A workspace whose branch is to have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkspaceScope<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// The key of its item, if it is a child run.
+    pub key: Option<&'a str>,
+    /// The workspace's name.
+    pub workspace: &'a str,
+}
+
+/// What a branch is called, if it is called otherwise.
+type BranchNames = Arc<dyn Fn(&WorkspaceScope<'_>) -> Option<BranchName> + Send + Sync>;
 
 /// Adds what agents may reach to the sandbox of a workspace of that name.
 type Grants = Arc<dyn Fn(&str, Sandbox) -> Sandbox + Send + Sync>;
@@ -60,7 +77,7 @@ type Grants = Arc<dyn Fn(&str, Sandbox) -> Sandbox + Send + Sync>;
 impl GitWorkspaces {
     /// Workspaces of `repository`, below `directory`, which is made when it is needed and lies outside the repository.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
-        let (author, target, landing, bases, keep, setup, grants) = Default::default();
+        let (author, target, landing, bases, keep, setup, grants, branch_names) = Default::default();
         let (directory, patience) = (directory.into(), Duration::from_secs(10));
         Self(Arc::new(Settings {
             repository,
@@ -73,6 +90,7 @@ impl GitWorkspaces {
             setup,
             grants,
             patience,
+            branch_names,
         }))
     }
 
@@ -134,6 +152,20 @@ impl GitWorkspaces {
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.settings().patience = patience;
+        self
+    }
+
+    /// The same with names for branches: where `names` gives one for a workspace, its branch is called so, and the workspace is not made
+    /// where anybody else has a branch of that name ([`BranchTaken`](crate::GitWorkspacesError::BranchTaken)). A child run that has ended
+    /// lets another of the same tree have the name.
+    ///
+    /// `names` gives the same name whenever it is asked for the same workspace: that is how another process finds the branch.
+    #[must_use]
+    pub fn with_branch_names(
+        mut self,
+        names: impl Fn(&WorkspaceScope<'_>) -> Option<BranchName> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings().branch_names = Some(Arc::new(names));
         self
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[async_trait]
 impl Workspaces for GitRun {
     fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
-        (*run.run != self.0.run).then(|| Arc::new(self.of_child(run)) as Arc<dyn Workspaces>)
+        (*run.run != self.0.names.run).then(|| Arc::new(self.of_child(run)) as Arc<dyn Workspaces>)
     }
 
     async fn ready(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
@@ -69,7 +69,7 @@ impl Workspaces for GitRun {
     async fn verify(&self, name: &str, _: Moment) -> Result<Vec<String>, WorkspaceError> {
         let place = self.place(name);
         let (Some(worktree), Some(at)) = (place.worktree, place.at) else { return Ok(Vec::new()) };
-        let handed_over = Place::new(self.0.run.as_str(), worktree, at);
+        let handed_over = Place::new(self.0.names.run.as_str(), worktree, at);
         // What an agent commits by itself is folded in, or taken over, when its node commits.
         let handed_over = match self.wanted(name).is_read_only {
             true => handed_over.read_only(),
@@ -106,6 +106,19 @@ impl Workspaces for GitRun {
     async fn restore(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let commit = parsed(commit)?;
         Ok(self.on(name, move |run, name| run.find_again(name, commit, true)).await?)
+    }
+
+    fn recorded(&self, name: &str, commit: &str) -> Option<String> {
+        let commit = commit.parse().ok()?;
+        let mut counts = None;
+        self.note(name, |place| counts = place.recorded(commit));
+        counts.map(|commit: CommitId| commit.to_string())
+    }
+
+    fn left_at(&self, name: &str, commit: &str) {
+        if let Ok(commit) = commit.parse() {
+            self.note(name, |place| place.stand_at(commit));
+        }
     }
 
     fn began(&self, name: &str, commit: &str) {

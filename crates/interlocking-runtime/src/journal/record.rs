@@ -132,6 +132,15 @@ pub enum Entry {
         /// The agent calls it made.
         calls: Vec<LedgerEntry>,
     },
+    /// A child run moved on a workspace of this one, while the execution that started it goes on.
+    Landed {
+        /// The execution of the map node.
+        by: By,
+        /// The child.
+        child: RunId,
+        /// Where the workspace stands since.
+        commit: Commit,
+    },
     /// The run ended.
     Ended {
         /// Why it failed; absent when it finished or was cancelled.
@@ -372,7 +381,8 @@ impl Entry {
             | Self::Asked { by, .. }
             | Self::Answered { by, .. }
             | Self::Report { by, .. }
-            | Self::Spent { by, .. } => Some(by),
+            | Self::Spent { by, .. }
+            | Self::Landed { by, .. } => Some(by),
             Self::Started { .. }
             | Self::Resumed { .. }
             | Self::Retried { .. }

@@ -2,7 +2,10 @@
 
 use crate::journal::{Entry, Journal, JournalError, Record};
 use crate::run::claims::{Hold, Leaving};
+use crate::run::settings::Settings;
 use crate::tree::Tree;
+use crate::workspaces::Workspaces;
+use interlocking_core::context::Commit;
 use interlocking_core::run_id::RunId;
 use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::Mutex;
@@ -13,6 +16,8 @@ pub(crate) struct RecordWriter {
     pub(crate) journal: Arc<dyn Journal>,
     run: RunId,
     tree: Arc<Tree>,
+    /// The run's: they know in which order commits were made, which need not be that of their records.
+    workspaces: Arc<dyn Workspaces>,
     /// The number of the next record, or how the journal failed.
     next: Arc<Mutex<Result<u64, JournalError>>>,
     /// What keeps others from the run, as long as its executor has it.
@@ -20,9 +25,11 @@ pub(crate) struct RecordWriter {
 }
 
 impl RecordWriter {
-    /// Of a run of that tree, which has so many records.
-    pub(crate) fn new(journal: Arc<dyn Journal>, run: RunId, tree: Arc<Tree>, records: u64) -> Self {
-        Self { journal, run, tree, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }
+    /// Of a run with these settings, which has so many records.
+    pub(crate) fn new(journal: Arc<dyn Journal>, settings: &Settings, records: u64) -> Self {
+        let (run, tree, workspaces) =
+            (settings.run.clone(), settings.tree().clone(), settings.options().workspaces.clone());
+        Self { journal, run, tree, workspaces, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }
     }
 
     pub(crate) fn run(&self) -> &RunId {
@@ -56,7 +63,7 @@ impl RecordWriter {
     /// Appends an entry. Whoever drops this future must write no more.
     pub(crate) async fn write(&self, entry: Entry) -> Result<(), JournalError> {
         let mut next = self.next.lock().await;
-        let record = Record { run: self.run.clone(), sequence: next.clone()?, entry };
+        let record = self.record(next.clone()?, entry);
         let written = self.journal.append(record).await;
         note(&mut next, &self.tree, written)
     }
@@ -69,7 +76,7 @@ impl RecordWriter {
             return Err(JournalError::Storage { reason });
         };
         let mut next = self.next.clone().lock_owned().await;
-        let record = Record { run: self.run.clone(), sequence: next.clone()?, entry };
+        let record = self.record(next.clone()?, entry);
         let (journal, tree) = (self.journal.clone(), self.tree.clone());
         let written = tokio::spawn(async move {
             let written = note(&mut next, &tree, journal.append(record).await);
@@ -77,6 +84,24 @@ impl RecordWriter {
             written
         });
         written.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: error.to_string() }))
+    }
+}
+
+impl RecordWriter {
+    /// An entry, about to be written, with the commits that count by now: of two in one place, whichever was made later.
+    fn record(&self, sequence: u64, mut entry: Entry) -> Record {
+        let commits = match &mut entry {
+            Entry::Outcome(outcome) => &mut outcome.commits[..],
+            Entry::Report { commits, .. } => commits,
+            Entry::Landed { commit, .. } => std::slice::from_mut(commit),
+            _ => &mut [],
+        };
+        for Commit { workspace, id } in commits {
+            if let Some(later) = self.workspaces.recorded(workspace, id) {
+                *id = later;
+            }
+        }
+        Record { run: self.run.clone(), sequence, entry }
     }
 }
 

@@ -305,6 +305,7 @@ impl<'net> Replayed<'net> {
             Entry::Spent { by, .. } => {
                 execution(&by)?;
             }
+            Entry::Landed { commit, .. } => self.committed([commit]),
             Entry::Ended { failure, cancelled, output } => {
                 // An event node that failed was entered, and no other record tells of it.
                 if let Some(Failure { node, visit, .. }) = &failure

@@ -57,7 +57,10 @@ pub(crate) async fn taken_up<G: Graph>(
     let texts = journal.fetch(&run, &digests).await?;
     let reader = Reader { run: &run, texts: Texts(digests.into_iter().zip(texts).collect()) };
     if replayed.ended.is_some() {
+        let known = replayed.commits.clone();
         let report = ended::<G>(&run, replayed, &reader, settings.tree().ledger(&run))?;
+        let workspaces = &settings.options().workspaces;
+        known.iter().for_each(|(workspace, commit)| workspaces.left_at(workspace, commit));
         // Its process may have been killed before it had.
         release_workspaces(&settings, &report.outcome).await;
         return Ok(TakenUp::Ended(Box::new(report)));
@@ -68,7 +71,7 @@ pub(crate) async fn taken_up<G: Graph>(
         let maps = replayed.cut_off(net).into_iter().map(by).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
-    let record_writer = Arc::new(RecordWriter::new(journal, run.clone(), settings.tree().clone(), count));
+    let record_writer = Arc::new(RecordWriter::new(journal, &settings, count));
     let table = migrated.then(|| Box::new(net.table().clone()));
     let (standing, services) = reader.standing(graph, *settings, &record_writer, replayed)?;
     if let Some(retried) = retried {

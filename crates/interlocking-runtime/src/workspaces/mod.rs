@@ -1,10 +1,12 @@
 //! The named places in which nodes work.
 
 pub(crate) mod isolation_offer;
+pub(crate) mod parent_journal;
 pub(crate) mod unkept;
 pub mod isolation;
 
 use crate::workspaces::isolation_offer::IsolationOffer;
+pub use crate::workspaces::parent_journal::ParentJournal;
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{Isolation, Table};
@@ -56,6 +58,19 @@ pub trait Workspaces: Any + Send + Sync {
     async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
         let _ = end;
         Ok(())
+    }
+
+    /// The commit that counts in the place called `name`, where the journal is about to be told that `commit` was made there, if that is
+    /// another: one that the journal has already and that was made later. Without a word to the contrary, what is recorded last was
+    /// made last.
+    fn recorded(&self, name: &str, commit: &str) -> Option<String> {
+        let _ = (name, commit);
+        None
+    }
+
+    /// Told the last commit that the journal knows of the place called `name`, of a run that has ended: nobody will work there.
+    fn left_at(&self, name: &str, commit: &str) {
+        let _ = (name, commit);
     }
 
     /// Told the first commit that the journal knows of the place called `name`, which is what it was made at; before the place is
@@ -195,6 +210,8 @@ pub struct ParentScope<'a> {
     pub workspace: Option<&'a str>,
     /// The key of the child's item.
     pub key: &'a str,
+    /// The parent's journal, for what the child moves of the parent's.
+    pub journal: &'a ParentJournal,
 }
 
 /// How a run came to rest.

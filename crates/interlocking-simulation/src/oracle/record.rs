@@ -33,6 +33,7 @@ impl Oracle<'_> {
             Entry::Retried { letters } => self.retry(*letters, facts),
             Entry::Session { by, agent, session } => self.session(by, agent, session, facts),
             Entry::Spent { by, calls } => self.spent(by, calls),
+            Entry::Landed { by, .. } => self.execution(by).map(drop),
             Entry::Once { by, name, .. } => self.effect(by, name),
             Entry::Asked { by, question, .. } => self.ask(by, question),
             Entry::Answered { by, letter, answer } => self.answered(by, *letter, answer, facts),

@@ -114,6 +114,11 @@ fn entries() -> Vec<Entry> {
             commits: Vec::new(),
         },
         Entry::Spent { by: by(), calls: Vec::new() },
+        Entry::Landed {
+            by: by(),
+            child: "demo-child".parse().unwrap(),
+            commit: Commit { workspace: "impl".to_owned(), id: "1".repeat(40) },
+        },
         Entry::Ended { failure: None, cancelled: false, output: Some(json(r#"{"out":true}"#)) },
         Entry::Ended { failure: Some(failure()), cancelled: false, output: None },
     ]

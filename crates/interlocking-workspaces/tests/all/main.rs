@@ -8,6 +8,8 @@ mod held;
 mod project;
 
 mod again;
+mod branch_names;
+mod child_landing;
 mod children;
 mod clones;
 mod ends;
@@ -16,4 +18,5 @@ mod every_file_is_here;
 mod fresh;
 mod hostile;
 mod landing;
+mod shared_branch;
 mod work;

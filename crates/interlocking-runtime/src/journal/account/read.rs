@@ -104,7 +104,7 @@ impl ExecutionAccount {
         self.to = places.collect();
         self.took_ms = Some(outcome.took_ms);
         self.label.clone_from(&outcome.label);
-        self.commits.clone_from(&outcome.commits);
+        self.commits.extend_from_slice(&outcome.commits);
         self.spawned = outcome.spawned.iter().map(|token| token.place.clone()).collect();
         self.posted = outcome.posted.iter().map(Addressee::of).collect();
         self.spend(&outcome.calls);
@@ -147,13 +147,14 @@ async fn executions(
                 execution.record = Some(record.sequence);
                 execution.failure.clone_from(failure);
                 execution.label.clone_from(label);
-                execution.commits.clone_from(commits);
+                execution.commits.extend_from_slice(commits);
                 execution.posted = posted.iter().map(Addressee::of).collect();
                 execution.spend(calls);
             }
             Entry::Spent { by, calls } => executions.of(by.clone()).spend(calls),
             Entry::Ended { failure, .. } => failed.clone_from(failure),
             Entry::Retried { .. } => (retried, failed) = (retried + 1, None),
+            Entry::Landed { by, commit, .. } => executions.of(by.clone()).commits.push(commit.clone()),
             Entry::Started { .. } | Entry::Received { .. } => {}
         }
     }

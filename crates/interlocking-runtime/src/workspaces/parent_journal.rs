@@ -1,0 +1,36 @@
+//! What a child run tells its parent's journal.
+
+use crate::journal::record_writer::RecordWriter;
+use crate::journal::{By, Entry, JournalError};
+use interlocking_core::context::Commit;
+use interlocking_core::run_id::RunId;
+use std::fmt;
+use std::sync::Arc;
+
+/// The journal of a run's parent, for [workspaces](crate::Workspaces) in which a child moves on a place of its parent's.
+#[derive(Clone)]
+pub struct ParentJournal {
+    /// None where nothing is recorded.
+    pub(crate) record_writer: Option<Arc<RecordWriter>>,
+    pub(crate) by: By,
+    pub(crate) child: RunId,
+}
+
+impl ParentJournal {
+    /// Records that the parent's place called `workspace` stands at `commit`: whoever takes the parent up finds it there.
+    ///
+    /// # Errors
+    ///
+    /// The journal's. The parent is not executed any more, for one.
+    pub async fn landed(&self, workspace: &str, commit: &str) -> Result<(), JournalError> {
+        let Some(record_writer) = &self.record_writer else { return Ok(()) };
+        let commit = Commit { workspace: workspace.to_owned(), id: commit.to_owned() };
+        record_writer.write_detached(Entry::Landed { by: self.by.clone(), child: self.child.clone(), commit }).await
+    }
+}
+
+impl fmt::Debug for ParentJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParentJournal").field("by", &self.by).field("child", &self.child).finish_non_exhaustive()
+    }
+}

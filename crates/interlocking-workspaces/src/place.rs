@@ -1,0 +1,77 @@
+//! What is known of a workspace, and in which order it was moved on.
+
+use interlocking_worktree::{CommitId, Worktree};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is known of a workspace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    /// What it began at.
+    pub(crate) base: Option<CommitId>,
+    /// Where it is to stand.
+    pub(crate) at: Option<CommitId>,
+    /// The worktree or clone, if it has been made.
+    pub(crate) worktree: Option<Worktree>,
+    /// Where it has stood since this process knows it, in order.
+    stood_at: Vec<CommitId>,
+    /// How many of these, from the first on, the journal need not be told any more.
+    recorded: usize,
+}
+
+impl Place {
+    /// Notes where it is to stand.
+    pub(crate) fn stand_at(&mut self, commit: CommitId) {
+        if self.at != Some(commit) || self.stood_at.is_empty() {
+            self.stood_at.push(commit);
+        }
+        self.at = Some(commit);
+    }
+
+    /// The journal is about to be told that `commit` was made here: gives the one that counts, where the journal knows one that was
+    /// made later. Nodes that work side by side, and children, are not recorded in the order in which they commit.
+    pub(crate) fn recorded(&mut self, commit: CommitId) -> Option<CommitId> {
+        let made = self.stood_at.iter().rposition(|stood_at| *stood_at == commit)? + 1;
+        if made >= self.recorded {
+            self.recorded = made;
+            return None;
+        }
+        self.stood_at.get(self.recorded.wrapping_sub(1)).copied()
+    }
+
+    /// Whether the journal need not be told where it stands.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorded == self.stood_at.len()
+    }
+}
+
+/// The workspaces of one run, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places(Arc<Mutex<BTreeMap<String, Place>>>);
+
+impl Places {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Place>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_made_later_counts_whichever_is_recorded_first() {
+        let [first, second, third] = ["1", "2", "3"].map(|digit| digit.repeat(40).parse::<CommitId>().unwrap());
+        let mut place = Place::default();
+        for commit in [first, second, third] {
+            place.stand_at(commit);
+        }
+        assert_eq!(place.recorded(second), None);
+        assert!(!place.is_recorded());
+        assert_eq!(place.recorded(first), Some(second), "it lies below what the journal has");
+        assert_eq!(place.recorded(second), None, "once more");
+        assert_eq!(place.recorded(third), None);
+        assert!(place.is_recorded());
+        assert_eq!(place.recorded("4".repeat(40).parse().unwrap()), None, "a commit that these do not know");
+    }
+}

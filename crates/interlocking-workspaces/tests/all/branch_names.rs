@@ -1,0 +1,159 @@
+//! Branches that are called as the program says (SAW-25).
+
+use crate::project::Project;
+use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::workspaces::GitWorkspaces;
+use interlocking::worktree::{BranchName, CommitId};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// A wave of agents, each with a branch of a name that others can tell.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Wave {
+    #[node(entry, input = Vec<String>, map = Agent, goto(exit), workspace = "wave")]
+    agents: MapNode<Agents>,
+}
+
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Agent {
+    #[node(entry, input = String, goto(exit), workspace = "own")]
+    work: LogicNode<Work>,
+}
+
+held!(Wave, Agent);
+
+struct Agents(Arc<Notify>, Option<&'static str>);
+impl MapHandler<wave::agents> for Agents {
+    fn graph(&self, _: &Cx<'_, wave::agents>) -> Result<Arc<Agent>, NodeError> {
+        Ok(Arc::new(Agent { work: LogicNode(Work(self.0.clone(), self.1)) }))
+    }
+    async fn items(&self, agents: &Vec<String>, _: &mut Cx<'_, wave::agents>) -> Result<Vec<Item<Agent>>, NodeError> {
+        Ok(agents.iter().map(|agent| Item::new(agent.clone()).with_key(agent.clone())).collect())
+    }
+    async fn gather(
+        &self,
+        _: Vec<String>,
+        children: Children<Agent>,
+        cx: &mut Cx<'_, wave::agents>,
+    ) -> Route<wave::agents> {
+        for child in children.all().await {
+            let commit = child.result?;
+            let seen = cx.child_workspaces(&child.key).await?;
+            let [own] = &seen[..] else { panic!("{seen:?}") };
+            assert_eq!((own.branch.as_str(), own.head), (&*format!("wave1-agent-{}", child.key), commit));
+            cx.worktree().await?.merge(commit, format!("Merge {}", child.key)).await?;
+        }
+        let head = cx.worktree().await?.head();
+        cx.land(head).await?;
+        goto!(cx, wave::exit, ())
+    }
+}
+
+/// Where it is cut off, if anywhere.
+struct Work(Arc<Notify>, Option<&'static str>);
+impl LogicHandler<agent::work> for Work {
+    async fn run(&self, agent: String, cx: &mut Cx<'_, agent::work>) -> Route<agent::work> {
+        let mut worktree = cx.worktree().await?;
+        std::fs::write(worktree.path().join(format!("{agent}.txt")), &agent)?;
+        let commit = worktree.commit(&agent).await?.ok_or("nothing new")?;
+        if self.1 == Some(&agent) {
+            self.0.notify_one();
+            std::future::pending::<()>().await;
+        }
+        goto!(cx, agent::exit, commit)
+    }
+}
+
+fn named(project: &Project) -> GitWorkspaces {
+    project.workspaces().with_branch_names(|scope| {
+        let key = scope.key.filter(|_| scope.workspace == "own")?;
+        // Two items may be given one name, by mistake.
+        BranchName::new(format!("wave1-agent-{}", key.trim_end_matches('\''))).ok()
+    })
+}
+
+fn wave(project: &Project, journal: &Arc<dyn Journal>, cut: Option<&'static str>) -> (Run<Wave>, Arc<Notify>) {
+    let told = Arc::new(Notify::new());
+    let run = Run::new(Wave { agents: MapNode(Agents(told.clone(), cut)) });
+    (run.with_workspaces(Arc::new(named(project))).with_journal(journal.clone()), told)
+}
+
+fn agents(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// The branches are called so, found again by another process, and taken away with the run.
+#[tokio::test]
+async fn a_branch_is_called_as_the_program_says() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let (run, told) = wave(&project, &journal, Some("b"));
+    tokio::select! {
+        ended = run.start(agents(&["a", "b"])) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    let branches = project.git(&["branch", "--format=%(refname:short)"]);
+    assert!(branches.contains("wave1-agent-b\n") && !branches.contains("/own"), "{branches}");
+    let ended = wave(&project, &journal, None).0.resume().await.unwrap();
+    assert!(matches!(ended.outcome, Outcome::Finished(())), "{:?}", ended.outcome);
+    assert_eq!(project.git(&["ls-tree", "--name-only", "main"]), ".gitignore\nREADME.md\na.txt\nb.txt\n");
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+}
+
+/// What a run has left that was killed has its branches, whatever they are called.
+#[tokio::test]
+async fn what_is_left_has_branches_of_any_name() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let (run, told) = wave(&project, &journal, Some("a"));
+    tokio::select! {
+        ended = run.start(agents(&["a"])) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    // A new run of the name is refused.
+    let fresh: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let refused = wave(&project, &fresh, None).0.start(agents(&["c"])).await.unwrap_err();
+    assert!(refused.to_string().contains("the run's name is taken: there is a branch "), "{refused}");
+    // Of another program, which gives no names.
+    let left = loop {
+        // The child's task lets go of it a moment later.
+        if let Some(left) = project.workspaces().left().await.unwrap().pop() {
+            break left;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    };
+    let branches: Vec<_> = left.branches().iter().map(|(branch, _)| branch.to_string()).collect();
+    assert_eq!(branches, ["run/wave", "wave1-agent-a"]);
+    left.remove().await.unwrap();
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/wave1-agent-a".to_owned()]));
+}
+
+/// Somebody else's branch is not touched: the node fails.
+#[tokio::test]
+async fn a_name_that_is_taken_is_refused() {
+    let project = Project::new();
+    project.git(&["branch", "wave1-agent-a"]);
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let ended = wave(&project, &journal, None).0.start(agents(&["a", "b"])).await.unwrap();
+    let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
+    assert!(
+        failure.message.contains(&format!(
+            "the branch wave1-agent-a, as `GitWorkspaces::with_branch_names` calls it, is taken by somebody else, at {}: choose another \
+             name, or have that branch removed",
+            project.begin
+        )),
+        "{failure}"
+    );
+    assert_eq!(project.left(), ["wave1-agent-a"]);
+    assert_eq!(project.repository().resolve("wave1-agent-a").unwrap(), project.begin);
+    // And that of another workspace of the run.
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let ended = wave(&project, &journal, None).0.start(agents(&["a", "a'"])).await.unwrap();
+    let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
+    assert!(failure.message.contains("is taken by workspace `"), "{failure}");
+    assert_eq!(project.left(), [""; 0]);
+}
