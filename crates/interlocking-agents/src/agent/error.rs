@@ -7,11 +7,13 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::agent::usage::Usage;
-use crate::cassette::CassetteError;
+use crate::cassette::error::CassetteError;
 use crate::drivers::shortened::{LONGEST_REASON, shorten};
 use crate::real_calls::Forbidden;
 use crate::schema::Violation;
-use crate::scripted::{ActionError, NoMatch};
+use crate::scripted::action_error::ActionError;
+use crate::scripted::duration::shown;
+use crate::scripted::no_match::NoMatch;
 use crate::sessions::session::{SessionId, SessionOpKind};
 use crate::sessions::{SessionError, SessionUse};
 
@@ -100,19 +102,19 @@ pub enum AgentErrorKind {
         reason: String,
     },
     /// The turn took longer than it may.
-    #[error("the turn took longer than {}", crate::scripted::shown(*limit))]
+    #[error("the turn took longer than {}", shown(*limit))]
     TimedOut {
         /// The limit.
         limit: Duration,
     },
     /// The agent did not begin: it gave no sign of life since it was started.
-    #[error("the agent gave no sign of life within {} of its start", crate::scripted::shown(*limit))]
+    #[error("the agent gave no sign of life within {} of its start", shown(*limit))]
     NoFirstEvent {
         /// The limit.
         limit: Duration,
     },
     /// The agent gave no sign of life.
-    #[error("the agent gave no sign of life for {}{}", crate::scripted::shown(*limit), reminded(*nudges))]
+    #[error("the agent gave no sign of life for {}{}", shown(*limit), reminded(*nudges))]
     Idle {
         /// The limit.
         limit: Duration,

@@ -67,7 +67,7 @@
 
 mod change;
 mod drift;
-mod error;
+pub(crate) mod error;
 mod placeholders;
 mod recorder;
 mod replayer;

@@ -44,10 +44,10 @@
 pub(crate) mod command;
 
 mod act;
-mod action_error;
-mod duration;
+pub(crate) mod action_error;
+pub(crate) mod duration;
 mod matching;
-mod no_match;
+pub(crate) mod no_match;
 mod memory;
 mod parse;
 mod script;
@@ -61,7 +61,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use action_error::{ActionError, ActionProblem};
-pub(crate) use duration::{Delay, optional, shown};
+pub(crate) use duration::{Delay, optional};
 pub use memory::MemoryError;
 pub use no_match::{NoMatch, Unfit, UnfitTurn};
 pub use parse::{ScriptError, ScriptProblem};
