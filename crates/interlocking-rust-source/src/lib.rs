@@ -19,25 +19,39 @@
 //! | what | where |
 //! |---|---|
 //! | which functions others can call, and which of them are stubs | [`public_functions`], [`StubMarkers`] |
+//! | every place where a stub's marker stands | [`stubs_in`] |
 //! | what can make functions that no list has | [`unseen_functions`] |
+//! | what a crate offers to others, and how that differs from an earlier version | [`PublicApi`] |
+//! | which functions changed in more than formatting, and what was rewritten in a rebase | [`changed_functions`], [`rewritten_by_rebase`] |
+//! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
 //! | what a verdict on code could be talked round with | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
-//! | which tests a file has | [`test_functions`] |
+//! | which tests a file has | [`test_functions()`] |
 //! | which functions a property calls, and what it compares | [`TestFile`] |
 
 mod syntax;
+mod tokens;
 mod stubs;
 mod functions;
+mod normal;
+mod stub_places;
 mod unseen;
 mod refused;
+mod denied;
 mod manifest;
+mod changes;
+mod public_api;
 mod proptest;
 mod test_functions;
 mod properties;
 
+pub use changes::{ChangedFunction, CodeChange, Rebased, changed_functions, rewritten_by_rebase};
+pub use denied::{Denied, denied_code, denied_dependencies};
 pub use functions::{PublicFunction, meant_among, public_functions};
 pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
+pub use public_api::{ApiChange, ApiError, ApiItem, ApiKind, Change, PublicApi};
 pub use refused::{RefusedConstruct, Side, refused_constructs};
+pub use stub_places::{StubFound, stubs_in};
 pub use stubs::{StubMarkers, UnreadableMarker};
 pub use syntax::{MAX_BYTES, MAX_DEPTH, SourceError, is_identifier};
 pub use test_functions::{TestAttribute, TestFunction, test_functions};

@@ -9,6 +9,7 @@ mod rules;
 
 use crate::SourceError;
 use crate::syntax::read_tokens;
+use crate::tokens::{is_mark, is_separator, name_at};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use rules::Rules;
 use serde::{Deserialize, Serialize};
@@ -254,26 +255,6 @@ impl Search<'_> {
             self.found.push(RefusedConstruct { path, line, column, construct, reason: reason.to_owned() });
         }
     }
-}
-
-/// Without the mark of a raw identifier.
-fn name_at(tokens: &[TokenTree], at: usize) -> Option<String> {
-    match tokens.get(at) {
-        Some(TokenTree::Ident(name)) => {
-            let name = name.to_string();
-            Some(name.strip_prefix("r#").map(str::to_owned).unwrap_or(name))
-        }
-        _ => None,
-    }
-}
-
-fn is_mark(token: Option<&TokenTree>, mark: char) -> bool {
-    matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == mark)
-}
-
-/// `::`
-fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
-    is_mark(tokens.get(at), ':') && is_mark(tokens.get(at + 1), ':')
 }
 
 /// `use name` and `use ::name`.

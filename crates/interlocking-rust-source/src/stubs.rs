@@ -45,6 +45,11 @@ impl StubMarkers {
         Ok(Self(markers.into_iter().map(check).collect::<Result<_, _>>()?))
     }
 
+    /// The markers as they are configured.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     /// The markers as syntax.
     pub(crate) fn syntax(&self) -> MarkerSyntax {
         // They were checked, so none is left out.

@@ -1,8 +1,8 @@
 //! Text that somebody wrote to bring down whoever reads it: every check ends with an answer.
 
 use interlocking_rust_source::{
-    Exercise, MAX_BYTES, MAX_DEPTH, Side, Sources, StubMarkers, TestFile, public_functions, refused_constructs,
-    test_functions, unseen_functions,
+    Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, changed_functions,
+    denied_code, public_functions, refused_constructs, stubs_in, test_functions, unseen_functions,
 };
 
 /// Runs every check. What each says does not matter here: a stack that overflows ends the process.
@@ -10,15 +10,19 @@ fn check_all(text: &str) -> Result<(), String> {
     let markers = StubMarkers::default();
     let sources =
         Sources { library: "own", implementation: ("src/lib.rs", text), tests: ("tests/p.rs", text), prefix: "prop_" };
-    let shown = |error: &dyn std::error::Error| error.to_string();
+    let denied = Denied { unsafe_code: true, crates: vec!["a".to_owned()], paths: vec!["A::a".to_owned()] };
     let mut all = vec![
         public_functions("src/lib.rs", text, &markers).map(drop),
         unseen_functions("src/lib.rs", text, &markers, &[]).map(drop),
         refused_constructs("src/lib.rs", text, Side::Implementation, &[]).map(drop),
         test_functions("src/lib.rs", text).map(drop),
+        stubs_in("src/lib.rs", text, &markers).map(drop),
+        denied_code("src/lib.rs", text, &denied).map(drop),
+        changed_functions("src/lib.rs", text, text).map(drop),
         TestFile::read(sources).map(drop),
     ];
-    all.drain(..).collect::<Result<Vec<_>, _>>().map(drop).map_err(|error| shown(&error))
+    all.drain(..).collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    PublicApi::of_file("src/lib.rs", text).map(drop).map_err(|error| error.to_string())
 }
 
 /// Syntax that goes as deep as it is told, as the body of a property.

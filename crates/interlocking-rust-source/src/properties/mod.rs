@@ -3,6 +3,7 @@
 mod api;
 mod names;
 mod ty;
+mod conditions;
 mod effort;
 mod evidence;
 mod outcomes;

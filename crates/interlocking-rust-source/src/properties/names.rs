@@ -1,13 +1,14 @@
 //! What names mean in a test file: its own items, what it imports and under which name, and the crate under test.
 
 use super::api::Api;
+use super::conditions::{asks_conditions, is_certain};
 use super::effort::Effort;
 use super::ty::Ty;
-use crate::functions::{for_tests, type_name};
+use crate::functions::type_name;
 use quote::ToTokens;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use syn::{Attribute, Block, File, ImplItem, Item, ItemStruct, Member, Path, Signature, Type, UseTree};
+use syn::{Block, File, ImplItem, Item, ItemStruct, Member, Path, Signature, Type, UseTree};
 
 /// What a name or a path means.
 #[derive(Clone, Debug)]
@@ -396,16 +397,4 @@ impl Routine {
 fn by_spelling(path: &[String]) -> Meaning {
     let is_capital = path[0].starts_with(|first: char| first.is_uppercase());
     if is_capital && Ty::named(&path[0]) == Ty::Unknown { Meaning::Unknown } else { Meaning::Outside(path.to_vec()) }
-}
-
-/// Whether an item is there whatever the conditions.
-fn is_certain(attributes: &[Attribute]) -> bool {
-    let conditional = |attribute: &Attribute| attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr");
-    let is_for_tests = |attribute: &Attribute| for_tests(std::slice::from_ref(attribute));
-    attributes.iter().all(|attribute| !conditional(attribute) || is_for_tests(attribute))
-}
-
-/// Whether a condition is asked anywhere in the code.
-pub(super) fn asks_conditions(code: &proc_macro2::TokenStream) -> bool {
-    super::outcomes::words(code.clone()).iter().any(|word| word == "cfg" || word == "cfg_attr" || word == "cfg_select")
 }

@@ -10,7 +10,8 @@ mod macros;
 mod methods;
 mod patterns;
 
-use super::names::{Kind, Meaning, Names, Routine, asks_conditions};
+use super::conditions::asks_conditions;
+use super::names::{Kind, Meaning, Names, Routine};
 use super::outcomes::Assertion;
 use super::ty::Ty;
 use crate::proptest::{Drawn, ProptestFunction};

@@ -1,0 +1,295 @@
+//! Which functions of a file have changed in more than their formatting.
+
+use crate::SourceError;
+use crate::normal::{is_remark, plain_block, plain_expression, text_of};
+use crate::syntax::read;
+use quote::ToTokens;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use syn::spanned::Spanned;
+use syn::{Attribute, Block, Expr, ImplItem, Item, Signature, TraitItem};
+
+/// What happened to a function between two versions of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CodeChange {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its signature, or a condition under which it is compiled, is another.
+    Signature,
+    /// Its body is another.
+    Body,
+}
+
+/// A function, a constant's value or a macro's rules that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFunction {
+    /// The file, as it was named.
+    pub path: String,
+    /// The line it begins in, counted from 1: in the later version, but for one that is gone.
+    pub line: usize,
+    /// The column it begins in, counted from 1.
+    pub column: usize,
+    /// Its name, with its modules and what it is a method of: `inner::Stack::push`, `<Stack as Display>::fmt`, `LIMIT`, `make!`.
+    pub name: String,
+    /// What happened to it.
+    pub change: CodeChange,
+}
+
+impl fmt::Display for ChangedFunction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.change {
+            CodeChange::Added => "is new",
+            CodeChange::Removed => "is gone",
+            CodeChange::Signature => "has another signature",
+            CodeChange::Body => "has another body",
+        };
+        write!(out, "{}:{}:{}: `{}` {what}", self.path, self.line, self.column, self.name)
+    }
+}
+
+/// Compares two versions of a file, function by function: those of modules, types, traits and tests, private ones too; what constants and
+/// statics are set to, and what macros consist of, for they are code as well.
+///
+/// Comments, formatting, documentation, lints and order make no difference, nor does what a formatter adds or takes away: commas at
+/// the end, braces around one value, brackets. Anything else in a body does, even where a compiler would make the same of it.
+///
+/// # Errors
+///
+/// [`SourceError`] where one of the versions is not Rust.
+pub fn changed_functions(path: &str, before: &str, after: &str) -> Result<Vec<ChangedFunction>, SourceError> {
+    let (before, after) = (code_of(path, before)?, code_of(path, after)?);
+    let mut changed = Vec::new();
+    for (name, now) in &after {
+        match before.get(name) {
+            None => changed.push((CodeChange::Added, name, now.place)),
+            Some(then) => {
+                let signature = (then.signatures != now.signatures).then_some(CodeChange::Signature);
+                let body = (then.bodies != now.bodies).then_some(CodeChange::Body);
+                changed.extend(signature.into_iter().chain(body).map(|change| (change, name, now.place)));
+            }
+        }
+    }
+    let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
+    changed.extend(gone.map(|(name, then)| (CodeChange::Removed, name, then.place)));
+    Ok(located(path, changed))
+}
+
+/// The four versions of a file that a rebase has to do with.
+#[derive(Debug, Clone, Copy)]
+pub struct Rebased<'a> {
+    /// Where the branch began.
+    pub old_base: &'a str,
+    /// What the branch had made of that.
+    pub old_tip: &'a str,
+    /// What others have made of it meanwhile.
+    pub new_base: &'a str,
+    /// The branch on top of theirs.
+    pub new_tip: &'a str,
+}
+
+/// Names every function whose body after a rebase is neither the branch's own nor, where the branch had not touched it, the others': logic
+/// that somebody wrote while rebasing. A function that both had changed is named unless it is the branch's or the others' to the letter.
+///
+/// # Errors
+///
+/// [`SourceError`] where one of the versions is not Rust.
+pub fn rewritten_by_rebase(path: &str, versions: Rebased<'_>) -> Result<Vec<ChangedFunction>, SourceError> {
+    let read = |text| code_of(path, text);
+    let (old_base, old_tip) = (read(versions.old_base)?, read(versions.old_tip)?);
+    let (new_base, new_tip) = (read(versions.new_base)?, read(versions.new_tip)?);
+    let names: BTreeSet<&String> =
+        [&old_base, &old_tip, &new_base, &new_tip].into_iter().flat_map(BTreeMap::keys).collect();
+    let mut rewritten = Vec::new();
+    for name in names {
+        let bodies = |version: &BTreeMap<String, Code>| version.get(name).map(|code| code.bodies.clone());
+        let (base, ours, theirs, now) = (bodies(&old_base), bodies(&old_tip), bodies(&new_base), bodies(&new_tip));
+        let is_fine = if ours == base {
+            now == theirs
+        } else if theirs == base {
+            now == ours
+        } else {
+            now == ours || now == theirs
+        };
+        if !is_fine {
+            let (change, code) = match (new_tip.get(name), new_base.get(name).or(old_tip.get(name))) {
+                (Some(code), None) => (CodeChange::Added, Some(code)),
+                (Some(code), Some(_)) => (CodeChange::Body, Some(code)),
+                (None, code) => (CodeChange::Removed, code),
+            };
+            rewritten.extend(code.map(|code| (change, name, code.place)));
+        }
+    }
+    Ok(located(path, rewritten))
+}
+
+fn located(path: &str, mut changed: Vec<(CodeChange, &String, (usize, usize))>) -> Vec<ChangedFunction> {
+    changed.sort_by_key(|(_, _, place)| *place);
+    let named = |(change, name, (line, column)): (CodeChange, &String, (usize, usize))| ChangedFunction {
+        path: path.to_owned(),
+        line,
+        column,
+        name: name.clone(),
+        change,
+    };
+    changed.into_iter().map(named).collect()
+}
+
+/// What bears one name: several, where conditions decide which of them is compiled.
+#[derive(Debug, Default)]
+struct Code {
+    place: (usize, usize),
+    signatures: Vec<String>,
+    bodies: Vec<String>,
+}
+
+fn code_of(path: &str, text: &str) -> Result<BTreeMap<String, Code>, SourceError> {
+    read(path, text, |file| {
+        let mut reading = Reading { found: BTreeMap::new() };
+        reading.items(&file.items, "", "");
+        reading.found
+    })
+}
+
+struct Reading {
+    found: BTreeMap<String, Code>,
+}
+
+impl Reading {
+    fn items(&mut self, items: &[Item], prefix: &str, conditions: &str) {
+        for item in items {
+            match item {
+                Item::Fn(item) => {
+                    self.function(prefix, &item.sig, Some(&item.block), &conditions_of(conditions, &item.attrs));
+                }
+                Item::Const(item) => {
+                    let signature = format!("{}const: {}", conditions_of(conditions, &item.attrs), shown(&item.ty));
+                    self.value(&format!("{prefix}{}", item.ident), signature, &item.expr, item.ident.span());
+                }
+                Item::Static(item) => {
+                    let signature = format!("{}static: {}", conditions_of(conditions, &item.attrs), shown(&item.ty));
+                    self.value(&format!("{prefix}{}", item.ident), signature, &item.expr, item.ident.span());
+                }
+                Item::Mod(item) => {
+                    if let Some((_, items)) = &item.content {
+                        let inside = conditions_of(conditions, &item.attrs);
+                        self.items(items, &format!("{prefix}{}::", item.ident), &inside);
+                    }
+                }
+                Item::Macro(item) => {
+                    let name = item.ident.as_ref().or(item.mac.path.segments.last().map(|last| &last.ident));
+                    let name = format!("{prefix}{}!", name.map(ToString::to_string).unwrap_or_default());
+                    let conditions = conditions_of(conditions, &item.attrs);
+                    self.put(name, item.mac.path.span(), conditions, text_of(item.mac.tokens.clone()));
+                }
+                Item::Trait(item) => {
+                    let (prefix, conditions) =
+                        (format!("{prefix}{}::", item.ident), conditions_of(conditions, &item.attrs));
+                    for member in &item.items {
+                        match member {
+                            TraitItem::Fn(method) => {
+                                let conditions = conditions_of(&conditions, &method.attrs);
+                                self.function(&prefix, &method.sig, method.default.as_ref(), &conditions);
+                            }
+                            TraitItem::Const(constant) => {
+                                if let Some((_, value)) = &constant.default {
+                                    let signature = format!("{conditions}const: {}", shown(&constant.ty));
+                                    self.value(
+                                        &format!("{prefix}{}", constant.ident),
+                                        signature,
+                                        value,
+                                        constant.ident.span(),
+                                    );
+                                }
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Item::Impl(item) => {
+                    let own = shown(&item.self_ty);
+                    let prefix = match &item.trait_ {
+                        Some((implemented, _)) => format!("{prefix}<{own} as {}>::", shown(implemented)),
+                        None => format!("{prefix}{own}::"),
+                    };
+                    let conditions = conditions_of(conditions, &item.attrs);
+                    for member in &item.items {
+                        match member {
+                            ImplItem::Fn(method) => {
+                                let conditions = conditions_of(&conditions, &method.attrs);
+                                self.function(&prefix, &method.sig, Some(&method.block), &conditions);
+                            }
+                            ImplItem::Const(constant) => {
+                                let signature = format!("{conditions}const: {}", shown(&constant.ty));
+                                self.value(
+                                    &format!("{prefix}{}", constant.ident),
+                                    signature,
+                                    &constant.expr,
+                                    constant.ident.span(),
+                                );
+                            }
+                            ImplItem::Macro(made) => {
+                                self.put(
+                                    format!("{prefix}{}!", shown(&made.mac.path)),
+                                    made.mac.path.span(),
+                                    conditions.clone(),
+                                    text_of(made.mac.tokens.clone()),
+                                );
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Item::Verbatim(tokens) => {
+                    self.put(
+                        format!("{prefix}{{unknown syntax}}"),
+                        tokens.span(),
+                        String::new(),
+                        text_of(tokens.clone()),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn function(&mut self, prefix: &str, signature: &Signature, body: Option<&Block>, conditions: &str) {
+        let body = body.map_or_else(String::new, |body| shown(&plain_block(body)));
+        let name = format!("{prefix}{}", signature.ident);
+        self.put(name, signature.span(), format!("{conditions}{}", shown(signature)), body);
+    }
+
+    fn value(&mut self, name: &str, signature: String, value: &Expr, at: proc_macro2::Span) {
+        self.put(name.to_owned(), at, signature, shown(&plain_expression(value)));
+    }
+
+    fn put(&mut self, name: String, at: proc_macro2::Span, signature: String, body: String) {
+        let start = at.start();
+        let code = self.found.entry(name).or_default();
+        if code.bodies.is_empty() {
+            code.place = (start.line, start.column + 1);
+        }
+        // Their order says nothing.
+        code.signatures.push(signature);
+        code.signatures.sort();
+        code.bodies.push(body);
+        code.bodies.sort();
+    }
+}
+
+fn shown(syntax: &impl ToTokens) -> String {
+    text_of(syntax.to_token_stream())
+}
+
+/// The attributes that decide what is compiled, those of what is around it first.
+fn conditions_of(around: &str, attributes: &[Attribute]) -> String {
+    let own = attributes.iter().filter(|attribute| !is_remark(attribute)).map(shown);
+    own.fold(around.to_owned(), |all, one| all + &one + " ")
+}
+
+#[cfg(test)]
+mod tests;

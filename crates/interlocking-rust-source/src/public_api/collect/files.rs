@@ -1,0 +1,34 @@
+//! In which file a module is.
+
+use syn::{Attribute, Expr, Meta};
+
+/// `#[path = "other.rs"]`
+pub(super) fn path_attribute(attributes: &[Attribute]) -> Option<String> {
+    attributes.iter().find_map(|attribute| match &attribute.meta {
+        Meta::NameValue(given) if given.path.is_ident("path") => match &given.value {
+            Expr::Lit(literal) => match &literal.lit {
+                syn::Lit::Str(text) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+pub(super) fn directory_of(path: &str) -> String {
+    path.rsplit_once('/').map_or_else(String::new, |(directory, _)| directory.to_owned())
+}
+
+/// One path below another, with `..` and `.` taken out.
+pub(super) fn joined(directory: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in directory.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop(),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
