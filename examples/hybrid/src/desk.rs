@@ -168,10 +168,10 @@ impl RunSession<Hybrid> for Order {
         let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
         let (has_failed, next) = (matches!(report.outcome, Outcome::Failed(_)), next(&report, &start.run));
         let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
-            let again = format!("once that is out of the way, `hybrid resume {}` concludes it", start.run);
+            let again = format!("once that is out of the way, `hybrid resume {}` tells what came of it", start.run);
             CommandError::from(error).remedy(again).with_exit(Exit::Failed)
         })?;
-        let left_behind = ended.left_behind.as_ref().map(ToString::to_string);
+        let left_behind = ended.left_behind.clone();
         let account = account(&whereabouts, start.run.clone(), ended)?;
         let exit = match () {
             () if account.interrupted => usual.exit,
@@ -210,7 +210,7 @@ impl RunSession<Hybrid> for Order {
 
     /// Removes what was made for a run that then could not begin, or not be taken up.
     async fn abandon(self) -> Result<(), CommandError> {
-        let Self { start, whereabouts, under_way, before, .. } = self;
+        let Self { start, whereabouts, before, .. } = self;
         let before = match (before, start.is_resumed) {
             (Some(before), _) => before,
             (None, false) => Before { whereabouts: None, records: 0 },
@@ -221,10 +221,6 @@ impl RunSession<Hybrid> for Order {
         let has_begun = start.journal.load(&start.run).await.map_or(true, |records| records.len() != before.records);
         if has_begun {
             return Ok(());
-        }
-        if start.is_resumed {
-            // What cannot be removed is below the directory, or in git's list, which says so to the next one.
-            let _ = under_way.give_up().await;
         }
         match before.whereabouts {
             None => whereabouts.remove(&start),
@@ -242,9 +238,8 @@ pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
     let left_behind = if whereabouts.keep {
         None
     } else {
-        let past = Past::read(&*start.journal, &start.run).await?;
         let Whereabouts { repository, branch, .. } = &whereabouts;
-        take_away(&past, repository, branch, start.run.clone(), whereabouts.worktrees()).await?
+        take_away(repository, branch, &start.run, &whereabouts.worktrees()).await?
     };
     if let Some(problem) = &left_behind {
         start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
@@ -292,9 +287,6 @@ fn next(report: &Report<HybridResult>, run: &RunId) -> Option<String> {
         Outcome::Failed(_) => Some(format!(
             "To go on    `hybrid resume {run} --retry` tries again what failed, once its cause is gone; `hybrid fork {run}` makes a \
              run that does"
-        )),
-        Outcome::Finished(result) if result.succeeded() => Some(format!(
-            "To go on    `hybrid resume {run}` lands it, once nothing is in the way; with `--land-on BRANCH` on a branch of its own"
         )),
         Outcome::Finished(_) => {
             Some(format!("To go on    `hybrid fork {run} --before NODE.VISIT` makes a run that goes on from there"))

@@ -46,7 +46,7 @@ pub struct Hybrid {
         fork(skeleton, adversary), goto(exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) types_fix: LLMNode<TypesFix>,
 
-    /// Makes a clone for each side, of the same commit.
+    /// Gives each side what it may know. Each works in a clone of its own, of the same commit.
     #[node(input = GatedState, fork(tests, implementation), memory(run: HybridMemory))]
     pub(crate) blind_fork: ForkNode<BlindFork>,
 
@@ -74,7 +74,7 @@ pub struct Hybrid {
     pub(crate) tests_reject: LogicNode<TestsReject>,
 
     /// Picks both sides' commits onto the skeleton, in a fresh worktree.
-    #[node(input = VerifiedResults, goto(validate, exit), memory(run: HybridMemory))]
+    #[node(input = VerifiedResults, goto(validate, exit), workspace = "merge", memory(run: HybridMemory))]
     pub(crate) merge: LogicNode<Merge>,
 
     /// Runs the tests on the merged code, and decides whether another fix makes sense.
@@ -86,7 +86,7 @@ pub struct Hybrid {
         goto(validate, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) fix: LLMNode<Fix>,
 
-    /// Draws up the result.
+    /// Draws up the result, and advances the branch, if all holds.
     #[node(input = ValidatedState, goto(exit), memory(run: HybridMemory))]
     pub(crate) post_validate: LogicNode<PostValidate>,
 }
@@ -101,16 +101,16 @@ impl Hybrid {
             adversary: LLMNode(TypeAdversary(bench())),
             gate: JoinNode(Gate),
             types_fix: LLMNode(TypesFix(bench())),
-            blind_fork: ForkNode(BlindFork(bench())),
+            blind_fork: ForkNode(BlindFork),
             tests: LLMNode(Tests(bench())),
             implementation: LLMNode(Implementation(bench())),
             blind: JoinNode(Blind),
             verify: LogicNode(Verify(bench())),
-            tests_reject: LogicNode(TestsReject(bench())),
-            merge: LogicNode(Merge(bench())),
+            tests_reject: LogicNode(TestsReject),
+            merge: LogicNode(Merge),
             validate: LogicNode(Validate(bench())),
             fix: LLMNode(Fix(bench())),
-            post_validate: LogicNode(PostValidate),
+            post_validate: LogicNode(PostValidate(bench())),
         }
     }
 }

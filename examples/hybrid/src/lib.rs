@@ -20,5 +20,3 @@ pub mod run;
 
 pub mod demo;
 pub mod stage;
-
-mod place_files;

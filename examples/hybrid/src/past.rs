@@ -1,6 +1,6 @@
 //! What a run has done that another process began, as its journal has it.
 
-use crate::places::Place;
+use crate::places::SKELETON;
 use crate::types::{HybridMemory, NodeObservation, StackSpec};
 use crate::witness::recalled;
 use interlocking::prelude::*;
@@ -19,11 +19,9 @@ pub struct Past {
     pub observations: Vec<NodeObservation>,
     /// Whether it goes on: one that is over only tells again how it ended, unless it [is retried](Self::retried).
     pub goes_on: bool,
-    /// The commit that its skeleton is at, if it has come to that.
-    pub skeleton: Option<CommitId>,
-    /// Whether both sides are merged.
-    pub is_merged: bool,
-    /// Whether it has places that another process has made; otherwise they [are made](Self::without_places).
+    /// The merged code, if it has come to that, the last repair included.
+    pub merged: Option<CommitId>,
+    /// Whether it may have places that another process has made; otherwise they [are made anew](Self::without_places).
     pub has_places: bool,
 }
 
@@ -57,7 +55,7 @@ pub enum PastError {
         /// The parser's words.
         reason: serde_json::Error,
     },
-    /// Where `main` was, or the skeleton is, is no commit.
+    /// Where `main` was is no commit.
     #[error(transparent)]
     Base(#[from] ObjectIdError),
 }
@@ -72,25 +70,15 @@ impl Past {
         let missing = |what| PastError::Missing { run: run.clone(), what };
         let records = journal.load(run).await?;
         let goes_on = ending(&records).is_none();
-        let (mut skeleton, mut is_merged) = (None, false);
-        for record in &records {
-            let Entry::Outcome(outcome) = &record.entry else { continue };
-            for commit in &outcome.commits {
-                match Place::named(&commit.workspace) {
-                    Some(Place::Skeleton) => skeleton = Some(commit.id.parse()?),
-                    Some(Place::Merge) => is_merged = true,
-                    _ => {}
-                }
-            }
-        }
         let first = records.into_iter().next().map(|record| record.entry);
         let Some(Entry::Started { input, workspaces, .. }) = first else { return Err(missing("how it began")) };
-        let at_first = workspaces.into_iter().find(|commit| commit.workspace == Place::Skeleton.name());
+        let at_first = workspaces.into_iter().find(|commit| commit.workspace == SKELETON);
         let base = at_first.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
         let text = text(journal, run, input).await?.ok_or_else(|| missing("what it is to build"))?;
         let spec = serde_json::from_str(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
         let observations = recalled(&account(journal, run).await?);
-        Ok(Self { base, spec, observations, goes_on, skeleton, is_merged, has_places: true })
+        let merged = last_memory(journal, run).await?.merge_commit;
+        Ok(Self { base, spec, observations, goes_on, merged, has_places: true })
     }
 
     /// The same of a run that has failed and is [retried](interlocking::runtime::Run::retry): it goes on at the node that failed.

@@ -7,6 +7,7 @@
 //! choose between two, and a build script could carry what the barrier keeps apart. Only the types agent and the
 //! skeleton may change the manifest and its lock, before the fork. All other files are nobody's.
 
+use interlocking::workspaces::Pattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -141,10 +142,7 @@ pub fn violations<'p>(role: Role, changed: impl IntoIterator<Item = &'p str>, sp
 
 /// Whether the file decides how the crate is built.
 pub fn defines_the_build(path: &CratePath) -> bool {
-    let mut parts = path.as_str().split('/').rev();
-    let name = parts.next().unwrap_or_default();
-    matches!(name, "Cargo.toml" | "Cargo.lock" | "build.rs" | "rust-toolchain" | "rust-toolchain.toml")
-        || parts.any(|part| part == ".cargo")
+    Pattern::build_definitions().iter().any(|pattern| pattern.matches(path.as_str()))
 }
 
 /// The files that decide how a crate is built, if they are where cargo or rustup look: at its top, and above what is written. By

@@ -4,7 +4,6 @@ use crate::waiting::while_waiting;
 use crate::whereabouts::Whereabouts;
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
-use hybrid::places::PlaceError;
 use hybrid::run::{SetUpError, Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::{StageError, lay_out};
@@ -78,7 +77,7 @@ impl Whereabouts {
         set_up(settings).map_err(|error| {
             let refused = CommandError::new(format!("the run could not start: {error}"));
             match error {
-                SetUpError::Place(PlaceError::CannotLand { .. }) => refused.remedy(
+                SetUpError::CannotLand { .. } => refused.remedy(
                     "--land-on BRANCH lands it on a branch of its own, which is made where the run began, for you to merge",
                 ),
                 _ => refused,

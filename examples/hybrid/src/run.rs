@@ -1,11 +1,11 @@
-//! One run of the protocol from start to end: worktrees, graph, and the finaliser that alone may advance `main`.
+//! One run of the protocol from start to end.
 
 use crate::graph::Hybrid;
 use crate::handlers::result_of;
 use crate::past::{Past, PastError, last_memory};
-use crate::places::{Ground, Known, Place, PlaceError, Places};
+use crate::places::{beginning_at, workspaces};
 use crate::spec::Task;
-use crate::types::{HybridFailure, HybridMemory, HybridResult};
+use crate::types::{HybridMemory, HybridResult};
 use crate::witness::Witness;
 use crate::workbench::Workbench;
 use interlocking::agents::Ledger;
@@ -16,9 +16,8 @@ use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{CancelToken, Elapsed, Event, EventSink, StartError};
 use interlocking::rust_source::UnreadableMarker;
 use interlocking::toolchain::{Runner, Unconfined, share_dependencies};
-use interlocking::worktree::{
-    BranchName, CommitId, FastForwardError, NameError, OpenError, Repository, Signature, SignatureError,
-};
+use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
+use interlocking::worktree::{BranchName, CommitId, GitError, NameError, OpenError, Repository, SignatureError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,8 +62,8 @@ pub struct Ended {
     pub ledger: Ledger,
     /// How long it took.
     pub took: Elapsed,
-    /// Worktrees that could not be removed, and why.
-    pub left_behind: Option<PlaceError>,
+    /// What is left of its worktrees although it was to be removed.
+    pub left_behind: Option<String>,
 }
 
 /// Why a run could not start. Nothing was done, but for [`SetUpError::Past`].
@@ -76,9 +75,31 @@ pub enum SetUpError {
     /// The branch's name is none.
     #[error(transparent)]
     Branch(#[from] NameError),
-    /// The branch cannot be started from, or cannot be landed on, or the run's name is taken.
+    /// The main branch does not exist.
+    #[error("the repository has no branch `{branch}` with a commit: commit something to it first")]
+    NoMain {
+        /// The branch.
+        branch: BranchName,
+    },
+    /// The branch to land on is not where the run began.
+    #[error(
+        "the run began at {base}, and {branch} {}: what the run makes could not be landed there; have it land on another branch",
+        found.map_or_else(|| "is gone".to_owned(), |found| format!("is at {found} now"))
+    )]
+    CannotLand {
+        /// The branch.
+        branch: BranchName,
+        /// Where the run began.
+        base: CommitId,
+        /// Where the branch is; none if it is gone.
+        found: Option<CommitId>,
+    },
+    /// The repository cannot be read.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Git(#[from] GitError),
+    /// The run's name is taken, for one.
+    #[error(transparent)]
+    Workspaces(#[from] GitWorkspacesError),
     /// A configured stub marker is no Rust expression.
     #[error(transparent)]
     Marker(#[from] UnreadableMarker),
@@ -99,33 +120,17 @@ pub enum SetUpError {
     /// The graph lacks something.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The run is over, and what it did cannot be read. Its worktrees are in place.
+    /// The run is over, and what it did cannot be read.
     #[error(transparent)]
     Past(#[from] PastError),
 }
 
-/// A run that is over cannot be concluded now. Everything is in place; whoever takes the run up can try again.
-#[derive(Debug, thiserror::Error)]
-pub enum NotConcludedYet {
-    /// It succeeded, and somebody is at work on the branch's files.
-    #[error("`{main}` cannot be advanced yet: {problem}")]
-    Landing {
-        /// The branch.
-        main: BranchName,
-        /// What is in the way.
-        problem: Box<PlaceError>,
-    },
-    /// What it did cannot be read.
-    #[error("the run cannot be concluded yet: {0}")]
-    Past(#[from] PastError),
-}
-
-/// A run that was set up, and what is to be done at its end. One that does not start after all is to be
-/// [given up](Self::give_up).
+/// A run that was set up, and what is to be done at its end.
 pub struct UnderWay {
     task: Task,
-    main: BranchName,
-    places: Places,
+    base: CommitId,
+    /// None where they are to be kept.
+    workspaces: Option<GitWorkspaces>,
     witness: Arc<Witness>,
     started: Elapsed,
 }
@@ -140,10 +145,7 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
     let journal = Arc::new(MemoryJournal::new());
     let (run, under_way) = set_up(settings)?;
     let report = run.with_journal(journal.clone()).with_cancel(cancel).start(spec).await?;
-    let memory = under_way.memory(&report, &*journal).await?;
-    // Nobody can take it up once that journal is gone.
-    let landed = under_way.land(&report, &memory).await;
-    Ok(under_way.close(report, memory, landed).await)
+    Ok(under_way.conclude(report, &*journal).await?)
 }
 
 /// Makes ready for a run: whoever starts it, or takes it up, gives it a journal, and hands over its report.
@@ -168,25 +170,30 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         ..
     } = settings;
     let (started, toolchain) = (CoarseClock.now(), task.toolchain.clone());
-    let checkouts = Places::checkouts_in(&directory);
+    let repository = Repository::open(repository)?;
+    let (main, land_on) = (BranchName::new(main)?, land_on.map(BranchName::new).transpose()?);
+    let base = match &past {
+        Some(past) => past.base,
+        None => repository.branch_head(&main)?.ok_or_else(|| SetUpError::NoMain { branch: main.clone() })?,
+    };
+    let mut workspaces = beginning_at(workspaces(&repository, &main, &directory, keep)?, base);
+    let is_new_here = past.as_ref().is_none_or(|past| !past.has_places);
+    if is_new_here {
+        workspaces.refuse_taken(&run)?;
+    }
+    if past.as_ref().is_none_or(|past| past.goes_on) {
+        let merged = past.as_ref().and_then(|past| past.merged);
+        refuse_moved(&repository, &main, land_on.as_ref(), base, merged)?;
+    }
+    if let Some(branch) = land_on {
+        workspaces = workspaces.with_landing(branch);
+    }
+    let checkouts = workspaces.checkouts_of(&run);
     let share = |directory: &Path| {
         let shared = share_dependencies(directory);
         shared.map_err(|reason| SetUpError::Directory { path: directory.to_owned(), reason })
     };
-    let ground = Ground {
-        repository: Repository::open(repository)?,
-        main: BranchName::new(main)?,
-        land_on: land_on.map(BranchName::new).transpose()?,
-        run: run.clone(),
-        directory: directory.clone(),
-        author: author()?,
-        keep,
-    };
-    let places = match &past {
-        Some(past) => past.places(ground)?,
-        None => Places::new(ground)?,
-    };
-    if past.as_ref().is_none_or(|past| !past.has_places) {
+    if is_new_here {
         share(&directory)?;
     }
     // Also of a run that is taken up: what lies above the checkouts is ours, whoever has written to it since.
@@ -196,7 +203,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     } else {
         Runner::new(toolchain, &target_directory, &checkouts)?
     };
-    let bench = Arc::new(Workbench::new(places.clone(), runner)?);
+    let bench = Arc::new(Workbench::new(repository, base, runner)?);
     let witness = Arc::new(past.map_or_else(Witness::default, |past| Witness::recalling(past.observations)));
     let seen = witness.clone();
     let watched = move |event: Event| {
@@ -206,24 +213,31 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     let run = Run::new(Hybrid::new(&bench))
         .with_id(run)
         .with_roles(roles)
-        .with_workspaces(Arc::new(places.clone()))
+        .with_workspaces(Arc::new(workspaces.clone()))
         .with_events(Arc::new(watched));
-    let main = places.landing().clone();
-    Ok((run, UnderWay { task, main, places, witness, started }))
+    let workspaces = Some(workspaces).filter(|_| !keep);
+    Ok((run, UnderWay { task, base, workspaces, witness, started }))
 }
 
-impl Past {
-    /// The places of the run. What it is to land on is looked at before any agent is asked for anything.
-    fn places(&self, ground: Ground) -> Result<Places, PlaceError> {
-        let places =
-            Places::taken_up(ground, Known { base: self.base, skeleton: self.skeleton, is_merged: self.is_merged });
-        if !self.has_places {
-            places.refuse_taken()?;
-        }
-        if self.goes_on {
-            places.refuse_moved()?;
-        }
-        Ok(places)
+/// Refuses a branch to land on that is not where the run began, before any agent is asked for anything: whatever the run makes stands on
+/// that commit, and is never merged onto another. A branch that has `merged` has been advanced by this run already.
+fn refuse_moved(
+    repository: &Repository,
+    main: &BranchName,
+    land_on: Option<&BranchName>,
+    base: CommitId,
+    merged: Option<CommitId>,
+) -> Result<(), SetUpError> {
+    let branch = land_on.unwrap_or(main);
+    let found = repository.branch_head(branch)?;
+    let has_landed = match (found, merged) {
+        (Some(found), Some(merged)) => repository.is_ancestor(merged, found).unwrap_or(false),
+        _ => false,
+    };
+    match found {
+        Some(at) if at == base || has_landed => Ok(()),
+        None if land_on.is_some() => Ok(()),
+        found => Err(SetUpError::CannotLand { branch: branch.clone(), base, found }),
     }
 }
 
@@ -234,131 +248,66 @@ impl Past {
 ///
 /// [`SetUpError`]; nothing was done.
 pub async fn take_away(
-    past: &Past,
     repository: &Path,
     main: &str,
-    run: RunId,
-    directory: PathBuf,
-) -> Result<Option<PlaceError>, SetUpError> {
-    let (repository, main, author) = (Repository::open(repository)?, BranchName::new(main)?, author()?);
-    let ground = Ground { repository, main, land_on: None, run, directory, author, keep: false };
-    let places =
-        Places::taken_up(ground, Known { base: past.base, skeleton: past.skeleton, is_merged: past.is_merged });
-    Ok(places.close(true).await.err())
-}
-
-fn author() -> Result<Signature, SignatureError> {
-    Signature::new("Interlocking", "runtime@interlocking.invalid")
+    run: &RunId,
+    directory: &Path,
+) -> Result<Option<GitWorkspacesError>, SetUpError> {
+    let workspaces = workspaces(&Repository::open(repository)?, &BranchName::new(main)?, directory, false)?;
+    match workspaces.left_of(run).await? {
+        Some(left) => Ok(left.remove().await.err()),
+        None => Ok(None),
+    }
 }
 
 impl UnderWay {
-    /// Takes away the places that were made for a run which then could not be taken up: of a [`Past`] without places. What they stood at
-    /// is kept as before. Gives what could not be removed, and why.
-    pub async fn give_up(self) -> Option<PlaceError> {
-        self.places.give_up().await.err()
-    }
-
-    /// Ends the run: advances `main`, if it succeeded, and removes the worktrees. One that has stopped before its end stays
-    /// as it is, to be taken up. `journal` is the one that it was given.
+    /// Tells what came of the run, whose end has removed its worktrees. One that has stopped before its end stays as it is, to be taken
+    /// up. `journal` is the one that it was given.
     ///
     /// # Errors
     ///
-    /// [`NotConcludedYet`] where somebody is at work on `main`'s files, or the journal cannot be read: this can be done again.
-    pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, NotConcludedYet> {
-        if !has_ended(&report) {
-            let Self { places, started, .. } = self;
-            places.leave().await;
-            let (base, took) = (places.base(), CoarseClock.now().since(started));
-            return Ok(Ended { result: None, main: (base, base), ledger: report.ledger, took, left_behind: None });
-        }
-        let memory = self.memory(&report, journal).await?;
-        match self.land(&report, &memory).await {
-            Some(Err(problem)) if problem.is_a_lock() => {
-                self.places.leave().await;
-                Err(NotConcludedYet::Landing { main: self.main, problem: Box::new(problem) })
-            }
-            landed => Ok(self.close(report, memory, landed).await),
-        }
-    }
-
-    /// What the run's nodes remember, where its end asks for it. Leaves the places as they are if that cannot be read.
-    async fn memory(&self, report: &Report<HybridResult>, journal: &dyn Journal) -> Result<HybridMemory, PastError> {
-        if matches!(report.outcome, Outcome::Cancelled) {
-            return Ok(HybridMemory::default());
-        }
-        let memory = last_memory(journal, &report.run).await;
-        if memory.is_err() {
-            self.places.leave().await;
-        }
-        memory
-    }
-
-    /// Advances `main` to what was merged and validated, if the run has come to that, as it has recorded it: where it had
-    /// ended before, and its process was killed, there may be no worktree any more.
-    async fn land(&self, report: &Report<HybridResult>, memory: &HybridMemory) -> Option<Result<CommitId, PlaceError>> {
-        let has_succeeded = matches!(&report.outcome, Outcome::Finished(result) if result.succeeded());
-        if !has_succeeded {
-            return None;
-        }
-        let Some(merged) = memory.merge_commit else {
-            return Some(Err(PlaceError::NotOpen { place: Place::Merge.name() }));
+    /// [`PastError`] where what its nodes remember cannot be read: this can be done again.
+    pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, PastError> {
+        let Self { task, base, workspaces, witness, started } = self;
+        let (is_over, run) = (has_ended(&report), report.run);
+        let memory = match &report.outcome {
+            Outcome::Finished(_) | Outcome::Failed(_) => last_memory(journal, &run).await?,
+            _ => HybridMemory::default(),
         };
-        Some(self.places.land(merged).await.map(|()| merged))
-    }
-
-    async fn close(
-        self,
-        report: Report<HybridResult>,
-        memory: HybridMemory,
-        landed: Option<Result<CommitId, PlaceError>>,
-    ) -> Ended {
-        let Self { task, main, places, witness, started } = self;
+        let mut head = base;
         let mut result = match report.outcome {
-            Outcome::Finished(result) => Some(result),
+            Outcome::Finished(result) => {
+                head = memory.merge_commit.filter(|_| result.succeeded()).unwrap_or(base);
+                Some(result)
+            }
             // What the nodes gathered until then is in the journal, up to the last outcome that counts.
             Outcome::Failed(failure) => Some(result_of(&task.spec, memory, Some(failure.into()))),
             _ => None,
         };
-        let base = places.base();
-        let mut head = base;
         if let Some(result) = &mut result {
-            match landed {
-                Some(Ok(landed)) => head = landed,
-                Some(Err(error)) => fail(result, &main, error),
-                None => {}
-            }
             result.total_cost = report.ledger.total().cost;
             result.witness = witness.account(result);
         }
-        let succeeded = result.as_ref().is_some_and(HybridResult::succeeded);
-        let left_behind = places.close(!succeeded).await.err();
+        let left_behind = match workspaces {
+            Some(workspaces) if is_over => left_behind(&workspaces, &run).await,
+            _ => None,
+        };
         let took = CoarseClock.now().since(started);
-        Ended { result, main: (base, head), ledger: report.ledger, took, left_behind }
+        Ok(Ended { result, main: (base, head), ledger: report.ledger, took, left_behind })
     }
+}
+
+/// What is left of a run that is over, in words.
+async fn left_behind(workspaces: &GitWorkspaces, run: &RunId) -> Option<String> {
+    let left = match workspaces.left_of(run).await {
+        Ok(left) => left?,
+        Err(error) => return Some(error.to_string()),
+    };
+    // What is in the way of the one is in the way of the other.
+    left.remove().await.err().map(|error| error.to_string())
 }
 
 /// Whether nothing is left to take up.
 pub fn has_ended<O>(report: &Report<O>) -> bool {
     matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled)
-}
-
-/// A run whose work cannot be landed has not succeeded, whatever its tests say (CON-71, HY-261).
-fn fail(result: &mut HybridResult, main: &BranchName, error: PlaceError) {
-    result.fail(match error {
-        PlaceError::FastForward(FastForwardError::Moved { expected, found, .. }) => HybridFailure::MainMoved {
-            branch: main.to_string(),
-            expected: expected.to_string(),
-            found: found.map_or_else(|| "nothing".to_owned(), |found| found.to_string()),
-        },
-        error => HybridFailure::NodeFailed {
-            failure: Failure {
-                node: "exit".to_owned(),
-                visit: 0,
-                attempt: 0,
-                kind: FailureKind::Workspace,
-                message: error.to_string(),
-                causes: Vec::new(),
-            },
-        },
-    });
 }

@@ -1,8 +1,6 @@
-//! What the handlers work with: the run's worktrees and toolchain, and the checks that several of them make.
+//! What the handlers work with: the user's repository and the toolchain, and the checks that several of them make.
 
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
-use crate::place_files;
-use crate::places::{FreshCheckout, Place, PlaceError, Places};
 use crate::prompts::GroundRules;
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
 use askama::Template;
@@ -10,38 +8,49 @@ use interlocking::rust_source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
     library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
 };
-use interlocking::toolchain::{Checkout, RunError, Runner, Toolchain};
-use interlocking::worktree::CommitId;
-use std::io;
-use std::path::{Path, PathBuf};
+use interlocking::toolchain::{BuildOutcome, Checkout, KnownTests, RunError, Runner, TestRun, Toolchain};
+use interlocking::workspaces::{self, FreshCheckout, GitWorkspacesError};
+use interlocking::worktree::{CommitId, GitError, PathError, Repository, RepositoryPath};
+use std::path::Path;
 
-/// The worktrees and the toolchain of one run.
+/// What the handlers of one run have in common.
 #[derive(Debug)]
 pub struct Workbench {
-    /// The worktrees.
-    pub places: Places,
-    /// Builds and tests them.
-    pub runner: Runner,
+    /// The user's repository: to read what was committed.
+    repository: Repository,
+    /// Where the branch was when the run started.
+    pub base: CommitId,
+    /// Builds and tests checkouts.
+    runner: Runner,
     markers: StubMarkers,
 }
 
 /// What keeps a handler from doing its work: not the protocol's business, but the operator's.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
-    /// Git.
+    /// A worktree, or a file in it.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Workspaces(#[from] GitWorkspacesError),
+    /// The repository.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A path is none of a repository's.
+    #[error(transparent)]
+    Path(#[from] PathError),
     /// A command could not be run at all.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A file could not be read or written.
-    #[error("{}: {reason}", path.display())]
-    File {
+    /// A file is no text.
+    #[error("{path} is not UTF-8: {reason}")]
+    NotText {
         /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: io::Error,
+        path: CratePath,
+        /// Where it is not.
+        reason: std::str::Utf8Error,
     },
+    /// Git work was stopped, because the program ends.
+    #[error("git work was stopped before it was done")]
+    Stopped,
     /// The state that an earlier node should have left is not there.
     #[error("the run's memory lacks {what}, which an earlier node should have left there")]
     Missing {
@@ -56,9 +65,27 @@ impl Workbench {
     /// # Errors
     ///
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
-    pub fn new(places: Places, runner: Runner) -> Result<Self, UnreadableMarker> {
+    pub fn new(repository: Repository, base: CommitId, runner: Runner) -> Result<Self, UnreadableMarker> {
         let markers = StubMarkers::parse(runner.toolchain().stub_markers.iter().map(String::as_str))?;
-        Ok(Self { places, runner, markers })
+        Ok(Self { repository, base, runner, markers })
+    }
+
+    /// Builds a checkout.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] where no build could be run at all.
+    pub async fn build(&self, checked_out: &FreshCheckout) -> Result<BuildOutcome, RunError> {
+        self.runner.build(&Checkout::at(checked_out.path())).await
+    }
+
+    /// Runs the tests of a checkout, of which these are known by name.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] where no test could be run at all.
+    pub async fn test(&self, checked_out: &FreshCheckout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
+        self.runner.test(&Checkout::at(checked_out.path()), known).await
     }
 
     /// How the project is built and tested.
@@ -82,19 +109,24 @@ impl Workbench {
         &self,
         node: &str,
         role: Role,
-        place: Place,
-        since: CommitId,
+        worktree: &workspaces::Checkout<'_>,
         output: &impl MayBeBlocked,
         spec: &StackSpec,
     ) -> Result<Option<HybridFailure>, WorkError> {
         if let Some(text) = output.blocked_by() {
             return Ok(Some(HybridFailure::AgentBlocked { node: node.to_owned(), text: text.to_owned() }));
         }
-        let touched = self.places.touched(place, since).await?;
+        let since = worktree.head();
+        let changes = worktree.diff_since(since).await?;
+        let touched: Vec<_> =
+            changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned())).collect();
         let mut violations = violations(role, touched.iter().map(String::as_str), spec);
         // What git does not show is in no commit, and nothing is built with it. It is said all the same.
-        for path in self.places.unseen(place, since, steering_paths(spec)).await? {
-            if !touched.contains(&path) {
+        for path in steering_paths(spec) {
+            let is_unseen = worktree.path().join(&path).symlink_metadata().is_ok()
+                && !touched.contains(&path)
+                && self.file_at(since, &path).await?.is_none();
+            if is_unseen {
                 violations.push(PathViolation { role, path, territory: Territory::BuildDefinition });
             }
         }
@@ -113,8 +145,7 @@ impl Workbench {
         side: Side,
         spec: &StackSpec,
     ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
-        let checkout = checked_out.checkout();
-        let changed = self.places.changed(self.places.base(), checked_out.commit()).await?;
+        let changed = self.changed(self.base, checked_out.commit()).await?;
         let allowed = &self.toolchain().allow;
         let mut refused = Vec::new();
         let script = self.build_time(&changed, spec).await?;
@@ -136,19 +167,19 @@ impl Workbench {
             if script.as_ref().is_some_and(|script| script == path) {
                 refuse("build script", "it runs while the package is built; a person has to change it");
             }
-            let text = match place_files::read(checkout.path(), &inside) {
+            let text = match read(checked_out, &inside).await {
                 Ok(Some(text)) => text,
                 // Deleted.
                 Ok(None) => continue,
                 // No text, but no link either, by which other files would be code.
-                Err(_) if is_regular(&inside.below(checkout.path())) && !is_source(path) => continue,
+                Err(_) if is_regular(&inside.below(checked_out.path())) && !is_source(path) => continue,
                 Err(error) => {
                     refuse(path, &error.to_string());
                     continue;
                 }
             };
             if path.ends_with("Cargo.toml") {
-                let before = self.places.file_at_base(path).await?;
+                let before = self.file_at(self.base, path).await?;
                 let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 refused.extend(manifest_changes(path, before.as_deref(), &text, allowed));
             } else if territory == Territory::BuildDefinition
@@ -169,7 +200,7 @@ impl Workbench {
     async fn build_time(&self, changed: &[String], spec: &StackSpec) -> Result<Option<String>, WorkError> {
         for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
             let manifest = directory.join("Cargo.toml");
-            let Some(bytes) = self.places.file_at_base(&manifest.to_string_lossy()).await? else { continue };
+            let Some(bytes) = self.file_at(self.base, &manifest.to_string_lossy()).await? else { continue };
             let found = build_time(&String::from_utf8_lossy(&bytes));
             let own = |path: &&String| Path::new(path.as_str()).starts_with(directory) && path.ends_with(".rs");
             if found.is_procedural {
@@ -183,17 +214,19 @@ impl Workbench {
         Ok(None)
     }
 
-    /// The public functions of the implementation file in a place.
+    /// The public functions of the implementation file that an agent has written in a worktree.
     ///
     /// # Errors
     ///
     /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
     pub async fn functions(
         &self,
-        place: Place,
+        worktree: &workspaces::Checkout<'_>,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
-        self.functions_at(&self.places.path(place)?, spec).await
+        let bytes = worktree.read_file(&repository_path(&spec.impl_path)?, LONGEST).await?;
+        let text = bytes.map(|bytes| text(&spec.impl_path, bytes)).transpose()?.unwrap_or_default();
+        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
     }
 
     /// The public functions of the implementation file in a checkout.
@@ -203,10 +236,11 @@ impl Workbench {
     /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
     pub async fn functions_in(
         &self,
-        checkout: &Checkout,
+        checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
-        self.functions_at(checkout.path(), spec).await
+        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
     }
 
     /// What of the implementation file in a checkout can make functions out of sight.
@@ -216,20 +250,11 @@ impl Workbench {
     /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
     pub async fn unseen_in(
         &self,
-        checkout: &Checkout,
+        checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
-        let text = read(checkout.path(), &spec.impl_path).await?.unwrap_or_default();
+        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().allow))
-    }
-
-    async fn functions_at(
-        &self,
-        root: &Path,
-        spec: &StackSpec,
-    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
-        let text = read(root, &spec.impl_path).await?.unwrap_or_default();
-        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
     }
 
     /// The properties of the test file in a checkout, and what of the implementation they call.
@@ -239,59 +264,95 @@ impl Workbench {
     /// [`WorkError`] where a file cannot be read; the inner error where it is not Rust.
     pub async fn test_file(
         &self,
-        checkout: &Checkout,
+        checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<TestFile, SourceError>, WorkError> {
-        let root = checkout.path();
-        let implementation = read(root, &spec.impl_path).await?.unwrap_or_default();
-        let tests = read(root, &spec.test_path).await?.unwrap_or_default();
+        let implementation = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        let tests = read(checked_out, &spec.test_path).await?.unwrap_or_default();
         Ok(TestFile::read(Sources {
-            library: &library_of(root, spec).await?,
+            library: &library_of(checked_out, spec).await?,
             implementation: (spec.impl_path.as_str(), &implementation),
             tests: (spec.test_path.as_str(), &tests),
             prefix: &self.toolchain().property_prefix,
         }))
     }
 
-    /// Writes a file of a place that is not there yet.
+    /// The paths in which two commits differ; of a renamed file both.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where it cannot be written.
-    pub async fn write_if_absent(&self, place: Place, path: &CratePath, text: &str) -> Result<(), WorkError> {
-        let root = self.places.path(place)?;
-        match read(&root, path).await? {
-            Some(_) => Ok(()),
-            None => write(&root, path, text).await,
-        }
+    /// [`WorkError`] where the repository cannot be read.
+    pub async fn changed(&self, from: CommitId, to: CommitId) -> Result<Vec<String>, WorkError> {
+        let changes = self.in_repository(move |repository| Ok(repository.diff(from, to)?)).await?;
+        Ok(changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned())).collect())
     }
 
-    /// Puts the lock file that a build has left in a checkout into the place that it was made of. Whether it differs.
-    ///
-    /// # Errors
-    ///
-    /// [`WorkError`] where it cannot be read or written.
-    pub async fn take_over_lock(&self, place: Place, checkout: &Checkout) -> Result<bool, WorkError> {
-        let root = self.places.path(place)?;
-        let Ok(path) = CratePath::new("Cargo.lock") else { return Ok(false) };
-        let (made, before) = (read(checkout.path(), &path).await?, read(&root, &path).await?);
-        match made {
-            Some(made) if Some(&made) != before.as_ref() => write(&root, &path, &made).await.map(|()| true),
-            _ => Ok(false),
-        }
+    /// A file of a commit; none if it is not there.
+    async fn file_at(&self, commit: CommitId, path: &str) -> Result<Option<Vec<u8>>, WorkError> {
+        let path: RepositoryPath = path.parse()?;
+        self.in_repository(move |repository| Ok(repository.read_file(commit, &path)?)).await
+    }
+
+    /// What a repository does is synchronous: it is done where it may block.
+    async fn in_repository<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Repository) -> Result<T, WorkError> + Send + 'static,
+    ) -> Result<T, WorkError> {
+        let repository = self.repository.clone();
+        tokio::task::spawn_blocking(move || work(&repository)).await.unwrap_or(Err(WorkError::Stopped))
     }
 }
 
 /// The name that tests import the implementation by: its package's, or the one in the task where there is no package.
-async fn library_of(root: &Path, spec: &StackSpec) -> Result<String, WorkError> {
+async fn library_of(checked_out: &FreshCheckout, spec: &StackSpec) -> Result<String, WorkError> {
     for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
         let Ok(path) = CratePath::new(directory.join("Cargo.toml").to_string_lossy()) else { continue };
-        if let Some(name) = read(root, &path).await?.and_then(|manifest| library_name(&manifest)) {
+        if let Some(name) = read(checked_out, &path).await?.and_then(|manifest| library_name(&manifest)) {
             return Ok(name);
         }
     }
     Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
 }
+
+/// Writes a file that is not there yet.
+///
+/// # Errors
+///
+/// [`WorkError`] where it cannot be written.
+pub async fn write_if_absent(
+    worktree: &mut workspaces::Checkout<'_>,
+    path: &CratePath,
+    text: &str,
+) -> Result<(), WorkError> {
+    let path = repository_path(path)?;
+    if worktree.read_file(&path, LONGEST).await?.is_none() {
+        worktree.write_file(&path, text).await?;
+    }
+    Ok(())
+}
+
+/// Puts the lock file that a build has left in a checkout into the worktree that it was made of. Whether it differs.
+///
+/// # Errors
+///
+/// [`WorkError`] where it cannot be read or written.
+pub async fn take_over_lock(
+    worktree: &mut workspaces::Checkout<'_>,
+    checked_out: &FreshCheckout,
+) -> Result<bool, WorkError> {
+    let path = RepositoryPath::new("Cargo.lock")?;
+    let (made, before) = (checked_out.read_file(&path, LONGEST).await?, worktree.read_file(&path, LONGEST).await?);
+    match made {
+        Some(made) if Some(&made) != before.as_ref() => {
+            worktree.write_file(&path, made).await?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// How long a file may be, in bytes.
+const LONGEST: u64 = 16 * 1024 * 1024;
 
 fn is_regular(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
@@ -302,16 +363,15 @@ fn is_source(path: &str) -> bool {
     path.ends_with(".rs") || path.ends_with(".toml")
 }
 
-async fn read(root: &Path, path: &CratePath) -> Result<Option<String>, WorkError> {
-    let (at, wanted) = (root.to_owned(), path.clone());
-    let reading = tokio::task::spawn_blocking(move || place_files::read(&at, &wanted)).await;
-    let read = reading.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-    read.map_err(|reason| WorkError::File { path: path.below(root), reason })
+async fn read(checked_out: &FreshCheckout, path: &CratePath) -> Result<Option<String>, WorkError> {
+    let bytes = checked_out.read_file(&repository_path(path)?, LONGEST).await?;
+    bytes.map(|bytes| text(path, bytes)).transpose()
 }
 
-async fn write(root: &Path, path: &CratePath, text: &str) -> Result<(), WorkError> {
-    let (at, wanted, text) = (root.to_owned(), path.clone(), text.to_owned());
-    let writing = tokio::task::spawn_blocking(move || place_files::write(&at, &wanted, &text)).await;
-    let written = writing.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-    written.map_err(|reason| WorkError::File { path: path.below(root), reason })
+fn repository_path(path: &CratePath) -> Result<RepositoryPath, PathError> {
+    RepositoryPath::new(path.as_str())
+}
+
+fn text(path: &CratePath, bytes: Vec<u8>) -> Result<String, WorkError> {
+    String::from_utf8(bytes).map_err(|error| WorkError::NotText { path: path.clone(), reason: error.utf8_error() })
 }

@@ -6,7 +6,7 @@ use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
 use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::workspaces::{Checkout, FreshCheckout, GitWorkspacesError};
-use interlocking::worktree::{CommitId, Keep, RepositoryPath};
+use interlocking::worktree::{BranchName, CommitId, Keep, RepositoryPath};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -118,6 +118,7 @@ impl LogicHandler<trial::look> for Look {
         let (path, other) = (worktree.path().to_owned(), cx.worktree_of("cell").await?);
         other.retire().await?;
         assert_eq!(path.with_file_name("cell").exists(), self.0 == Keep::Always);
+        assert!(cx.repository()?.branch_head(&BranchName::new("run/cell")?)?.is_some(), "until the end");
         // One that a process which is killed would leave.
         let checked_out: FreshCheckout = cx.fresh_checkout(first).await?;
         std::mem::forget(checked_out);

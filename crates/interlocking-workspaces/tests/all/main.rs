@@ -12,6 +12,7 @@ mod branch_names;
 mod child_landing;
 mod children;
 mod clones;
+mod disturbed;
 mod ends;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;

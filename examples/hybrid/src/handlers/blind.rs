@@ -5,14 +5,12 @@ use super::{Blind, BlindFork, Implementation, Tests};
 use crate::commit_message::{CommitMessage, Phase, impl_summary, tests_summary};
 use crate::graph::hybrid;
 use crate::paths::Role;
-use crate::places::Place;
 use crate::prompts::{ImplTpl, TestsTpl};
 use crate::types::{
     BlindResults, Check, Conversation, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx,
     TestsAgentOutput, TestsResult, TestsTemplateCtx,
 };
 use crate::verdicts::{hardening_hints, impl_context, tests_context, verify_claims};
-use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::rust_source::Side;
 use interlocking::toolchain::{BuildOutcome, TestRun};
@@ -21,11 +19,6 @@ use interlocking::toolchain::{RedCheck, red_check};
 impl ForkHandler<hybrid::blind_fork> for BlindFork {
     async fn fork(&self, gated: GatedState, cx: &mut Cx<'_, hybrid::blind_fork>) -> Route<hybrid::blind_fork> {
         let memory = cx.memory();
-        let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
-        tokio::try_join!(self.0.places.open(Place::Tests, from), self.0.places.open(Place::Implementation, from))?;
-        for place in [Place::Tests, Place::Implementation] {
-            cx.committed(place.name(), from.to_string());
-        }
         let hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
         // Neither side has names to publish yet (CON-79).
         let tests = tests_context(&gated, None, None, hints.clone());
@@ -53,23 +46,22 @@ impl LLMHandler<hybrid::tests> for Tests {
         reply: Reply<TestsAgentOutput>,
         cx: &mut Cx<'_, hybrid::tests>,
     ) -> Route<hybrid::tests> {
-        let (spec, memory) = (cx.entry()?.clone(), cx.memory());
-        let since = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        let (spec, memory, node) = (cx.entry()?.clone(), cx.memory(), cx.node());
         // Whatever was seen of earlier tests is not about these.
         forget_checks(cx, [Check::TestsFailForTheirAgent, Check::TestsFailOnSkeleton, Check::CoverageConfirmed]);
         let output = reply.output;
-        let misconduct = self.0.misconduct(cx.node(), Role::Tests, Place::Tests, since, &output, &spec).await?;
-        if let Some(failure) = misconduct {
+        let worktree = cx.worktree().await?;
+        if let Some(failure) = self.0.misconduct(node, Role::Tests, &worktree, &output, &spec).await? {
             return end(cx, failure);
         }
         // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that
         // are not red are committed all the same; the red check sends them back, and the archive keeps them.
-        let worktree = self.0.places.path(Place::Tests)?;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
         let known = spec.known_tests(&names);
-        let checked_out = self.0.places.check_out_work(Place::Tests, since).await?;
+        let (path, since) = (worktree.path().to_owned(), worktree.head());
+        let checked_out = worktree.examine().await?;
         let red = match self.0.refused(&checked_out, Side::Tests, &spec).await? {
-            Ok(refused) if refused.is_empty() => match self.0.runner.test(checked_out.checkout(), known).await? {
+            Ok(refused) if refused.is_empty() => match self.0.test(&checked_out, known).await? {
                 TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)),
                 TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => RedCheck::default(),
             },
@@ -83,7 +75,7 @@ impl LLMHandler<hybrid::tests> for Tests {
         note_check(cx, Check::TestsFailForTheirAgent, saw_them_fail, detail);
         let failure_proof = red.proof;
         // A file that is not Rust covers nothing.
-        let on_disk = self.0.test_file(checked_out.checkout(), &spec).await?.unwrap_or_default();
+        let on_disk = self.0.test_file(&checked_out, &spec).await?.unwrap_or_default();
         let examined = checked_out.commit();
         drop(checked_out);
         let coverage = verify_claims(&memory.functions, &output.properties, &on_disk).coverage;
@@ -92,16 +84,15 @@ impl LLMHandler<hybrid::tests> for Tests {
             &output.commit_msg,
             tests_summary(&output, &coverage, &failure_proof),
             cx.run_id().clone(),
-            node_name(cx.node())?,
+            node_name(node)?,
             reply.usage.cost,
         );
-        let committed = self.0.places.commit_examined(Place::Tests, since, examined, message.to_string()).await?;
+        let committed = cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
         let commit_hash = committed.unwrap_or(since);
-        cx.committed(Place::Tests.name(), commit_hash.to_string());
         let had = Conversation { run: cx.run_id().clone(), session: reply.session.clone() };
         cx.update_memory(move |memory| memory.tests_session = Some(had.clone()));
         let (session_id, cost) = (reply.session, reply.usage.cost);
-        goto!(cx, hybrid::blind, TestsResult { output, worktree, commit_hash, session_id, cost, failure_proof })
+        goto!(cx, hybrid::blind, TestsResult { output, worktree: path, commit_hash, session_id, cost, failure_proof })
     }
 }
 
@@ -125,18 +116,16 @@ impl LLMHandler<hybrid::implementation> for Implementation {
         reply: Reply<ImplAgentOutput>,
         cx: &mut Cx<'_, hybrid::implementation>,
     ) -> Route<hybrid::implementation> {
-        let (spec, memory) = (cx.entry()?.clone(), cx.memory());
-        let since = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
-        let output = reply.output;
-        let (role, place) = (Role::Implementation, Place::Implementation);
-        if let Some(failure) = self.0.misconduct(cx.node(), role, place, since, &output, &spec).await? {
+        let (spec, node, output) = (cx.entry()?.clone(), cx.node(), reply.output);
+        let worktree = cx.worktree().await?;
+        if let Some(failure) = self.0.misconduct(node, Role::Implementation, &worktree, &output, &spec).await? {
             return end(cx, failure);
         }
-        let worktree = self.0.places.path(place)?;
-        let checked_out = self.0.places.check_out_work(place, since).await?;
+        let (path, since) = (worktree.path().to_owned(), worktree.head());
+        let checked_out = worktree.examine().await?;
         let build = match self.0.refused(&checked_out, Side::Implementation, &spec).await? {
             Ok(refused) if !refused.is_empty() => return end(cx, HybridFailure::NotVerifiable { refused }),
-            Ok(_) => self.0.runner.build(checked_out.checkout()).await?,
+            Ok(_) => self.0.build(&checked_out).await?,
             Err(not_rust) => BuildOutcome::Failed { diagnostics: not_rust.to_string() },
         };
         let examined = checked_out.commit();
@@ -151,14 +140,13 @@ impl LLMHandler<hybrid::implementation> for Implementation {
             &output.commit_msg,
             impl_summary(&output),
             cx.run_id().clone(),
-            node_name(cx.node())?,
+            node_name(node)?,
             reply.usage.cost,
         );
-        let committed = self.0.places.commit_examined(place, since, examined, message.to_string()).await?;
+        let committed = cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
         let commit_hash = committed.unwrap_or(since);
-        cx.committed(place.name(), commit_hash.to_string());
         let (session_id, cost) = (reply.session, reply.usage.cost);
-        goto!(cx, hybrid::blind, ImplResult { output, worktree, commit_hash, session_id, cost })
+        goto!(cx, hybrid::blind, ImplResult { output, worktree: path, commit_hash, session_id, cost })
     }
 }
 

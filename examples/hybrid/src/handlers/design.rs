@@ -5,7 +5,7 @@ use super::{Skeleton, TypeAdversary, Types, TypesFix};
 use crate::commit_message::{CommitMessage, Phase, types_summary};
 use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
-use crate::places::{FreshCheckout, Place, PlaceError};
+use crate::places::TYPES_REVIEW;
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
 use crate::source::{ContractMismatch, check_claimed_functions, check_stubs};
 use crate::types::{
@@ -13,11 +13,11 @@ use crate::types::{
     TypeHolesFound, TypesAgentOutput, TypesResult,
 };
 use crate::verdicts::type_adversary_result;
-use crate::workbench::{WorkError, Workbench};
-use interlocking::graph::{Node, Remembers};
+use crate::workbench::{WorkError, Workbench, take_over_lock, write_if_absent};
+use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
 use interlocking::rust_source::Side;
-use interlocking::worktree::CommitId;
+use interlocking::workspaces::{FreshCheckout, GitWorkspacesError};
 
 impl LLMHandler<hybrid::types> for Types {
     fn system(&self) -> Option<String> {
@@ -25,7 +25,6 @@ impl LLMHandler<hybrid::types> for Types {
     }
 
     async fn before<'a>(&'a self, spec: &'a StackSpec, _: &mut Cx<'_, hybrid::types>) -> Ask<TypesTpl<'a>> {
-        self.0.places.open(Place::Skeleton, self.0.places.base()).await?;
         Ok((TypesTpl::new(spec, self.0.toolchain()), SessionOp::StartFresh(Slug::new("types")?)))
     }
 
@@ -35,12 +34,10 @@ impl LLMHandler<hybrid::types> for Types {
         reply: Reply<TypesAgentOutput>,
         cx: &mut Cx<'_, hybrid::types>,
     ) -> Route<hybrid::types> {
-        let since = self.0.places.base();
-        let (result, commit) = match accept_types(&self.0, "types", since, &spec, reply).await? {
+        let result = match accept_types(&self.0, cx, &spec, reply).await? {
             Ok(accepted) => accepted,
             Err(failure) => return end(cx, failure),
         };
-        remember(cx, &result, commit);
         let output = result.output.clone();
         fork!(cx, (result, output))
     }
@@ -71,13 +68,10 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
         cx: &mut Cx<'_, hybrid::types_fix>,
     ) -> Route<hybrid::types_fix> {
         let spec = cx.entry()?.clone();
-        let missing = WorkError::Missing { what: "the skeleton commit" };
-        let since = cx.memory().skeleton_commit.ok_or(missing)?;
-        let (result, commit) = match accept_types(&self.0, "types_fix", since, &spec, reply).await? {
+        let result = match accept_types(&self.0, cx, &spec, reply).await? {
             Ok(accepted) => accepted,
             Err(failure) => return end(cx, failure),
         };
-        remember(cx, &result, commit);
         let design_notes = result.output.design_notes.clone();
         let repair = PriorTypeFix { attempt: found.attempt, holes: found.holes, design_notes };
         cx.update_memory(move |memory| {
@@ -94,23 +88,23 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
         // Whatever was seen of an earlier skeleton is not about this one.
         forget_checks(cx, [Check::SkeletonBuilds, Check::SkeletonIsStubs]);
         let spec = cx.entry()?.clone();
-        let project_path = self.0.places.path(Place::Skeleton)?;
-        let since = self.0.places.head(Place::Skeleton).await?;
+        let mut worktree = cx.worktree().await?;
+        let (project_path, since) = (worktree.path().to_owned(), worktree.head());
         let scaffold = format!("//! Properties of `{}`.\n", spec.module_name);
-        self.0.write_if_absent(Place::Skeleton, &spec.test_path, &scaffold).await?;
-        let mut checked_out = self.0.places.check_out_work(Place::Skeleton, since).await?;
+        write_if_absent(&mut worktree, &spec.test_path, &scaffold).await?;
+        let mut checked_out = worktree.examine().await?;
         if let Some(failure) = self.examine(&checked_out, &spec, cx).await? {
-            drop(checked_out);
-            self.0.places.take_back_commit(Place::Skeleton, since).await?;
             return end(cx, failure);
         }
         // A build that resolved new dependencies has written which.
-        if self.0.take_over_lock(Place::Skeleton, checked_out.checkout()).await? {
+        let mut worktree = cx.worktree().await?;
+        if take_over_lock(&mut worktree, &checked_out).await? {
             let examined = checked_out.commit();
-            checked_out = self.0.places.check_out_work(Place::Skeleton, since).await?;
-            let changed = self.0.places.changed(examined, checked_out.commit()).await?;
+            checked_out = worktree.examine().await?;
+            let changed = self.0.changed(examined, checked_out.commit()).await?;
             if let Some(path) = changed.into_iter().find(|path| path != "Cargo.lock") {
-                return Err(PlaceError::ChangedMeanwhile { place: Place::Skeleton.name(), path }.into());
+                let (name, path) = (worktree.name().to_owned(), path.parse()?);
+                return Err(GitWorkspacesError::ChangedMeanwhile { name, path }.into());
             }
         }
         let examined = checked_out.commit();
@@ -123,10 +117,9 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
             node_name(cx.node())?,
             interlocking::agents::Cost::ZERO,
         );
-        let committed = self.0.places.commit_examined(Place::Skeleton, since, examined, message.to_string()).await?;
+        let committed = cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
         // After a repair of the types the scaffold is there already, and the types commit is the skeleton.
         let commit = committed.unwrap_or(since);
-        cx.committed(Place::Skeleton.name(), commit.to_string());
         cx.update_memory(move |memory| memory.skeleton_commit = Some(commit));
         let StackSpec { impl_path, test_path, .. } = spec;
         goto!(cx, hybrid::gate, SkeletonState { types_result: types, impl_path, test_path, project_path })
@@ -142,11 +135,11 @@ impl Skeleton {
         cx: &mut Cx<'_, hybrid::skeleton>,
     ) -> Result<Option<HybridFailure>, WorkError> {
         let does_not_build = |diagnostics: String| Some(HybridFailure::SkeletonDoesNotBuild { diagnostics });
-        let stubs = match self.0.functions_in(checked_out.checkout(), spec).await? {
+        let stubs = match self.0.functions_in(checked_out, spec).await? {
             Ok(functions) => check_stubs(&functions),
             Err(error) => return Ok(does_not_build(error.to_string())),
         };
-        let unseen = match self.0.unseen_in(checked_out.checkout(), spec).await? {
+        let unseen = match self.0.unseen_in(checked_out, spec).await? {
             Ok(unseen) => unseen,
             Err(error) => return Ok(does_not_build(error.to_string())),
         };
@@ -166,7 +159,7 @@ impl Skeleton {
             Ok(_) => {}
             Err(not_rust) => return Ok(does_not_build(not_rust.to_string())),
         }
-        let build = self.0.runner.build(checked_out.checkout()).await?;
+        let build = self.0.build(checked_out).await?;
         note_check(cx, Check::SkeletonBuilds, build.passed(), if build.passed() { "it builds" } else { "it does not" });
         Ok(if build.passed() { None } else { does_not_build(build.diagnostics().to_owned()) })
     }
@@ -197,19 +190,23 @@ impl LLMHandler<hybrid::adversary> for TypeAdversary {
     }
 }
 
-/// Holds a types agent's report against the disk, commits its work, and lays the commit out for the adversary.
-async fn accept_types(
+/// Holds a types agent's report against the disk, commits its work, puts the adversary's place at the commit, and remembers what later
+/// rounds need of it.
+async fn accept_types<N>(
     bench: &Workbench,
-    node: &str,
-    since: CommitId,
+    cx: &mut Cx<'_, N>,
     spec: &StackSpec,
     reply: Reply<TypesAgentOutput>,
-) -> Result<Result<(TypesResult, CommitId), HybridFailure>, NodeError> {
-    let output = reply.output;
-    if let Some(failure) = bench.misconduct(node, Role::Types, Place::Skeleton, since, &output, spec).await? {
+) -> Result<Result<TypesResult, HybridFailure>, NodeError>
+where
+    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory> + Works,
+{
+    let (output, cost, run, node) = (reply.output, reply.usage.cost, cx.run_id().clone(), cx.node());
+    let mut worktree = cx.worktree().await?;
+    if let Some(failure) = bench.misconduct(node, Role::Types, &worktree, &output, spec).await? {
         return Ok(Err(failure));
     }
-    let on_disk = match bench.functions(Place::Skeleton, spec).await? {
+    let on_disk = match bench.functions(&worktree, spec).await? {
         Ok(functions) => functions,
         Err(error) => return Ok(Err(HybridFailure::SkeletonDoesNotBuild { diagnostics: error.to_string() })),
     };
@@ -217,30 +214,17 @@ async fn accept_types(
     if let Some(mismatch) = check_claimed_functions(&claimed, &on_disk).into_iter().next() {
         return Ok(Err(mismatch.into()));
     }
-    let cost = reply.usage.cost;
     let brief = format!("{}: {}", output.type_name, output.type_description);
-    let run = bench.places.run().clone();
-    let message = CommitMessage::new(Phase::Types, &brief, types_summary(&output), run, node_name(node)?, cost);
-    let committed = bench.places.commit(Place::Skeleton, since, message.to_string()).await?;
-    let commit = committed.unwrap_or(since);
-    bench.places.open(Place::TypesReview, commit).await?;
-    Ok(Ok((TypesResult { output, session_id: reply.session, cost }, commit)))
-}
-
-/// What later rounds need of the types, and where the places are that they were put into.
-fn remember<N>(cx: &mut Cx<'_, N>, result: &TypesResult, commit: CommitId)
-where
-    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
-{
-    for place in [Place::Skeleton, Place::TypesReview] {
-        cx.committed(place.name(), commit.to_string());
-    }
-    let had = Conversation { run: cx.run_id().clone(), session: result.session_id.clone() };
-    let functions = result.output.functions.clone();
+    let message = CommitMessage::new(Phase::Types, &brief, types_summary(&output), run.clone(), node_name(node)?, cost);
+    let since = worktree.head();
+    let commit = worktree.commit(message.to_string()).await?.unwrap_or(since);
+    cx.worktree_of(TYPES_REVIEW).await?.reset(commit).await?;
+    let (functions, had) = (output.functions.clone(), Conversation { run, session: reply.session.clone() });
     cx.update_memory(move |memory| {
         memory.functions.clone_from(&functions);
         memory.types_session = Some(had.clone());
     });
+    Ok(Ok(TypesResult { output, session_id: reply.session, cost }))
 }
 
 impl From<ContractMismatch> for HybridFailure {

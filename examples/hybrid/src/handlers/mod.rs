@@ -33,7 +33,7 @@ pub struct TypesFix(pub Arc<Workbench>);
 pub struct Gate;
 
 /// Handler of `blind_fork` (HY-43).
-pub struct BlindFork(pub Arc<Workbench>);
+pub struct BlindFork;
 
 /// Handler of `tests` (HY-44).
 pub struct Tests(pub Arc<Workbench>);
@@ -48,10 +48,10 @@ pub struct Blind;
 pub struct Verify(pub Arc<Workbench>);
 
 /// Handler of `tests_reject` (HY-48).
-pub struct TestsReject(pub Arc<Workbench>);
+pub struct TestsReject;
 
 /// Handler of `merge` (HY-49).
-pub struct Merge(pub Arc<Workbench>);
+pub struct Merge;
 
 /// Handler of `validate` (HY-50).
 pub struct Validate(pub Arc<Workbench>);
@@ -60,4 +60,4 @@ pub struct Validate(pub Arc<Workbench>);
 pub struct Fix(pub Arc<Workbench>);
 
 /// Handler of `post_validate` (HY-52).
-pub struct PostValidate;
+pub struct PostValidate(pub Arc<Workbench>);

@@ -3,7 +3,7 @@
 use super::ending::{end, note_check};
 use super::{TestsReject, Verify};
 use crate::graph::hybrid;
-use crate::places::Place;
+use crate::places::TESTS;
 use crate::types::{
     BlindResults, Check, CheckOutcome, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback,
     VerificationStatus, VerifiedResults,
@@ -36,15 +36,9 @@ enum Refusal {
 impl LogicHandler<hybrid::verify> for Verify {
     async fn run(&self, blind: BlindResults, cx: &mut Cx<'_, hybrid::verify>) -> Route<hybrid::verify> {
         let spec = cx.entry()?.clone();
-        let from = cx.memory().skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
-        // No agent is at work while the tests run, so the merge's worktree may be made meanwhile. If that fails, the merge
-        // makes it, and says why not; it also looks whether the worktree still is at the skeleton.
-        let (refusal, _) = tokio::join!(self.refusal(&spec, &blind, cx), self.0.places.open(Place::Merge, from));
-        let Some(refusal) = refusal? else {
+        let Some(refusal) = self.refusal(&spec, &blind, cx).await? else {
             return goto!(cx, hybrid::merge, VerifiedResults { blind_results: blind, external_verified: true });
         };
-        // Nothing is merged, and no agent is to find it in git's list.
-        self.0.places.take_back(Place::Merge).await?;
         let rejections = cx.memory().trivial_tests_attempt;
         if rejections >= spec.strictness.max_fix_attempts {
             return end(cx, refusal.into_failure(rejections, blind));
@@ -71,7 +65,7 @@ impl Verify {
             suggestion: suggestion.to_owned(),
         };
         // The tests commit is the skeleton and the tests, and nothing else: no implementation has ever been there.
-        let checked_out = self.0.places.check_out(blind.tests.commit_hash).await?;
+        let checked_out = cx.fresh_checkout(blind.tests.commit_hash).await?;
         let (refused, how) = match self.0.refused(&checked_out, Side::Tests, spec).await? {
             Ok(refused) => {
                 let all: Vec<_> = refused.iter().map(ToString::to_string).collect();
@@ -84,7 +78,7 @@ impl Verify {
             return Ok(Some(Refusal::Trivial(refuse(refused, how))));
         }
         let known = spec.known_tests(&names);
-        let feedback = match self.0.runner.test(checked_out.checkout(), known).await? {
+        let feedback = match self.0.test(&checked_out, known).await? {
             TestRun::Forged { tests } => Some(refuse(
                 tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
                 "Let every property run to its end, and return from it.",
@@ -110,7 +104,7 @@ impl Verify {
                 "Run the tests on the stubs, and hand them in once every one of them has failed.",
             ))));
         }
-        let on_disk = match self.0.test_file(checked_out.checkout(), spec).await? {
+        let on_disk = match self.0.test_file(&checked_out, spec).await? {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
@@ -185,8 +179,7 @@ impl LogicHandler<hybrid::tests_reject> for TestsReject {
         let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
         let gated = memory.gated.ok_or(WorkError::Missing { what: "the state that passed the gate" })?;
         // Back to the stubs; the refused commit is kept in the archive (CON-74). The implementation stays as it is.
-        self.0.places.open(Place::Tests, from).await?;
-        cx.committed(Place::Tests.name(), from.to_string());
+        cx.worktree_of(TESTS).await?.reset(from).await?;
         let (attempt, feedback) = (refused.attempt, refused.feedback.clone());
         cx.update_memory(move |memory| {
             memory.trivial_tests_attempt = attempt;

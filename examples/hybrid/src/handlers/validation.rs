@@ -5,7 +5,6 @@ use super::{Fix, PostValidate, Validate};
 use crate::commit_message::{CommitMessage, Phase, fix_summary};
 use crate::graph::hybrid;
 use crate::paths::Role;
-use crate::places::Place;
 use crate::prompts::FixTpl;
 use crate::types::{
     Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
@@ -17,6 +16,8 @@ use interlocking::prelude::*;
 use interlocking::rust_source::Side;
 use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
 use interlocking::toolchain::{TestRun, TestVerdict};
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::FastForwardError;
 
 /// What running the merged tests showed.
 enum Validation {
@@ -62,7 +63,6 @@ impl LogicHandler<hybrid::validate> for Validate {
         match stop {
             None => {
                 merged.understanding = understanding;
-                self.0.places.settle().await;
                 goto!(cx, hybrid::fix, ValidationFailure { merged_state: merged, failures, new_patterns })
             }
             Some(FixStop::StuckOnPattern(patterns)) => {
@@ -84,7 +84,7 @@ impl Validate {
         let spec = cx.entry()?;
         // The commit that will be landed, and nothing that lies beside it.
         let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
-        let checked_out = self.0.places.check_out(commit).await?;
+        let checked_out = cx.fresh_checkout(commit).await?;
         match self.0.refused(&checked_out, Side::Implementation, spec).await? {
             Ok(refused) if !refused.is_empty() => {
                 return Ok(Validation::Disbelieved(HybridFailure::NotVerifiable { refused }));
@@ -95,7 +95,7 @@ impl Validate {
         let output = &merged.verified_results.blind_results.tests.output;
         let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
         let known = spec.known_tests(&names);
-        let outcome = match self.0.runner.test(checked_out.checkout(), known).await? {
+        let outcome = match self.0.test(&checked_out, known).await? {
             TestRun::Forged { tests } => {
                 return Ok(Validation::Disbelieved(HybridFailure::VerdictForged { tests }));
             }
@@ -106,7 +106,7 @@ impl Validate {
         if outcome.all_passed() && all_ran {
             return Ok(Validation::Passed(u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX)));
         }
-        let on_disk = self.0.test_file(checked_out.checkout(), spec).await?.unwrap_or_default();
+        let on_disk = self.0.test_file(&checked_out, spec).await?.unwrap_or_default();
         let functions = cx.memory().functions;
         let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));
         Ok(Validation::Failed(outcome.failed, patterns))
@@ -139,23 +139,22 @@ impl LLMHandler<hybrid::fix> for Fix {
         reply: Reply<FixAgentOutput>,
         cx: &mut Cx<'_, hybrid::fix>,
     ) -> Route<hybrid::fix> {
-        let (spec, memory) = (cx.entry()?.clone(), cx.memory());
-        let since = memory.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
-        let output = reply.output;
-        if let Some(failure) = self.0.misconduct(cx.node(), Role::Fix, Place::Merge, since, &output, &spec).await? {
-            return end(cx, failure);
-        }
+        let (spec, node, output) = (cx.entry()?.clone(), cx.node(), reply.output);
         let message = CommitMessage::new(
             Phase::Fix,
             &output.commit_msg,
             fix_summary(&output),
             cx.run_id().clone(),
-            node_name(cx.node())?,
+            node_name(node)?,
             reply.usage.cost,
         );
+        let mut worktree = cx.worktree().await?;
+        if let Some(failure) = self.0.misconduct(node, Role::Fix, &worktree, &output, &spec).await? {
+            return end(cx, failure);
+        }
         // A fix that broke the build is a failed round like any other, and validation will say so (CON-61).
-        let commit = self.0.places.commit(Place::Merge, since, message.to_string()).await?.unwrap_or(since);
-        cx.committed(Place::Merge.name(), commit.to_string());
+        let since = worktree.head();
+        let commit = worktree.commit(message.to_string()).await?.unwrap_or(since);
         let mut merged = failure.merged_state;
         merged.understanding = after_fix(&merged.understanding, &output);
         let had = Conversation { run: cx.run_id().clone(), session: reply.session };
@@ -173,7 +172,25 @@ impl LLMHandler<hybrid::fix> for Fix {
 
 impl LogicHandler<hybrid::post_validate> for PostValidate {
     async fn run(&self, _: ValidatedState, cx: &mut Cx<'_, hybrid::post_validate>) -> Route<hybrid::post_validate> {
+        let memory = cx.memory();
+        let merged = memory.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
         // A success only if every check that blocks holds: one that nothing has reached does not.
-        goto!(cx, hybrid::exit, result_of(cx.entry()?, cx.memory(), None))
+        let mut result = result_of(cx.entry()?, memory, None);
+        if result.succeeded() {
+            // Here alone, and from where the run began: what was verified stands on that (HY-25, HY-261, CON-70, CON-71).
+            match cx.land_from(self.0.base, merged).await {
+                Ok(landed) => cx.update_memory(move |memory| memory.merge_commit = Some(landed)),
+                Err(GitWorkspacesError::FastForward(FastForwardError::Moved { branch, expected, found })) => {
+                    result.fail(HybridFailure::MainMoved {
+                        branch: branch.to_string(),
+                        expected: expected.to_string(),
+                        found: found.map_or_else(|| "nothing".to_owned(), |found| found.to_string()),
+                    });
+                }
+                // Somebody's changes are in the way, for one: it is tried again when the run is retried.
+                Err(error) => return Err(error.into()),
+            }
+        }
+        goto!(cx, hybrid::exit, result)
     }
 }

@@ -5,13 +5,13 @@ use crate::stage::{Stage, git};
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
-use hybrid::places::PlaceError;
 use hybrid::run::{Ended, SetUpError, Settings, UnderWay, set_up};
 use interlocking::agents::SessionOp;
 use interlocking::prelude::*;
 use interlocking::runtime::StartError;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::journal::{Entry, Journal, MemoryJournal};
+use interlocking::workspaces::GitWorkspacesError;
 use std::sync::Arc;
 
 /// A run over the stage, to its end.
@@ -115,7 +115,7 @@ async fn a_branch_that_has_moved_since_is_told_before_any_agent_is_asked() {
 
     let past = Past::read(&*journal, &stage.settings().run).await.unwrap().retried().without_places();
     let refused = set_up(Settings { past: Some(past), ..stage.settings() }).err().unwrap();
-    assert!(matches!(refused, SetUpError::Place(PlaceError::CannotLand { .. })), "{refused}");
+    assert!(matches!(refused, SetUpError::CannotLand { .. }), "{refused}");
     assert!(refused.to_string().contains(&format!("began at {base}, and main is at {} now", stage.base)), "{refused}");
     assert_eq!(stage.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]), "main");
 
@@ -152,7 +152,7 @@ async fn a_fork_of_a_run_that_has_failed_goes_to_its_end() {
         assert_eq!(stage.calls_of(role).len(), 1, "{role}");
     }
     let (first_call, second_call) = (&stage.calls_of("fix")[0], &stage.calls_of("fix")[1]);
-    assert!(first_call.workspace.ends_with("merge-r1") && second_call.workspace.ends_with("merge-r2"));
+    assert!(first_call.workspace.ends_with("r1/merge") && second_call.workspace.ends_with("r2/merge"));
     assert_eq!((&first_call.files, &first_call.head), (&second_call.files, &second_call.head));
     assert_eq!(stage.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/interlocking"]), kept);
     assert_eq!(journal.load(&stage.settings().run).await.unwrap(), records);
@@ -173,7 +173,7 @@ async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
     let settings = forked(&stage, &journal, &before("tests", 2), "r2").await;
     let past = Past::read(&*journal, &settings.run).await.unwrap().without_places();
     let refused = set_up(settings).err().unwrap();
-    assert!(matches!(refused, SetUpError::Place(PlaceError::CannotLand { .. })), "{refused}");
+    assert!(matches!(refused, SetUpError::CannotLand { .. }), "{refused}");
     assert_eq!(stage.agent.calls().len(), calls);
 
     let settings = Settings { past: Some(past), run: "r2".parse().unwrap(), ..stage.settings() };
@@ -187,10 +187,24 @@ async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
     assert_eq!(second.session, SessionOp::ContinueFrom(first.answered_in.clone().unwrap()));
     assert!(matches!(own.session, SessionOp::StartFresh(_)), "{:?}", own.session);
     assert_eq!((&own.head, &own.files, &own.prompt), (&second.head, &second.files, &second.prompt));
-    assert!(own.workspace.ends_with("tests-r2"));
+    assert!(own.workspace.ends_with("r2/tests"));
     for role in ["types", "adversary", "impl"] {
         assert_eq!(stage.calls_of(role).len(), 1, "{role}");
     }
+}
+
+/// The original has landed what a fork from there would land: nothing is to be done.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_landed_is_not_landed_again() {
+    let stage = Stage::new(Play::of(Scenario::Happy)).await;
+    let journal = Arc::new(MemoryJournal::new());
+    let ended = first(&stage, &journal).await;
+    stage.assert_landed(&ended);
+    let (main, calls) = (stage.git(&["rev-parse", "main"]), stage.agent.calls().len());
+    let settings = forked(&stage, &journal, &before("post_validate", 1), "r2").await;
+    let ended = to_its_end(settings, &journal).await;
+    stage.assert_landed(&ended);
+    assert_eq!((stage.git(&["rev-parse", "main"]), stage.agent.calls().len()), (main, calls));
 }
 
 /// Nothing is done of a run whose commits somebody has deleted, and it can be retried once they are back.
@@ -216,7 +230,7 @@ async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
     let refused = run.retry().await.unwrap_err();
     assert!(matches!(refused, StartError::Workspace { .. }), "{refused}");
     assert!(refused.to_string().contains("bring the commit back"), "{refused}");
-    assert!(under_way.give_up().await.is_none());
+    drop(under_way);
     assert_eq!(stage.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]), "main");
     assert_eq!(journal.load(&stage.settings().run).await.unwrap(), records);
 
@@ -239,8 +253,8 @@ async fn a_name_that_another_run_bears_meanwhile_is_refused() {
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
-    stage.git(&["branch", "tests-r1", "main"]);
+    stage.git(&["branch", "r1/tests", "main"]);
     let past = Past::read(&*journal, &stage.settings().run).await.unwrap().retried().without_places();
     let refused = set_up(Settings { past: Some(past), ..stage.settings() }).err().unwrap();
-    assert!(matches!(refused, SetUpError::Place(PlaceError::RunTaken { .. })), "{refused}");
+    assert!(matches!(refused, SetUpError::Workspaces(GitWorkspacesError::RunTaken { .. })), "{refused}");
 }

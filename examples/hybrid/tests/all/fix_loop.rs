@@ -51,7 +51,7 @@ async fn one_round_mends_it() {
     assert_eq!(routes[routes.len() - end.len()..], end);
     let call = stage.calls_of("fix").remove(0);
     assert!(matches!(call.session, SessionOp::StartFresh(_)));
-    assert!(call.workspace.ends_with("merge-r1"));
+    assert!(call.workspace.ends_with("r1/merge"));
     for name in ["prop_examples", "prop_full_stack_hands_the_value_back", "prop_height_never_exceeds_capacity"] {
         assert!(call.prompt.contains(&format!("- `{name}` (PropertyFailed): ")), "{}", call.prompt);
     }

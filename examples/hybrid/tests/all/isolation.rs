@@ -70,18 +70,18 @@ fn the_sides_are_blind(tests: &Call, implementation: &Call) {
         assert!(implementation.files.values().all(|text| !text.contains(line)), "{line:?}");
     }
     // Each works in its own place.
-    assert!(tests.workspace.ends_with("tests-r1") && implementation.workspace.ends_with("impl-r1"));
+    assert!(tests.workspace.ends_with("r1/tests") && implementation.workspace.ends_with("r1/impl"));
 }
 
 /// CON-78: nor can it read the other's commits with git. The places are as the agents left them, and everything is committed by now.
 fn git_shows_neither_side_the_other(stage: &Stage) {
-    let skeleton = stage.git(&["rev-parse", "skeleton-r1"]);
+    let skeleton = stage.git(&["rev-parse", "r1/skeleton"]);
     for (own, other) in [("tests", "impl"), ("impl", "tests")] {
         let place = stage.worktree(own);
-        let (theirs, file) = (stage.git(&["rev-parse", &format!("{other}-r1")]), "src/lib.rs");
+        let (theirs, file) = (stage.git(&["rev-parse", &format!("r1/{other}")]), "src/lib.rs");
         let file = if other == "tests" { "tests/properties.rs" } else { file };
-        let blob = stage.git(&["rev-parse", &format!("{other}-r1:{file}")]);
-        for hidden in [theirs.as_str(), blob.as_str(), &stage.base, "main", &format!("{other}-r1")] {
+        let blob = stage.git(&["rev-parse", &format!("r1/{other}:{file}")]);
+        for hidden in [theirs.as_str(), blob.as_str(), &stage.base, "main", &format!("r1/{other}")] {
             for attempt in [["show", hidden], ["log", hidden], ["cat-file", "-t"]] {
                 let mut git = std::process::Command::new("git");
                 git.args(attempt).current_dir(&place);
@@ -97,16 +97,16 @@ fn git_shows_neither_side_the_other(stage: &Stage) {
         assert!(commits.contains(skeleton.as_str()) && !commits.contains(theirs.as_str()), "{commits:?}");
         assert_eq!(git(&place, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
         assert_eq!(git(&place, &["remote"]), "");
-        assert_eq!(git(&place, &["for-each-ref", "--format=%(refname)"]), format!("refs/heads/{own}-r1"));
+        assert_eq!(git(&place, &["for-each-ref", "--format=%(refname)"]), format!("refs/heads/r1/{own}"));
         git(&place, &["fsck", "--strict"]);
     }
 }
 
-/// HY-15: the worktrees and branches of a run.
+/// HY-15: the worktrees and branches of a run, of the same names: the run's, and in it the place's.
 fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, implementation]: [&Call; 4]) {
     let expected = |places: &[&str]| -> BTreeMap<String, Option<String>> {
         let named = places.iter().map(|place| {
-            let name = format!("{place}-r1");
+            let name = format!("r1/{place}");
             (name.clone(), (*place != "types-review").then_some(name))
         });
         named.collect()
@@ -132,27 +132,27 @@ fn branches_begin_where_they_should(
     // HY-16
     assert_eq!(types.head, stage.base);
     // The adversary looks at the types commit, which the skeleton is built on (CON-49).
-    assert_eq!(adversary.head, commit("skeleton-r1~1"));
-    assert_eq!(commit("skeleton-r1~2"), stage.base);
+    assert_eq!(adversary.head, commit("r1/skeleton~1"));
+    assert_eq!(commit("r1/skeleton~2"), stage.base);
     assert_eq!(git(&adversary.workspace, &["rev-parse", "HEAD"]), adversary.head);
     // HY-17: both sides begin at the skeleton. HY-18, HY-32: and so does the merge, in a worktree of its own.
-    let skeleton = commit("skeleton-r1");
+    let skeleton = commit("r1/skeleton");
     assert_eq!((&tests.head, &implementation.head), (&skeleton, &skeleton));
-    assert_eq!(stage.git(&["merge-base", "tests-r1", "impl-r1"]), skeleton);
-    assert_eq!(stage.git(&["merge-base", "merge-r1", "skeleton-r1"]), skeleton);
+    assert_eq!(stage.git(&["merge-base", "r1/tests", "r1/impl"]), skeleton);
+    assert_eq!(stage.git(&["merge-base", "r1/merge", "r1/skeleton"]), skeleton);
     // One commit a side, made by the runtime; what the agent had committed itself is folded in (CON-76).
-    assert_eq!(commit("tests-r1~1"), skeleton);
-    assert_eq!(commit("impl-r1~1"), skeleton);
+    assert_eq!(commit("r1/tests~1"), skeleton);
+    assert_eq!(commit("r1/impl~1"), skeleton);
     assert_eq!(
-        stage.git(&["show", "--format=%s|%an", "--name-only", "impl-r1"]),
+        stage.git(&["show", "--format=%s|%an", "--name-only", "r1/impl"]),
         "impl: implement the bounded stack|Interlocking\n\nsrc/lib.rs\nsrc/notes.rs"
     );
     assert!(!stage.git(&["log", "--format=%s", "main"]).contains("half"));
     // HY-20: picked, so both branches are as their nodes left them, and clean.
-    assert_eq!(commit("merge-r1"), commit("main"));
+    assert_eq!(commit("r1/merge"), commit("main"));
     let range = format!("{skeleton}..main");
     assert_eq!(stage.git(&["rev-list", "--count", &range]), "3");
-    assert_eq!(commit("tests-r1^{tree}"), commit("main~2^{tree}"), "the tests come first");
+    assert_eq!(commit("r1/tests^{tree}"), commit("main~2^{tree}"), "the tests come first");
     for place in ["skeleton", "types-review", "tests", "impl", "merge"] {
         assert_eq!(git(&stage.worktree(place), &["status", "--porcelain"]), "", "{place}");
     }

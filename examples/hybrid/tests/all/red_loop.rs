@@ -27,7 +27,7 @@ fn second_turn(stage: &Stage, refused_file: &str) -> (Call, Call) {
     let [first, second] = <[Call; 2]>::try_from(stage.calls_of("tests")).unwrap();
     assert_eq!(second.session, SessionOp::ContinueFrom(first.answered_in.clone().unwrap()));
     assert_eq!((&second.files, &second.head), (&first.files, &first.head));
-    assert_eq!(second.worktrees, first.worktrees, "the merge's, made while the tests ran, is gone again");
+    assert_eq!(second.worktrees, first.worktrees, "nobody merges before the tests are accepted");
     assert_eq!(stage.calls_of("impl").len(), 1);
     assert!(!first.prompt.contains("Your previous tests were refused"));
     assert!(second.prompt.contains("Your previous tests were refused"));

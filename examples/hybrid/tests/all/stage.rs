@@ -117,7 +117,7 @@ impl Stage {
 
     /// Where a worktree of the run is.
     pub(crate) fn worktree(&self, place: &str) -> PathBuf {
-        self.slot.path().join("worktrees").join(format!("{place}-r1"))
+        self.slot.path().join("worktrees/r1").join(place)
     }
 
     pub(crate) fn trace(&self) -> Trace {

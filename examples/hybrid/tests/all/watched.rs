@@ -38,7 +38,7 @@ pub(crate) struct Call {
     pub(crate) head: String,
     /// Every file of its workspace, by path.
     pub(crate) files: BTreeMap<String, String>,
-    /// The repository's worktrees besides the user's own, by directory name, each with its branch.
+    /// The repository's worktrees besides the user's own, by the last two parts of the path, each with its branch.
     pub(crate) worktrees: BTreeMap<String, Option<String>>,
     /// Where the user's branch was.
     pub(crate) main: String,
@@ -185,14 +185,15 @@ pub(crate) fn files_of(directory: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// The repository's linked worktrees: directory name and branch.
+/// The repository's linked worktrees: the last two parts of the path, and the branch.
 pub(crate) fn worktrees_of(repository: &Path) -> BTreeMap<String, Option<String>> {
     let list = git(repository, &["worktree", "list", "--porcelain"]);
     let linked = list.split("\n\n").skip(1).map(|entry| {
         let line = |key: &str| entry.lines().find_map(|line| line.strip_prefix(key));
         let path = line("worktree ").unwrap();
         let branch = line("branch refs/heads/").map(str::to_owned);
-        (Path::new(path).file_name().unwrap().to_str().unwrap().to_owned(), branch)
+        let name: Vec<_> = Path::new(path).iter().rev().take(2).map(|part| part.to_str().unwrap()).collect();
+        (format!("{}/{}", name[1], name[0]), branch)
     });
     linked.collect()
 }

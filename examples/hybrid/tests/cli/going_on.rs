@@ -173,15 +173,18 @@ async fn what_could_not_be_landed_is_landed_later() {
     let blocked = session.call(&words(&run));
     assert_eq!(blocked.exit, Some(1), "{}", blocked.stderr);
     assert!(
-        blocked.stderr.contains("\nTo go on    `hybrid resume r1` lands it, once nothing is in the way"),
+        blocked
+            .stderr
+            .contains("\nTo go on    `hybrid resume r1 --retry` tries again what failed, once its cause is gone"),
         "{}",
         blocked.stderr
     );
-    let still = session.call(&["resume", "r1"]);
+    assert!(blocked.stderr.contains("main is checked out: "), "{}", blocked.stderr);
+    let still = session.call(&["resume", "r1", "--retry"]);
     assert_eq!(still.exit, Some(1), "{}", still.stderr);
     assert_eq!(git(&repository.path(), &["rev-parse", "main"]), main);
     git(&repository.path(), &["checkout", "--quiet", "--", "src/lib.rs"]);
-    let landed = session.call(&["resume", "r1"]);
+    let landed = session.call(&["resume", "r1", "--retry"]);
     assert_eq!(landed.exit, Some(0), "{}", landed.stderr);
     assert_eq!(landed.json()["main"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "main"]));
     assert!(fs::read_to_string(file).unwrap().contains("impl BoundedStack"));

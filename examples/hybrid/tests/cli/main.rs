@@ -56,7 +56,7 @@ fn the_demonstration_succeeds_and_can_be_kept() {
     assert_eq!(listed.collect::<Vec<_>>(), log[1..]);
     assert_eq!(account["main"]["before"].as_str(), log[0].split(' ').next());
     assert_eq!(account["main"]["after"].as_str(), log[log.len() - 1].split(' ').next());
-    assert!(work.path().join("r1/worktrees/tests-r1/tests/properties.rs").exists());
+    assert!(work.path().join("r1/worktrees/r1/tests/tests/properties.rs").exists());
 
     for shown in [
         "  types           started\n",
@@ -88,7 +88,7 @@ fn the_demonstration_succeeds_and_can_be_kept() {
     let (repository, elsewhere) = (repository.to_str().unwrap(), elsewhere.to_str().unwrap());
     let taken = run(&["--repo", repository, "--scenario", "happy", "--run-id", "r1", "--work-dir", elsewhere]);
     assert_eq!((taken.exit, taken.stdout.as_str()), (Some(2), ""));
-    let said = "the run could not start: the run's name is taken: there is a branch skeleton-r1, at ";
+    let said = "the run could not start: the run's name is taken: there is a branch r1/impl, at ";
     assert!(taken.stderr.contains(said), "{}", taken.stderr);
     assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
 }

@@ -136,12 +136,12 @@ fn everyone_was_asked_in_their_place(requests: &[impl AsRef<Request>]) {
     }
     assert_eq!(places.len(), HEADINGS.len());
     let expected = [
-        ("adversary", "types-review-r1"),
-        ("fix", "merge-r1"),
-        ("impl", "impl-r1"),
-        ("tests", "tests-r1"),
-        ("types", "skeleton-r1"),
-        ("types_fix", "skeleton-r1"),
+        ("adversary", "types-review"),
+        ("fix", "merge"),
+        ("impl", "impl"),
+        ("tests", "tests"),
+        ("types", "skeleton"),
+        ("types_fix", "skeleton"),
     ];
     let expected: BTreeMap<&str, BTreeSet<String>> =
         expected.into_iter().map(|(role, place)| (role, BTreeSet::from([place.to_owned()]))).collect();

@@ -1,0 +1,233 @@
+//! Whatever a node that was cut off, or a process that was killed, has left in a workspace: it is put back to its commit.
+
+use crate::project::{Project, author};
+use askama::Template;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::worktree::{BranchName, CommitId};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+#[derive(Template)]
+#[template(source = "Work.", ext = "txt")]
+struct WorkPrompt;
+
+/// Where the run is cut off: in a workspace, or beside it.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+enum At {
+    Work,
+    Cell,
+    Elsewhere,
+}
+
+/// Work in a worktree and in a clone; then it is cut off; then both are looked at.
+#[derive(Graph)]
+#[graph(output = (CommitId, CommitId))]
+struct Job {
+    #[node(entry, input = At, goto(cell), workspace = "work")]
+    work: LogicNode<Work>,
+    #[node(input = At, prompt = WorkPrompt, output = bool, goto(in_work, in_cell, elsewhere), workspace = "cell", isolation = "clone")]
+    cell: LLMNode<Cell>,
+    #[node(input = (), goto(look), workspace = "work")]
+    in_work: LogicNode<Waits>,
+    #[node(input = (), goto(look), workspace = "cell")]
+    in_cell: LogicNode<Waits>,
+    #[node(input = (), goto(look))]
+    elsewhere: LogicNode<Waits>,
+    #[node(input = (), goto(exit))]
+    look: LogicNode<Look>,
+}
+
+held!(Job);
+
+struct Work;
+impl LogicHandler<job::work> for Work {
+    async fn run(&self, at: At, cx: &mut Cx<'_, job::work>) -> Route<job::work> {
+        let mut worktree = cx.worktree().await?;
+        fs::write(worktree.path().join("work.rs"), "done\n")?;
+        worktree.commit("Work").await?;
+        goto!(cx, job::cell, at)
+    }
+}
+
+struct Cell;
+impl LLMHandler<job::cell> for Cell {
+    async fn before<'a>(&'a self, _: &'a At, _: &mut Cx<'_, job::cell>) -> Ask<WorkPrompt> {
+        Ok((WorkPrompt, SessionOp::StartFresh(Slug::new("work")?)))
+    }
+    async fn after(&self, at: At, _: Reply<bool>, cx: &mut Cx<'_, job::cell>) -> Route<job::cell> {
+        let mut worktree = cx.worktree().await?;
+        fs::write(worktree.path().join("work.rs"), "done\n")?;
+        worktree.commit("Work").await?;
+        match at {
+            At::Work => goto!(cx, job::in_work, ()),
+            At::Cell => goto!(cx, job::in_cell, ()),
+            At::Elsewhere => goto!(cx, job::elsewhere, ()),
+        }
+    }
+}
+
+/// The first time for ever.
+struct Waits(Arc<Notify>, bool);
+
+impl Waits {
+    async fn wait(&self) {
+        if self.1 {
+            self.0.notify_one();
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl LogicHandler<job::in_work> for Waits {
+    async fn run(&self, (): (), cx: &mut Cx<'_, job::in_work>) -> Route<job::in_work> {
+        self.wait().await;
+        goto!(cx, job::look, ())
+    }
+}
+
+impl LogicHandler<job::in_cell> for Waits {
+    async fn run(&self, (): (), cx: &mut Cx<'_, job::in_cell>) -> Route<job::in_cell> {
+        self.wait().await;
+        goto!(cx, job::look, ())
+    }
+}
+
+impl LogicHandler<job::elsewhere> for Waits {
+    async fn run(&self, (): (), cx: &mut Cx<'_, job::elsewhere>) -> Route<job::elsewhere> {
+        self.wait().await;
+        goto!(cx, job::look, ())
+    }
+}
+
+struct Look(&'static str);
+impl LogicHandler<job::look> for Look {
+    async fn run(&self, (): (), cx: &mut Cx<'_, job::look>) -> Route<job::look> {
+        let mut heads = Vec::new();
+        for name in ["work", "cell"] {
+            let worktree = cx.worktree_of(name).await?;
+            // Whatever is not committed stays where no node was cut off, and nothing was led astray.
+            if self.0 != "files" {
+                assert_eq!(fs::read_to_string(worktree.path().join("work.rs"))?, "done\n", "{} {name}", self.0);
+                assert_eq!(worktree.diff_since(worktree.head()).await?, [], "{} {name}", self.0);
+            }
+            heads.push(worktree.head());
+            // What is committed there comes on top of it.
+            fs::write(worktree.path().join("more.rs"), "more\n")?;
+            let head = worktree.head();
+            let more = cx.worktree_of(name).await?.commit("More").await?.ok_or("nothing new")?;
+            assert_eq!(cx.repository()?.commit(more)?.parents, [head], "{} {name}", self.0);
+        }
+        goto!(cx, job::exit, (heads[0], heads[1]))
+    }
+}
+
+fn job(project: &Project, journal: &Arc<dyn Journal>, told: &Arc<Notify>, waits: bool, left: &'static str) -> Run<Job> {
+    let waits = || LogicNode(Waits(told.clone(), waits));
+    let graph = Job {
+        work: LogicNode(Work),
+        cell: LLMNode(Cell),
+        in_work: waits(),
+        in_cell: waits(),
+        elsewhere: waits(),
+        look: LogicNode(Look(left)),
+    };
+    let agent = ScriptedAgent::new(Script::parse("script", "[[turn]]\noutput_json = 'true'\n").unwrap());
+    Run::new(graph)
+        .with_agent_for_others(Arc::new(agent))
+        .with_workspaces(Arc::new(project.workspaces()))
+        .with_journal(journal.clone())
+}
+
+type Disturb = fn(&Project, &Path);
+
+fn own_git_directory(at: &Path) -> PathBuf {
+    let link = fs::read_to_string(at.join(".git")).unwrap();
+    link.strip_prefix("gitdir: ").unwrap().trim_end().into()
+}
+
+fn mess(at: &Path) {
+    fs::write(at.join("work.rs"), "half").unwrap();
+    fs::write(at.join("new.rs"), "new").unwrap();
+    fs::remove_file(at.join("README.md")).unwrap();
+}
+
+/// In a worktree.
+const IN_WORKTREES: [(&str, Disturb); 7] = [
+    ("nothing", |_, _| {}),
+    ("files", |_, at| mess(at)),
+    ("a commit", |project, at| {
+        fs::write(at.join("work.rs"), "more").unwrap();
+        project.repository().open_worktree(at).unwrap().commit_all(&author(), "Stray").unwrap().unwrap();
+    }),
+    ("locks", |project, at| {
+        fs::write(own_git_directory(at).join("index.lock"), "").unwrap();
+        fs::write(project.root().join(".git/refs/heads/run/work.lock"), "").unwrap();
+    }),
+    ("another branch", |_, at| fs::write(own_git_directory(at).join("HEAD"), "ref: refs/heads/main\n").unwrap()),
+    ("half made", |_, at| {
+        fs::write(own_git_directory(at).join("locked"), "initializing").unwrap();
+        fs::remove_file(at.join("README.md")).unwrap();
+    }),
+    ("no directory", |_, at| fs::remove_dir_all(at).unwrap()),
+];
+
+/// In a clone, whose `.git` is within its agent's reach.
+const IN_CLONES: [(&str, Disturb); 8] = [
+    ("nothing", |_, _| {}),
+    ("files", |_, at| mess(at)),
+    ("a commit that was not brought back", |project, at| {
+        fs::write(at.join("work.rs"), "more").unwrap();
+        let branch = BranchName::new("run/cell").unwrap();
+        project.repository().open_clone(at, &branch).unwrap().commit_all(&author(), "Stray").unwrap().unwrap();
+    }),
+    ("locks", |_, at| {
+        fs::write(at.join(".git/index.lock"), "").unwrap();
+        fs::write(at.join(".git/refs/heads/run/cell.lock"), "").unwrap();
+    }),
+    ("another branch", |_, at| fs::write(at.join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap()),
+    ("objects of somebody else's", |project, at| {
+        let objects = project.root().join(".git/objects");
+        fs::write(at.join(".git/objects/info/alternates"), objects.to_str().unwrap()).unwrap();
+    }),
+    ("no repository", |_, at| fs::remove_dir_all(at.join(".git")).unwrap()),
+    ("no directory", |_, at| fs::remove_dir_all(at).unwrap()),
+];
+
+async fn is_put_back(name: &str, at: At, left: &'static str, disturb: Disturb) {
+    let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = job(&project, &journal, &told, true, "").start(at) => panic!("{left}: {ended:?}"),
+        () = told.notified() => {}
+    }
+    let [cell, work] = ["run/cell", "run/work"].map(|branch| project.repository().resolve(branch).unwrap());
+    disturb(&project, &project.runs().join("run").join(name).canonicalize().unwrap());
+    // Files that are not committed are the next node's, unless the one that wrote them was cut off.
+    let left = if left == "files" && at != At::Elsewhere { "files of a node that was cut off" } else { left };
+    let ended = job(&project, &journal, &told, false, left).resume().await.unwrap();
+    let Outcome::Finished(heads) = ended.outcome else { panic!("{name} {at:?} {left}: {:?}", ended.outcome) };
+    assert_eq!(heads, (work, cell), "{name} {at:?} {left}");
+    assert_eq!(project.left(), [""; 0], "{name} {at:?} {left}");
+}
+
+#[tokio::test]
+async fn a_worktree_is_put_back_to_its_commit_whatever_was_left_in_it() {
+    for (left, disturb) in IN_WORKTREES {
+        for at in [At::Work, At::Elsewhere] {
+            is_put_back("work", at, left, disturb).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_clone_is_put_back_to_its_commit_whatever_was_left_in_it() {
+    for (left, disturb) in IN_CLONES {
+        for at in [At::Cell, At::Elsewhere] {
+            is_put_back("cell", at, left, disturb).await;
+        }
+    }
+}
