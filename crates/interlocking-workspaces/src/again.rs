@@ -34,12 +34,12 @@ impl GitRun {
         self.note(name, |place| place.stand_at(commit));
         self.lives()?;
         let Some(worktree) = self.whole(name)? else { return Ok(()) };
-        if cut_off || worktree.head().ok() != Some(commit) {
-            let put_back = worktree.unlock().is_ok() && worktree.reset_to(commit).is_ok();
-            if !put_back {
-                // Led astray; all that counts is in the commit.
-                return self.clear(&self.directory_of(name)?);
-            }
+        // A handler of a node that works elsewhere may have been cut off at something here, too.
+        let is_free = worktree.unlock().is_ok();
+        let stands = is_free && !cut_off && worktree.head().ok() == Some(commit);
+        if !stands && !(is_free && worktree.reset_to(commit).is_ok()) {
+            // Led astray; all that counts is in the commit.
+            return self.clear(&self.directory_of(name)?);
         }
         self.note(name, |place| place.worktree = Some(worktree));
         Ok(())

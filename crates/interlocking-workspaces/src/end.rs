@@ -9,16 +9,27 @@ use crate::named_branches::BRANCHES;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, Keep, delete_directory};
 use std::fs;
+use std::sync::PoisonError;
 
 impl GitRun {
     /// Takes away what is not to be kept; where the run stops to be taken up again, nothing. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
         self.0.tree.named.ends(&self.0.names.label);
-        if !self.is_child() && end != RunEnd::Stopped {
-            // Nothing of an agent's is in there.
-            delete_directory(self.checkouts_directory())?;
+        let ended = self.take_away(end);
+        if !self.is_child() {
+            // Whoever finds something now can deal with it.
+            *self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
+        ended
+    }
+
+    fn take_away(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
+        let checkouts = match self.is_child() {
+            true => Ok(()),
+            // Nothing of an agent's is in there.
+            false => delete_directory(self.checkouts_directory()),
+        };
         let keeps = match self.settings().keep {
             _ if end == RunEnd::Stopped => true,
             Keep::Never => false,
@@ -26,8 +37,9 @@ impl GitRun {
             Keep::Always => true,
         };
         if keeps || !self.is_claimed() {
-            return Ok(());
+            return Ok(checkouts?);
         }
+        // They are in there.
         self.remove(end)
     }
 

@@ -45,8 +45,12 @@ impl FreshCheckout {
 
 impl Drop for FreshCheckout {
     fn drop(&mut self) {
-        // What cannot be deleted is in the way of the next one with its number, which says so.
-        let _ = delete_directory(self.path());
+        // Once the run is over, its end deletes all of them.
+        let closed = self.run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
+        if !*closed {
+            // What cannot be deleted is in the way of the next one with its number, which says so.
+            let _ = delete_directory(self.path());
+        }
         self.run.checkouts().remove(&self.number);
     }
 }

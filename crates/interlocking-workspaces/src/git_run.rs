@@ -31,7 +31,7 @@ pub(crate) struct State {
     has_landed: Mutex<bool>,
     /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait for it, and what it makes must
     /// be removed with the rest.
-    closed: RwLock<bool>,
+    pub(crate) closed: RwLock<bool>,
 }
 
 /// What the runs of a tree share.

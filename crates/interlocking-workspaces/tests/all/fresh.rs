@@ -4,11 +4,11 @@ use crate::project::Project;
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
-use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::runtime::{Journal, MemoryJournal, RunContext as _, Workspaces};
 use interlocking::workspaces::{Checkout, FreshCheckout, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, Keep, RepositoryPath};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 #[derive(Template)]
 #[template(source = "Work.", ext = "txt")]
@@ -109,7 +109,10 @@ impl LLMHandler<trial::clone> for Cloned {
     }
 }
 
-struct Look(Keep);
+/// Keeps what the run had, beyond its end.
+type Kept = Arc<Mutex<Option<Arc<dyn Workspaces>>>>;
+
+struct Look(Keep, Kept);
 impl LogicHandler<trial::look> for Look {
     async fn run(&self, first: CommitId, cx: &mut Cx<'_, trial::look>) -> Route<trial::look> {
         let worktree = cx.worktree().await?;
@@ -122,16 +125,17 @@ impl LogicHandler<trial::look> for Look {
         // One that a process which is killed would leave.
         let checked_out: FreshCheckout = cx.fresh_checkout(first).await?;
         std::mem::forget(checked_out);
+        *self.1.lock().unwrap() = Some(cx.workspaces()?);
         goto!(cx, trial::exit, first)
     }
 }
 
-fn trial(project: &Arc<Project>, keep: Keep, is_forged: bool) -> Run<Trial> {
+fn trial(project: &Arc<Project>, keep: Keep, is_forged: bool, kept: &Kept) -> Run<Trial> {
     let agent = ScriptedAgent::new(Script::parse("script", "[[turn]]\noutput_json = 'true'\n").unwrap());
     let graph = Trial {
         plain: LogicNode(Plain(project.clone(), is_forged)),
         clone: LLMNode(Cloned(project.clone())),
-        look: LogicNode(Look(keep)),
+        look: LogicNode(Look(keep, kept.clone())),
     };
     Run::new(graph)
         .with_agent_for_others(Arc::new(agent))
@@ -142,11 +146,15 @@ fn trial(project: &Arc<Project>, keep: Keep, is_forged: bool) -> Run<Trial> {
 async fn what_is_examined_is_what_is_committed() {
     for keep in [Keep::Never, Keep::Always] {
         let (project, journal): (_, Arc<dyn Journal>) = (Arc::new(Project::new()), Arc::new(MemoryJournal::new()));
+        let kept = Kept::default();
         let checkouts = project.workspaces().checkouts_of(&RunId::DEFAULT);
-        let ended = trial(&project, keep, false).with_journal(journal).start(()).await.unwrap();
+        let ended = trial(&project, keep, false, &kept).with_journal(journal).start(()).await.unwrap();
         assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
         assert!(!checkouts.exists(), "they are not kept");
         assert_eq!(checkouts.parent().unwrap().exists(), keep == Keep::Always);
+        let left = project.workspaces().left_of(&RunId::DEFAULT).await.unwrap();
+        assert_eq!(left.is_some(), keep == Keep::Always, "whoever still holds what the run had, it is over");
+        assert!(kept.lock().unwrap().is_some());
     }
 }
 
@@ -154,7 +162,7 @@ async fn what_is_examined_is_what_is_committed() {
 #[tokio::test]
 async fn an_object_with_other_contents_is_not_checked_out() {
     let project = Arc::new(Project::new());
-    let ended = trial(&project, Keep::Never, true).start(()).await.unwrap();
+    let ended = trial(&project, Keep::Never, true, &Kept::default()).start(()).await.unwrap();
     let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
     assert!(failure.message.contains("is forged: its contents have the id"), "{failure}");
 }
