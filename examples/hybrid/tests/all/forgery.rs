@@ -101,7 +101,10 @@ async fn a_link_among_the_sources_ends_the_run() {
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
-    assert_eq!(refused[0].to_string(), "src/extra:1:1: `src/extra` is refused: src/extra is a symbolic link, not a file: delete it");
+    assert_eq!(
+        refused[0].to_string(),
+        "src/extra:1:1: `src/extra` is refused: src/extra is a symbolic link, not a file: delete it"
+    );
 }
 
 /// Tests that look for the stubs instead of calling anything go back to their agent, and end the run if they stay.
