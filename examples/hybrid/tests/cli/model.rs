@@ -90,8 +90,7 @@ pub(crate) fn place(request: &Request) -> PathBuf {
 
 /// Where the tests are written, from where the implementation is.
 fn sibling(place: &Path) -> PathBuf {
-    let name = place.file_name().and_then(|name| name.to_str()).expect("a name");
-    place.with_file_name(name.replacen("impl-", "tests-", 1))
+    place.with_file_name("tests")
 }
 
 fn acts(scenario: Scenario) -> Vec<Act> {
