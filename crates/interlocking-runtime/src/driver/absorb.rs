@@ -1,13 +1,13 @@
-//! Takes outcomes in: journal first, then the frontier, then what else they asked for.
+//! Absorbs the outcome of an execution, whichever way that ran: journal first, then the frontier, then what else it asked for.
 
 use crate::clock::Elapsed;
 use crate::context::services::RunServices;
-use crate::driver::{Accepted, Driver, end::End};
+use crate::driver::{Driver, end::End};
 use crate::event::EventKind;
-use crate::execution::interruption::{Stop, failure, kind_of};
-use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, Payload as Stored, TokenRecord};
+use crate::execution::completions::Completed;
+use crate::execution::interruption::{Interruption, failure, settled};
+use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
 use crate::limits::allowance::Stopped;
-use crate::run::outcome::Outcome;
 use crate::tree::Halt;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
@@ -17,56 +17,25 @@ use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
 
 impl<G: Graph> Driver<G> {
-    /// Takes an outcome in: journal first, then the frontier.
-    pub(crate) async fn absorb(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
-        let Some(accepted) = self.judge(execution, result, took)? else {
-            return self.book(execution).await;
+    /// Absorbs the outcome of an execution that took so long; an error if it ends the run.
+    pub(crate) async fn absorb(&mut self, completed: Completed<G>, took: Elapsed) -> Result<(), End> {
+        let Completed { execution, result, now } = completed;
+        let Some((step, mut effects)) = self.judge(execution, result, took)? else {
+            return self.record_calls(execution).await;
         };
-        let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
-        self.shared.services.emit_finished(execution, &step, now, took);
-        self.complete(execution, step)?;
-        self.follow(spawned, outcome).await
-    }
-
-    /// Records an accepted outcome; gives its step, its tokens for advisory nodes, and what was recorded.
-    pub(crate) async fn write(
-        &mut self,
-        execution: Execution,
-        (step, mut effects): Accepted<G>,
-        took: Elapsed,
-    ) -> Result<(Step<G::Token>, Vec<G::Token>, NodeOutcome), End> {
         let updated = self.apply(execution, &effects);
         let spawned = effects.take_spawned::<G::Token>();
-        let outcome = self.record(execution, &step, &spawned, &effects, updated, took);
-        let written = match (outcome, self.record_writer()) {
-            (Ok(outcome), Some(record_writer)) => {
-                let written = record_writer.write(Entry::Outcome(outcome.clone())).await;
-                written.map(|()| outcome)
-            }
-            (outcome, _) => outcome,
+        let outcome = if self.is_shown(execution) {
+            Some(self.write(execution, &step, &spawned, &effects, updated, took).await?)
+        } else {
+            None
         };
-        match written {
-            Ok(outcome) => Ok((step, spawned, outcome)),
-            Err(error) if !error.is_refusal() => Err(self.journal_failed(error)),
-            Err(error) => {
-                let (services, kind) = (&self.shared.services, FailureKind::Journal);
-                let failure = failure(services, execution, kind, error.to_string(), Vec::new());
-                Err(self.failed(execution, failure, took))
-            }
-        }
-    }
-
-    /// Does what an outcome that is taken in has asked for beside its tokens.
-    pub(crate) async fn follow(&mut self, spawned: Vec<G::Token>, outcome: NodeOutcome) -> Result<(), End> {
+        self.shared.services.emit_finished(execution, &step, now, took);
+        self.complete(execution, step)?;
         for token in spawned {
             self.spawn_in_background(token);
         }
+        let Some(outcome) = outcome else { return Ok(()) };
         if !outcome.posted.is_empty() {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
             self.post(&by, &outcome.posted).await.map_err(|error| self.journal_failed(error))?;
@@ -75,8 +44,46 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    /// Records the agent calls of an execution that has no outcome.
-    async fn book(&mut self, execution: Execution) -> Result<(), End> {
+    /// The step and the effects of an execution; `None` if its outcome does not count, an error if it ends the run.
+    #[inline]
+    fn judge(
+        &mut self,
+        execution: Execution,
+        result: Result<Done<G>, Interruption>,
+        took: Elapsed,
+    ) -> Result<Option<(Step<G::Token>, Effects)>, End> {
+        let handles_message = self.handling() == Some(execution);
+        if !handles_message && !self.frontier.is_current(execution) {
+            self.tasks.forget(execution);
+            return Ok(None);
+        }
+        self.journal_is_well()?;
+        if let Ok(Done { route: Err(error), .. }) = &result {
+            if let Some(stopped) = error.downcast_ref::<Stopped>() {
+                if handles_message {
+                    return Err(End::Halted(Halt::Stopped(stopped.clone())));
+                }
+                // The rest of the run comes as far as it can without: it was paid for.
+                let untyped = &self.shared.services.untyped;
+                untyped.settings.tree().hold_back(stopped.clone());
+                untyped.idle().hold_back(execution);
+                return Ok(None);
+            }
+            if self.recorded.is_some()
+                && let Some(error) = journal_error(error)
+            {
+                return Err(self.journal_failed(error.clone()));
+            }
+        }
+        match settled(&self.shared.services, execution, result) {
+            Ok(accepted) => Ok(Some(accepted)),
+            Err(Some(failure)) => Err(self.failed(execution, *failure, took)),
+            Err(None) => Err(self.stopped()),
+        }
+    }
+
+    /// Records the agent calls of an execution whose outcome does not count.
+    async fn record_calls(&mut self, execution: Execution) -> Result<(), End> {
         let untyped = &self.shared.services.untyped;
         let calls = untyped.calls_of(execution);
         let Some(record_writer) = self.record_writer().filter(|_| !calls.is_empty()) else { return Ok(()) };
@@ -84,120 +91,36 @@ impl<G: Graph> Driver<G> {
         written.map_err(|error| self.journal_failed(error))
     }
 
-    /// The same as [`absorb`](Self::absorb) where there is no journal: then nothing waits, and no future holds the outcome.
+    /// Whether the journal or an observer is given the outcome of an execution.
     #[inline]
-    pub(crate) fn absorb_unrecorded(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
-        let Some((step, effects)) = self.judge(execution, result, took)? else {
-            // Nobody is shown them.
-            drop(self.untyped().calls_of(execution));
-            return Ok(());
-        };
-        self.accept(execution, step, effects, now, took)
+    fn is_shown(&mut self, execution: Execution) -> bool {
+        self.recorded.is_some() || self.observes && self.background().is_observed(G::net().name(execution.node))
     }
 
-    /// Lets an outcome count, where there is no journal.
-    #[inline]
-    pub(crate) fn accept(
+    /// Writes an outcome to the journal, if there is one; gives what is written.
+    async fn write(
         &mut self,
         execution: Execution,
-        step: Step<G::Token>,
-        effects: Effects,
-        now: Elapsed,
+        step: &Step<G::Token>,
+        spawned: &[G::Token],
+        effects: &Effects,
+        updated: Option<usize>,
         took: Elapsed,
-    ) -> Result<(), End> {
-        if !effects.is_empty() || self.observes {
-            return self.accept_effects(execution, step, effects, now, took);
-        }
-        self.shared.services.emit_finished(execution, &step, now, took);
-        self.complete(execution, step)
-    }
-
-    /// The same of an outcome that asked for more than its tokens, or that somebody observes.
-    #[inline(never)]
-    fn accept_effects(
-        &mut self,
-        execution: Execution,
-        step: Step<G::Token>,
-        mut effects: Effects,
-        now: Elapsed,
-        took: Elapsed,
-    ) -> Result<(), End> {
-        let updated = self.apply(execution, &effects);
-        let spawned = effects.take_spawned::<G::Token>();
-        let node = G::net().name(execution.node);
-        let is_observed = self.observes && self.background().is_observed(node);
-        let seen = is_observed.then(|| self.record(execution, &step, &spawned, &effects, updated, took));
-        self.shared.services.emit_finished(execution, &step, now, took);
-        self.complete(execution, step)?;
-        for token in spawned {
-            self.spawn_in_background(token);
-        }
-        match seen {
-            None => {}
-            Some(Ok(outcome)) => self.observe(outcome),
-            Some(Err(error)) => return Err(self.journal_failed(error)),
-        }
-        Ok(())
-    }
-
-    /// The step that an execution takes; `None` if its outcome no longer counts.
-    #[inline]
-    pub(crate) fn judge(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        took: Elapsed,
-    ) -> Result<Option<Accepted<G>>, End> {
-        if !self.frontier.is_current(execution) {
-            self.tasks.forget(execution);
-            return Ok(None);
-        }
-        if let Ok(Done { route: Err(error), .. }) = &result
-            && let Some(stopped) = error.downcast_ref::<Stopped>()
-        {
-            // The rest of the run comes as far as it can without: it was paid for.
-            let untyped = &self.shared.services.untyped;
-            untyped.settings.tree().hold_back(stopped.clone());
-            untyped.idle().hold_back(execution);
-            return Ok(None);
-        }
-        self.verdict(execution, result, took).map(Some)
-    }
-
-    /// The step that an execution takes; an error if it ends the run.
-    #[inline]
-    pub(crate) fn verdict(
-        &mut self,
-        execution: Execution,
-        result: Result<Done<G>, Stop>,
-        took: Elapsed,
-    ) -> Result<Accepted<G>, End> {
-        self.journal_is_well()?;
-        let failed = match result {
-            Ok(Done { route: Ok(step), effects }) => return Ok((step, effects)),
-            Ok(Done { route: Err(error), .. }) if error.is::<Stopped>() => {
-                let stopped = error.downcast_ref::<Stopped>().cloned();
-                return Err(End::Halted(stopped.map_or(Halt::Suspended, Halt::Stopped)));
+    ) -> Result<NodeOutcome, End> {
+        let written = match (self.record(execution, step, spawned, effects, updated, took), self.record_writer()) {
+            (Ok(outcome), Some(record_writer)) => {
+                record_writer.write(Entry::Outcome(outcome.clone())).await.map(|()| outcome)
             }
-            Ok(Done { route: Err(error), .. }) => {
-                if self.recorded.is_some()
-                    && let Some(error) = journal_error(&error)
-                {
-                    return Err(self.journal_failed(error.clone()));
-                }
-                let causes = Failure::causes_of(&*error);
-                failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
-            }
-            Err(Stop::Failed(failure)) => *failure,
-            Err(Stop::Cancelled) => return Err(self.stopped()),
+            (outcome, _) => outcome,
         };
-        Err(self.failed(execution, failed, took))
+        written.map_err(|error| {
+            if !error.is_refusal() {
+                return self.journal_failed(error);
+            }
+            let kind = FailureKind::Journal;
+            let failure = failure(&self.shared.services, execution, kind, error.to_string(), Vec::new());
+            self.failed(execution, failure, took)
+        })
     }
 
     /// Says that an execution failed, which ends the run.
@@ -219,9 +142,16 @@ impl<G: Graph> Driver<G> {
         group.filter(|&group| self.shared.services.memories[group].apply(effects))
     }
 
+    /// Moves the tokens of a step, and stops the executions whose tokens it cleared.
     #[inline]
     pub(crate) fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
-        match self.frontier.complete(execution, step) {
+        let completed = if self.handling() == Some(execution) {
+            self.recorded.iter_mut().for_each(|recorded| recorded.handling = None);
+            self.frontier.redirect(execution.node, step).map(Option::unwrap_or_default)
+        } else {
+            self.frontier.complete(execution, step)
+        };
+        match completed {
             Ok(completed) => {
                 self.stop_all(completed.cancelled);
                 Ok(())
@@ -294,99 +224,11 @@ impl<G: Graph> Driver<G> {
         })
     }
 
-    /// Records the end, unless a journal of the tree has failed: then the run can be taken up again. So it can if its end cannot
-    /// be recorded, for nobody would find that again.
-    pub(crate) async fn finish(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
-        let end = self.journal_is_well().and(end);
-        let (mut outcome, mut failure, ended) = self.outcome(end);
-        let output = self.reported_output(&outcome).unwrap_or_else(|error| {
-            failure = Some(at_exit(&error));
-            None
-        });
-        if let (Outcome::Finished(_), Some(failure)) = (&outcome, &failure) {
-            outcome = Outcome::Failed(failure.clone());
-        }
-        let cancelled = matches!(outcome, Outcome::Cancelled);
-        if let Err(error) = self.write_end(ended.then_some(Entry::Ended { failure, cancelled, output })).await {
-            let end = self.journal_failed(error);
-            outcome = self.outcome(Err(end)).0;
-        }
-        self.untyped().emit_ended(&outcome);
-        outcome
-    }
-
-    /// What an end comes to, why it failed if it did, and whether it is for good; abandons what is left.
-    fn outcome(&mut self, end: Result<G::Output, End>) -> (Outcome<G::Output>, Option<Failure>, bool) {
-        let outcome = match end {
-            Ok(output) => Outcome::Finished(output),
-            Err(End::Failed(failure)) => Outcome::Failed(*failure),
-            Err(End::Cancelled) => Outcome::Cancelled,
-            Err(End::Halted(halt)) => self.halted(halt),
-            Err(End::LeftBehind) => Outcome::Suspended,
-        };
-        let (failure, ended) = match &outcome {
-            Outcome::Failed(failure) => (Some(failure.clone()), true),
-            Outcome::Finished(_) | Outcome::Cancelled => (None, true),
-            _ => (None, false),
-        };
-        // What the run goes on with when it is taken up again has not ended.
-        let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
-        for stopped in self.frontier.abandon() {
-            let node = self.shared.services.untyped.node(stopped);
-            // What failed has ended by itself, and said so.
-            if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.untyped.emit(|| left(node));
-            }
-        }
-        (outcome, failure, ended)
-    }
-
-    /// The output as the journal has it, where it is not what came to the exit.
-    fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<Stored>, JournalError> {
-        match outcome {
-            Outcome::Finished(output) if self.recorded.is_some() && G::net().features().reports => {
-                let json = serde_json::to_string(output);
-                let unstorable = |error: serde_json::Error| JournalError::Encoding {
-                    what: "the output".to_owned(),
-                    reason: error.to_string(),
-                };
-                json.map(|json| Some(Encoded::from(json).into())).map_err(unstorable)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Writes what has been spent and not recorded, and then how the run ended, if it did.
-    async fn write_end(&mut self, ended: Option<Entry>) -> Result<(), JournalError> {
-        let Some(record_writer) = self.record_writer() else { return Ok(()) };
-        let untyped = &self.shared.services.untyped;
-        for execution in untyped.unrecorded() {
-            let calls = untyped.calls_of(execution);
-            record_writer.write(Entry::Spent { by: untyped.by(execution), calls }).await?;
-        }
-        match ended {
-            Some(entry) => record_writer.write(entry).await,
-            None => Ok(()),
-        }
-    }
-
-    /// What a run that can be taken up again ends as; the whole tree stops with it.
-    fn halted(&self, halt: Halt) -> Outcome<G::Output> {
-        self.shared.services.untyped.settings.tree().halt(halt.clone());
-        match halt {
-            Halt::Suspended => Outcome::Suspended,
-            Halt::Waiting(questions) => Outcome::Waiting { questions },
-            Halt::Journal(error) => Outcome::JournalFailed(error),
-            // By now it may have used more: what was under way came to its end first.
-            Halt::Stopped(stopped) => self.shared.services.untyped.settings.stopped().unwrap_or(stopped).into(),
-        }
-    }
-
     /// What an error of the journal ends the run as: it stops with its whole tree, to be taken up again, unless the journal only
     /// refuses what cannot be stored.
     pub(crate) fn journal_failed(&self, error: JournalError) -> End {
         if error.is_refusal() {
-            return End::failed(at_exit(&error));
+            return End::at_exit(FailureKind::Journal, error.to_string(), Vec::new());
         }
         self.untyped().settings.tree().had(&error);
         End::Halted(Halt::Journal(error))
@@ -403,10 +245,7 @@ impl<G: Graph> Driver<G> {
         let kind = FailureKind::Unsound(violation);
         match execution {
             Some(execution) => End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())),
-            None => {
-                let node = interlocking_core::table::EXIT.to_owned();
-                End::failed(Failure { node, visit: 0, attempt: 0, kind, message, causes: Vec::new() })
-            }
+            None => End::at_exit(kind, message, Vec::new()),
         }
     }
 }
@@ -414,17 +253,6 @@ impl<G: Graph> Driver<G> {
 /// The journal's error that a handler's error is, if the journal has failed.
 pub(crate) fn journal_error(error: &NodeError) -> Option<&JournalError> {
     error.downcast_ref::<JournalError>().filter(|error| !error.is_refusal())
-}
-
-fn at_exit(error: &JournalError) -> Failure {
-    Failure {
-        node: interlocking_core::table::EXIT.to_owned(),
-        visit: 0,
-        attempt: 0,
-        kind: FailureKind::Journal,
-        message: error.to_string(),
-        causes: Vec::new(),
-    }
 }
 
 /// The name of a token's place, and its payload.

@@ -7,7 +7,7 @@ use crate::driver::end::End;
 use crate::driver::mailbox::post;
 use crate::driver::wait::{Over, Waited};
 use crate::event::EventKind;
-use crate::execution::interruption::{Stop, caught, failure, kind_of};
+use crate::execution::interruption::{caught, failure, kind_of, settled};
 use crate::execution::shared::Shared;
 use crate::journal::replay::beyond_bounds;
 use crate::journal::{Encoded, Entry, MessageRecord, NodeOutcome};
@@ -63,14 +63,15 @@ impl<G: Graph> Driver<G> {
         }
         self.journal_is_well()?;
         if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
-            match self.observer_returned(returned) {
-                Ok(()) => {
+            match settled(&shared.services, execution, returned.result) {
+                Ok((_, effects)) => {
+                    self.apply(execution, &effects);
                     let background = self.background();
                     background.observers[at].busy = false;
                     background.show_next(&shared, at);
                 }
-                Err(Stop::Failed(failure)) => self.background().observer_failed(at, execution, *failure),
-                Err(Stop::Cancelled) => return Err(self.stopped()),
+                Err(Some(failure)) => self.background().observer_failed(at, execution, *failure),
+                Err(None) => return Err(self.stopped()),
             }
             return Ok(());
         }
@@ -85,18 +86,6 @@ impl<G: Graph> Driver<G> {
             self.observe(NodeOutcome::of_report(by, report.clone().into(), posted, label, commits));
         }
         self.background().reports.add(execution, ended.report);
-        Ok(())
-    }
-
-    fn observer_returned(&self, returned: Returned<G>) -> Result<(), Stop> {
-        let Returned { execution, result } = returned;
-        let done = result.map_err(|interruption| interruption.into_stop(&self.shared.services, execution))?;
-        let failed = |error: interlocking_core::failure::NodeError| {
-            let causes = Failure::causes_of(&*error);
-            failure(&self.shared.services, execution, kind_of(&error), error.to_string(), causes)
-        };
-        done.route.map_err(|error| Stop::Failed(Box::new(failed(error))))?;
-        self.apply(execution, &done.effects);
         Ok(())
     }
 
@@ -179,14 +168,10 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
     let services = &shared.services;
     let Returned { execution, result } = returned;
     let (mut updated, mut did) = (None, Did::default());
-    let report = match result.map_err(|interruption| interruption.into_stop(services, execution)) {
-        Err(Stop::Cancelled) => return None,
-        Err(Stop::Failed(failure)) => Err(*failure),
-        Ok(Done { route: Err(error), .. }) => {
-            let causes = Failure::causes_of(&*error);
-            Err(failure(services, execution, kind_of(&error), error.to_string(), causes))
-        }
-        Ok(Done { effects, .. }) => {
+    let report = match settled(services, execution, result) {
+        Err(None) => return None,
+        Err(Some(failure)) => Err(*failure),
+        Ok((_, effects)) => {
             let group = services.untyped.net.node(execution.node).memory.map(usize::from);
             updated = group.filter(|&group| services.memories[group].apply(&effects));
             let posted = effects.posted().iter().map(MessageRecord::of).collect();

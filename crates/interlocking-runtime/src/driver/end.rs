@@ -21,6 +21,11 @@ impl End {
 
     /// A failure of the run as a whole.
     pub(crate) fn at_exit(kind: FailureKind, message: String, causes: Vec<String>) -> Self {
-        Self::failed(Failure { node: EXIT.to_owned(), visit: 0, attempt: 0, kind, message, causes })
+        Self::failed(at_exit(kind, message, causes))
     }
+}
+
+/// A failure of the run as a whole, and of no execution.
+pub(crate) fn at_exit(kind: FailureKind, message: String, causes: Vec<String>) -> Failure {
+    Failure { node: EXIT.to_owned(), visit: 0, attempt: 0, kind, message, causes }
 }

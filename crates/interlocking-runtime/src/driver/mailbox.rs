@@ -4,9 +4,10 @@
 //! or for children, the event node has the run to itself (rule 13). Messages are handled one at a time, in the order in
 //! which they came (V3-151), and dropped once the run has come to its exit.
 
+use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
 use crate::event::EventKind;
-use crate::execution::perform::{Here, perform};
+use crate::execution::completions::Completed;
 use crate::journal::question::fits;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{beyond_bounds, keeps_waiting};
@@ -117,9 +118,12 @@ impl<G: Graph> Driver<G> {
         post(&record_writer, self.shared.services.untyped.run(), by, messages).await
     }
 
-    /// Handles the messages that wait, if the run is at a safe point.
+    /// Starts to handle the next message, if the run is at a safe point.
     pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
-        while self.has_mail() && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node)) {
+        while self.has_mail()
+            && self.handling().is_none()
+            && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node))
+        {
             if self.frontier.has_ended() {
                 // After the exit there is nothing that a message could change (rule 13).
                 self.recorded.iter_mut().for_each(|recorded| recorded.mailbox.clear());
@@ -130,30 +134,18 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
+    /// Starts the event node, unless it may not handle so many messages: then it takes its route for that.
     async fn handle(&mut self, node: NodeIndex, message: G::Token) -> Result<(), End> {
-        let shared = self.shared.clone();
-        let untyped = &shared.services.untyped;
         let (execution, exhausted) = self.frontier.enter_beside(node);
-        let started = untyped.now();
-        untyped.emit_started(execution, started);
-        let result = match exhausted {
-            Some(limit) => Ok(self.exhausted_event(execution, limit, message)?),
-            None => {
-                let here = Here { shared: &shared, execution, input: Some(message) };
-                self.meanwhile(perform(here, |_, result| result)).await?
-            }
+        self.recorded.iter_mut().for_each(|recorded| recorded.handling = Some(execution));
+        let Some(limit) = exhausted else {
+            self.start(execution, message);
+            return Ok(());
         };
-        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
-        let now = untyped.now();
-        let took = now.since(started);
-        let accepted = self.verdict(execution, result, took)?;
-        let (step, spawned, outcome) = self.write(execution, accepted, took).await?;
-        self.shared.services.emit_finished(execution, &step, now, took);
-        match self.frontier.redirect(node, step) {
-            Ok(redirected) => self.stop_all(redirected.map(|done| done.cancelled).unwrap_or_default()),
-            Err(violation) => return Err(self.unsound(Some(execution), violation)),
-        }
-        self.follow(spawned, outcome).await
+        let now = self.shared.services.untyped.now();
+        self.shared.services.untyped.emit_started(execution, now);
+        let result = Ok(self.exhausted_event(execution, limit, message)?);
+        self.absorb(Completed { execution, result, now }, Elapsed::default()).await
     }
 
     /// Where a message goes that comes after all that the event node may handle.

@@ -1,9 +1,10 @@
-//! Drives one run's frontier: starts what is due, waits for what comes of it, and hands that on to be absorbed.
+//! Drives one run: starts the executions that are due, each as a task, waits for one to complete, and absorbs its outcome.
 
 pub(crate) mod end;
 pub(crate) mod standing;
 pub(crate) mod background_returns;
 pub(crate) mod absorb;
+pub(crate) mod finish;
 pub(crate) mod background;
 pub(crate) mod mailbox;
 pub(crate) mod start;
@@ -13,24 +14,16 @@ use crate::context::services::UntypedServices;
 use crate::driver::background::Background;
 use crate::driver::end::End;
 use crate::driver::standing::{Begun, StandingReport};
-use crate::execution::chain::{Chained, CurrentNode};
 use crate::execution::shared::Shared;
 use crate::execution::{completions::Completed, tasks::RunningTasks};
-use crate::execution::{
-    interruption::{Interruption, Stop, failure},
-    perform::is_watched,
-};
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::keeps_waiting;
 use crate::journal::{Encoded, JournalError, LetterBody, NodeOutcome, Posted};
 use crate::run::claims::Executor;
 use crate::run::outcome::Outcome;
-use interlocking_core::context::Effects;
-use interlocking_core::failure::FailureKind;
-use interlocking_core::frontier::{Execution, Frontier, Solo};
-use interlocking_core::graph::{Done, Graph};
+use interlocking_core::frontier::{Execution, Frontier};
+use interlocking_core::graph::Graph;
 use interlocking_core::net::{Features, NodeIndex};
-use interlocking_core::route::Step;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -42,12 +35,8 @@ pub(crate) struct Driver<G: Graph> {
     pub(crate) frontier: Frontier<'static, G::Token>,
     /// What a run has that is recorded.
     pub(crate) recorded: Option<Box<Recorded<G>>>,
-    /// Where its chain stands, if it is one now.
-    pub(crate) current_node: CurrentNode,
-    /// Executions that run as tasks of their own: others run beside them, or there is a journal.
+    /// The executions that run.
     pub(crate) tasks: RunningTasks<G>,
-    /// Whether chains may go on by themselves: nothing is recorded, and no node is watched or observed.
-    pub(crate) relays: bool,
     /// Whether any node is observed.
     pub(crate) observes: bool,
     /// Advisory nodes and observers, once there is something for them.
@@ -56,8 +45,8 @@ pub(crate) struct Driver<G: Graph> {
     pub(crate) said_waiting: bool,
     /// Whether the run has come to an end, of whatever sort.
     pub(crate) has_ended: bool,
-    /// Whether others come to the driver while a node runs: people and the children of maps, which may park executions or halt the
-    /// run, and observers, which are to be shown what they have not seen.
+    /// Whether others may halt the run or park its executions while nodes run: there is a journal, or the run has child runs or
+    /// observers.
     pub(crate) listens: bool,
 }
 
@@ -71,7 +60,9 @@ pub(crate) struct Recorded<G: Graph> {
     pub(crate) arrived: Vec<Option<Encoded>>,
     /// The messages that wait for a safe point: the event node, and what it gets.
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
-    /// Outcomes of map and human nodes that came while a message waited.
+    /// The event node's execution that handles a message now.
+    pub(crate) handling: Option<Execution>,
+    /// Outcomes of map and human nodes that came while a message waited or was handled.
     pub(crate) held: VecDeque<Completed<G>>,
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
@@ -81,34 +72,17 @@ pub(crate) struct Recorded<G: Graph> {
 
 type NextLetter = Pin<Box<dyn Future<Output = Result<Posted, JournalError>> + Send>>;
 
-/// What an execution that counts asks for.
-pub(crate) type Accepted<G> = (Step<<G as Graph>::Token>, Effects);
-
-/// What a driver comes to.
-pub(crate) enum Next<G: Graph> {
-    /// An execution that is alone, and from which a chain goes on by itself.
-    Chain(Execution, G::Token),
-    /// Any other execution that is alone.
-    Alone(Execution, G::Token),
-    /// It has to wait.
-    Wait,
-    /// The exit.
-    Ended(G::Output),
-}
-
 impl<G: Graph> Driver<G> {
     pub(crate) fn new(
         shared: Shared<G>,
         frontier: Frontier<'static, G::Token>,
         recorded: Option<Box<Recorded<G>>>,
     ) -> Self {
-        let Features { maps, observes, workspaces, .. } = G::net().features();
+        let Features { maps, observes, .. } = G::net().features();
         Self {
             shared: Arc::new(shared),
             frontier,
-            current_node: CurrentNode::nowhere(),
             tasks: RunningTasks::default(),
-            relays: recorded.is_none() && !workspaces && !observes,
             observes,
             listens: recorded.is_some() || maps || observes,
             recorded,
@@ -152,10 +126,16 @@ impl<G: Graph> Driver<G> {
         self.recorded.as_ref().map(|recorded| &recorded.record_writer)
     }
 
-    /// Whether a message waits.
+    /// Whether a message waits or is being handled.
     #[inline]
     pub(crate) fn has_mail(&self) -> bool {
-        self.recorded.as_ref().is_some_and(|recorded| !recorded.mailbox.is_empty())
+        self.recorded.as_ref().is_some_and(|recorded| !recorded.mailbox.is_empty() || recorded.handling.is_some())
+    }
+
+    /// The event node's execution that handles a message now.
+    #[inline]
+    pub(crate) fn handling(&self) -> Option<Execution> {
+        self.recorded.as_ref()?.handling
     }
 
     /// What works beside the graph.
@@ -215,74 +195,30 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    /// What a chain needs that begins with an execution, where one may: it is alone, and nobody watches it.
-    pub(crate) fn solo(&mut self, execution: Execution) -> Option<(&Shared<G>, &CurrentNode, Solo<'_>)> {
-        let solo = self.may_chain(execution).then(|| self.frontier.solo(execution))??;
-        Some((&self.shared, &self.current_node, solo))
-    }
-
-    /// Whether a chain may begin with an execution that is alone.
-    pub(crate) fn may_chain(&self, execution: Execution) -> bool {
-        self.relays && !is_watched(&self.shared.services, execution)
-    }
-
-    /// Takes in where a chain ended, and goes as far as it can without waiting.
-    pub(crate) fn take_in(&mut self, chained: Chained<G>) -> Result<Next<G>, End> {
-        let Chained { execution, result, now, took } = chained;
-        self.absorb_unrecorded(execution, result, now, took)?;
-        self.advance()
-    }
-
-    /// Goes as far as it can without waiting.
-    pub(crate) fn advance(&mut self) -> Result<Next<G>, End> {
-        if self.listens {
-            return Ok(Next::Wait);
-        }
-        if let Some((execution, input)) = self.start_due()? {
-            return Ok(self.alone(execution, input));
-        }
-        if self.frontier.running() == 0 {
-            return Ok(self.at_end()?.map_or(Next::Wait, Next::Ended));
-        }
-        Ok(Next::Wait)
-    }
-
-    /// Goes on to the end, or to a node from which a chain may go on by itself.
-    pub(crate) async fn drive(&mut self, next: Next<G>) -> Result<Next<G>, End> {
-        if let Next::Alone(execution, input) = next {
-            self.run_here(execution, input).await?;
-        }
+    /// Goes on to the exit.
+    pub(crate) async fn drive(&mut self) -> Result<G::Output, End> {
         loop {
             if self.has_mail() {
                 Box::pin(self.handle_messages()).await?;
             }
-            if !self.has_mail()
-                && let Some((execution, input)) = self.start_due()?
-            {
-                match self.alone(execution, input) {
-                    Next::Alone(execution, input) => self.run_here(execution, input).await?,
-                    chain => return Ok(chain),
-                }
-                continue;
+            if !self.has_mail() {
+                self.start_due()?;
             }
             // While something runs, the run neither has come to its exit nor is stuck.
-            if self.frontier.running() == 0 {
+            if self.frontier.running() == 0 && self.handling().is_none() {
                 if let Some(output) = self.at_end()? {
-                    return Ok(Next::Ended(output));
+                    return Ok(output);
                 }
                 if self.has_mail() {
                     continue;
                 }
             }
-            if self.recorded.is_none() {
-                if !self.absorb_completed()? {
-                    self.wait().await?;
-                }
-                continue;
-            }
             match self.next_completed() {
+                Some(completed) => {
+                    let took = completed.now.since(self.tasks.started(completed.execution.node));
+                    self.absorb(completed, took).await?;
+                }
                 None => self.wait().await?,
-                Some(completed) => Box::pin(self.absorb_recorded(completed)).await?,
             }
         }
     }
@@ -298,65 +234,21 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Takes in what has completed already, where there is no journal, until something is due or nothing runs; false if
-    /// nothing has completed.
-    fn absorb_completed(&mut self) -> Result<bool, End> {
-        let mut any = false;
-        while let Some(Completed { execution, result, now }) = self.tasks.next() {
-            any = true;
-            let took = now.since(self.tasks.started(execution.node));
-            match result {
-                // Looked at here already: it would be moved as a part of something larger each time.
-                Some(Ok(Done { route: Ok(step), effects })) if self.frontier.is_current(execution) => {
-                    self.accept(execution, step, effects, now, took)?;
-                }
-                result => {
-                    let result = self.settled(execution, result);
-                    self.absorb_unrecorded(execution, result, now, took)?;
-                }
-            }
-            if self.frontier.has_due() || self.frontier.running() == 0 {
-                break;
-            }
-        }
-        Ok(any)
-    }
-
-    /// What is to be taken in next: first what was held while a message waited, if none waits any more.
+    /// The next completed execution whose outcome may be absorbed now. While a message waits or is handled, those of map and human
+    /// nodes are held back.
     fn next_completed(&mut self) -> Option<Completed<G>> {
-        let free = self.recorded.as_mut().filter(|recorded| recorded.mailbox.is_empty());
-        free.and_then(|recorded| recorded.held.pop_front()).or_else(|| self.tasks.next())
-    }
-
-    /// Takes in what has completed, where there is a journal.
-    async fn absorb_recorded(&mut self, completed: Completed<G>) -> Result<(), End> {
-        if let Some(recorded) = &mut self.recorded
-            && !recorded.mailbox.is_empty()
-            && !keeps_waiting(G::net(), completed.execution.node)
-        {
+        let has_mail = self.has_mail();
+        let Some(recorded) = &mut self.recorded else { return self.tasks.next() };
+        if !has_mail && let Some(held) = recorded.held.pop_front() {
+            return Some(held);
+        }
+        while let Some(completed) = self.tasks.next() {
+            if !has_mail || keeps_waiting(G::net(), completed.execution.node) {
+                return Some(completed);
+            }
             recorded.held.push_back(completed);
-            return Ok(());
         }
-        let Completed { execution, result, now } = completed;
-        let took = now.since(self.tasks.started(execution.node));
-        let result = self.settled(execution, result);
-        self.absorb(execution, result, now, took).await
-    }
-
-    /// What came of a task.
-    fn settled(&self, execution: Execution, result: Option<Result<Done<G>, Interruption>>) -> Result<Done<G>, Stop> {
-        match result {
-            Some(Ok(done)) => Ok(done),
-            Some(Err(interruption)) => Err(interruption.into_stop(&self.shared.services, execution)),
-            None => Err(self.lost(execution)),
-        }
-    }
-
-    /// Why a task ended without an outcome. One that was stopped may too, but the frontier discarded that before.
-    #[cold]
-    fn lost(&self, execution: Execution) -> Stop {
-        let message = "in the drop of a value that its handler held".to_owned();
-        Stop::Failed(Box::new(failure(&self.shared.services, execution, FailureKind::Panic, message, Vec::new())))
+        None
     }
 }
 

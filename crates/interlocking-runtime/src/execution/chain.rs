@@ -1,4 +1,7 @@
-//! A chain of node executions, one after the other on one task: the common case, and the quick one.
+//! A chain of node executions, one after the other on one task.
+//!
+//! Exists for the rows "instructions a transition" and "allocations in 1,000 transitions" of `docs/performance.md`. Without it every node
+//! would run as a task of its own, which costs an allocation and some 3,000 instructions.
 //!
 //! Everything that a node execution has in the executor it has here: the cancellation check, the guard against panics,
 //! timeouts, both events, the bounds of the table. What is missing is what a lone token does not need: no task, no
@@ -8,47 +11,19 @@ use crate::cancel::CancelToken;
 use crate::clock::{Clock, Elapsed};
 use crate::context::services::UntypedServices;
 use crate::event::{EventSink, Transition};
-use crate::execution::interruption::poll_caught;
+use crate::execution::completions::Completed;
+use crate::execution::interruption::{Interruption, poll_caught};
+use crate::execution::perform::{interruption, may_be_traced};
 use crate::execution::shared::Shared;
-use crate::execution::{
-    interruption::{Interruption, Stop},
-    perform::{interruption, may_be_traced},
-};
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
-use interlocking_core::graph::{Done, Graph, Relay};
+use interlocking_core::graph::{Graph, Relay};
 use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-
-/// Where a chain ends: with an execution whose outcome the frontier must look at.
-pub(crate) struct Chained<G: Graph> {
-    pub(crate) execution: Execution,
-    pub(crate) result: Result<Done<G>, Stop>,
-    pub(crate) now: Elapsed,
-    pub(crate) took: Elapsed,
-}
-
-impl<G: Graph> Chained<G> {
-    /// What a chain came to that nobody listened to: nobody has asked for the time either.
-    pub(crate) fn of_plain(shared: &Shared<G>, plain: &Plain<'_>, result: Result<Done<G>, Interruption>) -> Self {
-        Self::new(shared, plain, result, Default::default())
-    }
-
-    fn new(
-        shared: &Shared<G>,
-        Plain(solo): &Plain<'_>,
-        result: Result<Done<G>, Interruption>,
-        (now, took): (Elapsed, Elapsed),
-    ) -> Self {
-        let execution = solo.execution();
-        let result = result.map_err(|interruption| interruption.into_stop(&shared.services, execution));
-        Self { execution, result, now, took }
-    }
-}
 
 /// What lets a chain go on that nobody listens to and nothing can stop, and in which no node has a timeout. Little, because
 /// every run that waits in a chain holds one, and looks at it whenever it is woken.
@@ -101,48 +76,39 @@ impl CurrentNode {
     }
 }
 
-/// Runs the execution that `solo` stands on, which is not watched and takes `input`, and those that it leads to.
-///
-/// No `async fn`: that would hold its arguments twice, and every run that waits in a chain holds one of these.
-pub(crate) fn chain<'c, G: Graph>(
-    shared: &'c Shared<G>,
-    current_node: &'c CurrentNode,
-    solo: Solo<'c>,
-    input: &'c mut Option<G::Token>,
-) -> impl Future<Output = Chained<G>> + Send + 'c {
+/// Runs the execution that `solo` stands on, which is not watched and takes `input`, and those that it leads to. Gives what the last
+/// one came to, which the frontier must look at, and how long that took.
+pub(crate) async fn chain<G: Graph>(shared: &Shared<G>, solo: Solo<'_>, input: G::Token) -> (Completed<G>, Elapsed) {
     let untyped = &shared.services.untyped;
     let execution = solo.execution();
-    let may_be_interrupted = shared.cancel().is_some() || untyped.net.features().timeouts;
-    let current_node = may_be_interrupted.then_some(current_node);
+    let (nowhere, may_be_interrupted) =
+        (CurrentNode::nowhere(), shared.cancel().is_some() || untyped.net.features().timeouts);
+    let current_node = may_be_interrupted.then_some(&nowhere);
     if let Some(current_node) = current_node {
         current_node.come_to(execution.node);
     }
     let heard = untyped.settings.sink.as_deref().map(|sink| Box::new(Heard::new(untyped, sink, execution)));
     let mut links = Links { plain: Plain(solo), current_node, cancel: shared.cancel(), heard };
-    async move {
-        let result = 'result: {
-            // Moved as a whole from here on: what is matched on further down would stay in the future.
-            let input = match if links.is_cancelled() { None } else { input.take() } {
-                Some(input) => input,
-                None => break 'result Err(Interruption::Cancelled),
-            };
-            let (services, execution) = (&shared.services, links.plain.0.execution());
-            let mut chain = pin!(services.graph.chain(input, Entered { services, execution }, &mut links));
-            let mut waiting = None;
-            poll_fn(move |context| {
-                if let Poll::Ready(ended) = poll_caught(chain.as_mut(), context) {
-                    return Poll::Ready(ended);
-                }
-                if let Some(node) = current_node.and_then(CurrentNode::see) {
-                    waiting = interruptible(G::net().node(node).timeout, shared.cancel());
-                }
-                waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
-            })
-            .await
-        };
-        let times = links.heard.as_ref().map(|heard| heard.ended(&shared.services.untyped)).unwrap_or_default();
-        Chained::new(shared, &links.plain, result, times)
-    }
+    let result = if links.is_cancelled() {
+        Err(Interruption::Cancelled)
+    } else {
+        let entered = Entered { services: &shared.services, execution };
+        let mut chain = pin!(shared.services.graph.chain(input, entered, &mut links));
+        let mut waiting = None;
+        poll_fn(move |context| {
+            if let Poll::Ready(ended) = poll_caught(chain.as_mut(), context) {
+                return Poll::Ready(ended);
+            }
+            if let Some(node) = current_node.and_then(CurrentNode::see) {
+                waiting = interruptible(G::net().node(node).timeout, shared.cancel());
+            }
+            waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
+        })
+        .await
+    };
+    // Nobody asks for the time where nobody listens.
+    let (now, took) = links.heard.as_ref().map(|heard| heard.ended(untyped)).unwrap_or_default();
+    (Completed { execution: links.plain.0.execution(), result, now }, took)
 }
 
 impl<'c> Heard<'c> {

@@ -13,8 +13,8 @@ use std::task::{Context, Poll, Waker};
 /// What came of an execution.
 pub(crate) struct Completed<G: Graph> {
     pub(crate) execution: Execution,
-    /// `None` where its task ended without an outcome: its runtime ended, or the drop of a value in it panicked.
-    pub(crate) result: Option<Result<Done<G>, Interruption>>,
+    pub(crate) result: Result<Done<G>, Interruption>,
+    /// When it ended.
     pub(crate) now: Elapsed,
 }
 

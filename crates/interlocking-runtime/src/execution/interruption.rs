@@ -1,11 +1,12 @@
-//! Why an execution did not come to its end, and the failure that this is.
+//! What an execution came to: its step, or why it has none.
 
 use crate::context::services::RunServices;
 use crate::workspaces::WorkspaceError;
-use interlocking_core::context::ContextError;
+use interlocking_core::context::{ContextError, Effects};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Done, Graph};
+use interlocking_core::route::Step;
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,20 +14,14 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Why an execution has no outcome.
-pub(crate) enum Stop {
-    /// It failed.
-    Failed(Box<Failure>),
-    /// The run was cancelled.
-    Cancelled,
-}
-
 /// Why a guarded future did not come to its end.
 pub(crate) enum Interruption {
     Panicked(Box<dyn Any + Send>),
     TimedOut(Duration),
     Cancelled,
     Workspace(WorkspaceError),
+    /// Its task ended without an outcome: the drop of a value in it panicked, or the task's runtime ended.
+    TaskLost,
 }
 
 /// Polls `step`, and catches its panic.
@@ -51,10 +46,28 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
     .await
 }
 
+/// The step and the effects of an execution; why it failed if it has none, or `None` where it was stopped with its run.
+pub(crate) fn settled<G: Graph>(
+    services: &RunServices<G>,
+    execution: Execution,
+    result: Result<Done<G>, Interruption>,
+) -> Result<(Step<G::Token>, Effects), Option<Box<Failure>>> {
+    match result {
+        Ok(Done { route: Ok(step), effects }) => Ok((step, effects)),
+        Ok(Done { route: Err(error), .. }) => {
+            let causes = Failure::causes_of(&*error);
+            Err(Some(failure(services, execution, kind_of(&error), error.to_string(), causes).into()))
+        }
+        Err(interruption) => Err(interruption.into_failure(services, execution).map(Box::new)),
+    }
+}
+
 impl Interruption {
-    pub(crate) fn into_stop<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Stop {
+    /// The failure that this is; `None` where the run was cancelled.
+    fn into_failure<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Option<Failure> {
         let (kind, message) = match self {
-            Self::Cancelled => return Stop::Cancelled,
+            Self::Cancelled => return None,
+            Self::TaskLost => (FailureKind::Panic, "in the drop of a value that its handler held".to_owned()),
             Self::Panicked(panic) => (FailureKind::Panic, panic_message(&*panic)),
             Self::TimedOut(limit) => {
                 let limit_ms = limit.as_millis().try_into().unwrap_or(u64::MAX);
@@ -65,7 +78,7 @@ impl Interruption {
                 (FailureKind::Workspace, format!("workspace `{name}`: {error}"))
             }
         };
-        Stop::Failed(Box::new(failure(services, execution, kind, message, Vec::new())))
+        Some(failure(services, execution, kind, message, Vec::new()))
     }
 }
 

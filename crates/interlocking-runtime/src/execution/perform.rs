@@ -36,27 +36,6 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     }
 }
 
-/// An execution that its driver waits for.
-pub(crate) struct Here<'run, G: Graph> {
-    pub(crate) shared: &'run Shared<G>,
-    pub(crate) execution: Execution,
-    pub(crate) input: Option<G::Token>,
-}
-
-impl<G: Graph> Performed<G> for Here<'_, G> {
-    fn execution(&self) -> Execution {
-        self.execution
-    }
-
-    fn shared(&self) -> &Shared<G> {
-        self.shared
-    }
-
-    fn take_input(&mut self) -> Option<G::Token> {
-        self.input.take()
-    }
-}
-
 /// Performs an execution, and gives what `finish` makes of the outcome. One future, and not one in another, because every
 /// branch holds one: nothing is in it twice that need not be.
 ///

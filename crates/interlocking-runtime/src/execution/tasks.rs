@@ -201,10 +201,10 @@ impl<G: Graph> Task<G> {
 
     fn land(mut self, result: Result<Done<G>, Interruption>) {
         self.completed = true;
-        self.leave(Some(result));
+        self.leave(result);
     }
 
-    fn leave(&self, result: Option<Result<Done<G>, Interruption>>) {
+    fn leave(&self, result: Result<Done<G>, Interruption>) {
         let now = self.shared.services.untyped.now();
         self.shared.task_state().completions.push(Completed { execution: self.execution, result, now });
     }
@@ -234,7 +234,7 @@ impl<G: Graph> Performed<G> for Task<G> {
 impl<G: Graph> Drop for Task<G> {
     fn drop(&mut self) {
         if !self.completed {
-            self.leave(None);
+            self.leave(Err(Interruption::TaskLost));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Executes a run: prepares it, drives it to its end, and makes its report.
 
-use crate::driver::{Driver, Next, end::End};
-use crate::execution::chain::chain;
+use crate::driver::{Driver, end::End};
 use crate::run::claims;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::prepare::{Begin, Prepared, Ready, prepare};
@@ -13,11 +12,11 @@ use crate::tree::end_children::end_children;
 use interlocking_core::graph::Graph;
 use std::sync::Arc;
 
-/// Goes on with a run that has begun otherwise.
-pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, next: Result<Next<G>, End>) -> Report<G::Output> {
+/// Goes on with a run that begun as a [`Lone`](crate::execution::lone::Lone) one, to its end.
+pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, begun: Result<(), End>) -> Report<G::Output> {
     let mut ready = Box::new(Ready { driver, begun: None, membership: None });
-    let end = match next {
-        Ok(next) => onward(&mut ready.driver, next).await,
+    let end = match begun {
+        Ok(()) => ready.driver.drive().await,
         Err(end) => Err(end),
     };
     wind_up(ready, end).await
@@ -67,27 +66,7 @@ async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
     if let Some(begun) = ready.begun.take() {
         ready.driver.begin(begun).await?;
     }
-    let next = ready.driver.advance()?;
-    onward(&mut ready.driver, next).await
-}
-
-/// Runs nodes until there are no more: one after the other right here while each is alone.
-async fn onward<G: Graph>(driver: &mut Driver<G>, mut next: Next<G>) -> Result<G::Output, End> {
-    loop {
-        next = match next {
-            Next::Ended(output) => return Ok(output),
-            Next::Chain(execution, input) => {
-                let Some((shared, current_node, solo)) = driver.solo(execution) else {
-                    next = Next::Alone(execution, input);
-                    continue;
-                };
-                let mut input = Some(input);
-                let chained = chain(shared, current_node, solo, &mut input).await;
-                driver.take_in(chained)?
-            }
-            next => driver.drive(next).await?,
-        };
-    }
+    ready.driver.drive().await
 }
 
 /// Does what is left once no more nodes are started.

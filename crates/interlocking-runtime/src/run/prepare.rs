@@ -224,8 +224,9 @@ fn ready<G: Graph>(
     let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
     let Standing { background: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
     let recorded = recorder.map(|(record_writer, claim)| {
-        let (executor, held) = (Executor::new(claim, record_writer.clone()), VecDeque::new());
-        Box::new(Recorded { record_writer, executor, arrived, mailbox, held, letters, next_letter: None })
+        let executor = Executor::new(claim, record_writer.clone());
+        let (handling, held, next_letter) = Default::default();
+        Box::new(Recorded { record_writer, executor, arrived, mailbox, handling, held, letters, next_letter })
     });
     let begun =
         is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed, retried_after }));
