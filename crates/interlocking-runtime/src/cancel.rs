@@ -1,7 +1,8 @@
 //! Stopping a run from outside: for good, or so that it can be resumed.
 
+use crate::mutex::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 use tokio::sync::Notify;
 
 /// Stops every run that was given a clone of it, once and for good.
@@ -99,9 +100,8 @@ impl State {
         children.iter().for_each(|child| tell(child));
     }
 
-    /// What this guards is whole between two statements, whoever panics.
     fn children(&self) -> MutexGuard<'_, Vec<Weak<Self>>> {
-        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+        self.children.lock()
     }
 }
 

@@ -38,6 +38,7 @@ pub mod journal;
 pub mod event;
 pub mod cancel;
 pub mod clock;
+mod mutex;
 
 pub use context::run_context;
 pub use limits::{allowance, budget, provider};
@@ -49,7 +50,7 @@ pub use cancel::CancelToken;
 pub use clock::{Clock, Elapsed};
 pub use context::run_context::RunContext;
 pub use event::{Event, EventKind, EventSink};
-pub use journal::replay::ReplayError;
+pub use journal::replay_error::ReplayError;
 pub use journal::{Journal, MemoryJournal};
 pub use limits::allowance::{Allowance, Stopped};
 pub use limits::budget::{BudgetExceeded, Budgets};

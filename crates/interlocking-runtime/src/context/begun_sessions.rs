@@ -2,8 +2,8 @@
 
 use crate::context::services::UntypedServices;
 use crate::journal::{By, Entry, JournalError};
+use crate::mutex::Mutex;
 use interlocking_agents::{AgentEvent, SessionId};
-use std::sync::{Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
 /// The sessions that an agent begins in one turn.
@@ -30,7 +30,7 @@ impl<'run> BegunSessions<'run> {
         let (AgentEvent::Started { session }, Some(record_writer)) = (event, &self.untyped.record_writer) else {
             return;
         };
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted.lock();
         if noted.last.as_ref() == Some(session) {
             return;
         }
@@ -48,7 +48,7 @@ impl<'run> BegunSessions<'run> {
 
     /// Waits until all of it is written.
     pub(crate) async fn written(self) -> Result<(), JournalError> {
-        let Noted { writes, .. } = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Noted { writes, .. } = self.noted.into_inner();
         for write in writes {
             write.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: error.to_string() }))?;
         }

@@ -1,9 +1,9 @@
 //! What single executions did before the process that runs them now: read from the journal, and kept up to date.
 
 use crate::journal::{By, Encoded};
+use crate::mutex::Mutex;
 use interlocking_agents::SessionId;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What single executions of a run have done, beside their outcomes.
 #[derive(Debug, Default)]
@@ -23,50 +23,45 @@ struct Executions {
 
 impl History {
     pub(crate) fn restarted(&self, by: By) {
-        *self.lock().restarts.entry(by).or_default() += 1;
+        *self.0.lock().restarts.entry(by).or_default() += 1;
     }
 
     pub(crate) fn restarts(&self, by: &By) -> u32 {
-        self.lock().restarts.get(by).copied().unwrap_or_default()
+        self.0.lock().restarts.get(by).copied().unwrap_or_default()
     }
 
     pub(crate) fn began_session(&self, by: By, agent: String, session: SessionId) {
-        self.lock().sessions.insert(by, (agent, session));
+        self.0.lock().sessions.insert(by, (agent, session));
     }
 
     /// The session that `agent` had begun for an execution that was cut off.
     pub(crate) fn session(&self, by: &By, agent: &str) -> Option<SessionId> {
-        let executions = self.lock();
+        let executions = self.0.lock();
         executions.restarts.get(by)?;
         executions.sessions.get(by).filter(|(name, _)| name == agent).map(|(_, session)| session.clone())
     }
 
     pub(crate) fn did(&self, by: By, name: &str, value: Encoded) {
-        self.lock().once.insert((by.node, by.visit, name.to_owned()), value);
+        self.0.lock().once.insert((by.node, by.visit, name.to_owned()), value);
     }
 
     pub(crate) fn done(&self, by: &By, name: &str) -> Option<Encoded> {
-        self.lock().once.get(&(by.node.clone(), by.visit, name.to_owned())).cloned()
+        self.0.lock().once.get(&(by.node.clone(), by.visit, name.to_owned())).cloned()
     }
 
     pub(crate) fn asked(&self, by: By, question: Encoded, schema: Encoded) {
-        self.lock().questions.insert(by, (question, schema));
+        self.0.lock().questions.insert(by, (question, schema));
     }
 
     pub(crate) fn question(&self, by: &By) -> Option<(Encoded, Encoded)> {
-        self.lock().questions.get(by).cloned()
+        self.0.lock().questions.get(by).cloned()
     }
 
     pub(crate) fn answered(&self, by: By, answer: Encoded) {
-        self.lock().answers.insert(by, answer);
+        self.0.lock().answers.insert(by, answer);
     }
 
     pub(crate) fn answer(&self, by: &By) -> Option<Encoded> {
-        self.lock().answers.get(by).cloned()
-    }
-
-    /// What this guards is whole between two statements, whoever panics.
-    fn lock(&self) -> MutexGuard<'_, Executions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().answers.get(by).cloned()
     }
 }

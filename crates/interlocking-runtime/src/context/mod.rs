@@ -2,6 +2,7 @@
 
 pub(crate) mod begun_sessions;
 pub(crate) mod history;
+pub(crate) mod memory_store;
 pub(crate) mod reports;
 pub mod run_context;
 pub(crate) mod services;

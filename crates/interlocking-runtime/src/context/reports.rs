@@ -1,6 +1,6 @@
 //! What nodes beside the graph reported, until its exit reads it.
 
-use crate::context::services::{MemoryStore, read};
+use crate::context::memory_store::{MemoryStore, read};
 use crate::journal::Encoded;
 use interlocking_core::failure::{Failure, NodeError};
 use interlocking_core::frontier::Execution;

@@ -141,7 +141,8 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         async move {
             match known {
                 Some((Some(journal), Some(parent), _, (tree, run))) => {
-                    let children = journal.children(&parent).await.inspect_err(|error| tree.had(error))?.into_iter();
+                    let children =
+                        journal.children(&parent).await.inspect_err(|error| tree.journal_failed(error))?.into_iter();
                     let others = children.filter(|child| child.ended.is_none() && child.run != run);
                     let mut others: Vec<_> = others.map(|child| child.run).collect();
                     others.sort();

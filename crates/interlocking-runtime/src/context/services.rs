@@ -2,19 +2,21 @@
 
 use crate::clock::Elapsed;
 use crate::context::history::History;
+use crate::context::memory_store::MemoryStore;
 use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Encoded, JournalError, MemoryRecord, Origin};
+use crate::mutex::Mutex;
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
 use crate::workspaces::isolation;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
-use interlocking_core::context::{ContextError, Cx, MemoryCell, Services, Workspace};
+use interlocking_core::context::{ContextError, Cx, Services, Workspace};
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
-use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Node, Token};
+use interlocking_core::graph::{Graph, Node, Token};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
@@ -22,7 +24,7 @@ use once_cell::race::OnceBox;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::Notify;
 
 /// A run's services, for handlers of graph `G`.
@@ -69,58 +71,6 @@ struct Call {
     entry: LedgerEntry,
 }
 
-/// A memory group's cell, without its type.
-pub(crate) trait MemoryStore: Send + Sync {
-    /// The [`MemoryCell`].
-    fn cell(&self) -> &(dyn Any + Send + Sync);
-    /// Applies updates; true if there were any.
-    fn apply(&self, effects: &interlocking_core::context::Effects) -> bool;
-    /// The value now.
-    fn encode(&self) -> Result<Encoded, serde_json::Error>;
-    /// Sets the value.
-    fn restore(&self, json: &str) -> Result<(), String>;
-}
-
-impl<M: Memory> MemoryStore for MemoryCell<M> {
-    fn cell(&self) -> &(dyn Any + Send + Sync) {
-        self
-    }
-
-    fn apply(&self, effects: &interlocking_core::context::Effects) -> bool {
-        effects.apply(self)
-    }
-
-    fn encode(&self) -> Result<Encoded, serde_json::Error> {
-        serde_json::to_string(&*self.lock()).map(Into::into)
-    }
-
-    fn restore(&self, json: &str) -> Result<(), String> {
-        *self.lock() = read(json)?;
-        Ok(())
-    }
-}
-
-/// Reads JSON text; an error says at which field it does not parse.
-pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(|error| error.to_string())
-}
-
-/// Makes the cell of a memory group.
-struct NewCell;
-
-impl MemoryVisitor for NewCell {
-    type Output = Box<dyn MemoryStore>;
-
-    fn visit<M: Memory>(self) -> Box<dyn MemoryStore> {
-        Box::new(MemoryCell::new(M::default()))
-    }
-}
-
-/// The cells of all memory groups, in order.
-pub(crate) fn memories<G: Graph>() -> Box<[Box<dyn MemoryStore>]> {
-    (0..).map_while(|group| G::visit_memory(group, NewCell)).collect()
-}
-
 impl<G: Graph> Services<G> for RunServices<G> {
     fn run_id(&self) -> &RunId {
         self.untyped.run()
@@ -135,7 +85,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
         let name = || net.name(node).to_owned();
         let kept = self.kept.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
         let row = net.node(node);
-        let payloads = lock(&kept.inputs)[row.places()].to_vec();
+        let payloads = kept.inputs.lock()[row.places()].to_vec();
         let mut tokens = Vec::with_capacity(payloads.len());
         for (payload, place) in payloads.into_iter().zip(row.first_place..) {
             let payload = payload.ok_or_else(|| ContextError::NeverEntered { node: name() })?;
@@ -182,7 +132,7 @@ impl<G: Graph> RunServices<G> {
     pub(crate) fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
         if let Some(kept) = &self.kept {
             let places = self.untyped.net.node(node).places();
-            lock(&kept.inputs)[places.clone()].clone_from_slice(&arrived[places]);
+            kept.inputs.lock()[places.clone()].clone_from_slice(&arrived[places]);
         }
     }
 
@@ -371,7 +321,7 @@ impl UntypedServices {
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
         if self.record_writer.is_some() || self.is_observed(by.node) {
-            lock(&self.notes().calls).push(Call { by, entry: entry.clone() });
+            self.notes().calls.lock().push(Call { by, entry: entry.clone() });
         }
         self.settings.tree().spent(self.run(), entry);
     }
@@ -385,7 +335,7 @@ impl UntypedServices {
     /// The agent calls of one execution that neither the journal has nor any observer; from now on they have them.
     pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
         let Some(notes) = self.notes.get() else { return Vec::new() };
-        let mut calls = lock(&notes.calls);
+        let mut calls = notes.calls.lock();
         calls.extract_if(.., |call| call.by == execution).map(|call| call.entry).collect()
     }
 
@@ -393,7 +343,7 @@ impl UntypedServices {
     pub(crate) fn unrecorded(&self) -> Vec<Execution> {
         let mut executions: Vec<Execution> = Vec::new();
         let Some(notes) = self.notes.get() else { return executions };
-        for call in &*lock(&notes.calls) {
+        for call in &*notes.calls.lock() {
             if !executions.contains(&call.by) {
                 executions.push(call.by);
             }
@@ -413,16 +363,11 @@ impl UntypedServices {
         make: fn() -> Result<Arc<Schema>, NodeError>,
     ) -> Result<Arc<Schema>, NodeError> {
         let schemas = &self.notes().schemas;
-        if let Some(schema) = lock(schemas).get(&node) {
+        if let Some(schema) = schemas.lock().get(&node) {
             return Ok(schema.clone());
         }
         let schema = make()?;
-        lock(schemas).insert(node, schema.clone());
+        schemas.lock().insert(node, schema.clone());
         Ok(schema)
     }
-}
-
-/// What these locks guard is whole between two statements, whoever panics.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

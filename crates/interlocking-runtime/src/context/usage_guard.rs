@@ -2,10 +2,11 @@
 
 use crate::context::services::UntypedServices;
 use crate::limits::allowance::Pass;
+use crate::mutex::Mutex;
 use async_trait::async_trait;
 use interlocking_agents::{AgentError, AgentEvent, CallGate, CallPermit, CallRefused, SessionId, Usage};
 use interlocking_core::frontier::Execution;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 /// Books what a turn used up: one that is cut off by a timeout or a cancellation may have made a call whose price nobody
 /// will learn.
@@ -57,9 +58,8 @@ impl<'run> UsageGuard<'run> {
         }
     }
 
-    /// What this guards is whole between two statements, whoever panics.
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
-        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+        self.so_far.lock()
     }
 }
 
@@ -88,8 +88,7 @@ impl Drop for UsageGuard<'_> {
         if self.settled {
             return;
         }
-        let SoFar { session, mut usage, called, calling } =
-            std::mem::take(self.so_far.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let SoFar { session, mut usage, called, calling } = std::mem::take(self.so_far.get_mut());
         if calling {
             usage += Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
         }

@@ -230,7 +230,7 @@ impl<G: Graph> Driver<G> {
         if error.is_refusal() {
             return End::at_exit(FailureKind::Journal, error.to_string(), Vec::new());
         }
-        self.untyped().settings.tree().had(&error);
+        self.untyped().settings.tree().journal_failed(&error);
         End::Halted(Halt::Journal(error))
     }
 

@@ -1,5 +1,4 @@
-//! What works beside the graph: advisory nodes and observers. Neither is among the run's tokens, and the failure of
-//! neither changes anything but its own report.
+//! Advisory nodes and observers: they run in the background, take no token of the run, and when one fails, only its own report says so.
 
 use crate::context::reports::Reports;
 use crate::execution::shared::Shared;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::task::JoinSet;
 
-/// What works beside one run.
+/// The background executions of one run.
 pub(crate) struct Background<G: Graph> {
     pub(super) tasks: JoinSet<Returned<G>>,
     pub(super) observers: Vec<Observer>,
@@ -38,13 +37,13 @@ pub(super) struct Observer {
     pub(super) failed: bool,
 }
 
-/// What came of an execution beside the graph.
+/// What a background execution came to.
 pub(crate) struct Returned<G: Graph> {
     pub(super) execution: Execution,
     pub(super) result: Result<Done<G>, Interruption>,
 }
 
-/// An execution beside the graph.
+/// A background execution.
 struct BackgroundExecution<G: Graph> {
     shared: Arc<Shared<G>>,
     execution: Execution,

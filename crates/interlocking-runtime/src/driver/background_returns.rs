@@ -1,4 +1,4 @@
-//! How a driver takes in what comes of the executions beside its graph, and makes the run's output of their reports.
+//! How a driver handles what background executions return, and makes the run's output of their reports.
 
 use crate::driver::Driver;
 use crate::driver::absorb::journal_error;
@@ -9,7 +9,7 @@ use crate::driver::wait::{Over, Waited};
 use crate::event::EventKind;
 use crate::execution::interruption::{caught, failure, kind_of, settled};
 use crate::execution::shared::Shared;
-use crate::journal::replay::beyond_bounds;
+use crate::journal::rules::beyond_bounds;
 use crate::journal::{Encoded, Entry, MessageRecord, NodeOutcome};
 use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::{Failure, FailureKind};
@@ -51,7 +51,7 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Takes in what came of an execution beside the graph.
+    /// Handles what a background execution came to.
     pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
@@ -98,7 +98,7 @@ impl<G: Graph> Driver<G> {
         let deadline = self.shared.services.untyped.settings.options().report_deadline;
         let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
         while self.is_background_busy() {
-            // What was stopped with the run's end comes down now, and wakes whoever waits until it is taken.
+            // Tasks that were stopped with the run's end complete now. Each wakes the driver until it is taken.
             while self.tasks.next().is_some() {}
             if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
@@ -118,7 +118,8 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Goes on without what is not done: its report is one of lateness, and what comes of it later an addendum.
+    /// Gives up on background executions that are not done: each has a report that says so, and what it comes to later is recorded as
+    /// an addendum.
     fn leave_behind(&mut self, deadline: std::time::Duration) {
         let shared = self.shared.clone();
         let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
@@ -157,7 +158,7 @@ impl<G: Graph> Driver<G> {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
                 }
             }
-            // With what they hold: nobody goes on before they have let go of the run.
+            // Dropped with all they hold, last: until then this process keeps its claim on the run.
             drop((tasks, shared, given_up));
         });
     }

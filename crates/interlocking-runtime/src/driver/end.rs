@@ -8,9 +8,9 @@ use interlocking_core::table::EXIT;
 pub(crate) enum End {
     Failed(Box<Failure>),
     Cancelled,
-    /// It stops where it stands, and can be taken up again.
+    /// The whole tree of runs stops where it stands, and can be resumed.
     Halted(Halt),
-    /// The same of a child that was stopped with its map node, while its tree goes on.
+    /// A child run stops with its map node, while its tree goes on.
     LeftBehind,
 }
 

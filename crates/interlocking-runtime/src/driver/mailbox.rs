@@ -10,7 +10,7 @@ use crate::event::EventKind;
 use crate::execution::completions::Completed;
 use crate::journal::question::fits;
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::replay::{beyond_bounds, keeps_waiting};
+use crate::journal::rules::{beyond_bounds, keeps_waiting};
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
 use interlocking_core::context::Effects;
 use interlocking_core::frontier::{Execution, Limit};
@@ -43,7 +43,7 @@ impl<G: Graph> Driver<G> {
     /// Takes a letter up.
     pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
         let untyped = &self.shared.services.untyped;
-        // It goes on from now on, until it says otherwise: nobody may halt the tree between the letter and what comes of it.
+        // The run does not wait from now on: the tree must not end as waiting before the letter is handled.
         if let Some(child_slot) = untyped.settings.child_slot() {
             child_slot.set_waiting(false);
         }
@@ -61,7 +61,7 @@ impl<G: Graph> Driver<G> {
 
     async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
         let untyped = &self.shared.services.untyped;
-        // Whoever posted it has seen the question; an answer to none is nobody's.
+        // An answer to a question that was not asked is dropped.
         let Some((_, schema)) = untyped.history().question(&by) else { return Ok(()) };
         if untyped.history().answer(&by).is_some() {
             return Ok(());
@@ -74,7 +74,7 @@ impl<G: Graph> Driver<G> {
             record_writer.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
         }
         if let Some(node) = G::net().node_named(&by.node) {
-            // It goes on from now on, though its task has not been told yet: the run does not wait for this person.
+            // Unparked here, because its task is told only below: the run does not wait for this person any more.
             untyped.idle().leave(Execution { node, visit: by.visit, attempt: by.attempt });
         }
         untyped.history().answered(by, answer);
@@ -85,7 +85,7 @@ impl<G: Graph> Driver<G> {
     async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
         let net = G::net();
         let untyped = &self.shared.services.untyped;
-        // Dropped: its run has come to its exit, and only awaits reports.
+        // Dropped: the run has come to its exit, and only waits for reports.
         if self.frontier.has_ended() {
             return Ok(());
         }

@@ -17,7 +17,7 @@ use crate::driver::standing::{Begun, StandingReport};
 use crate::execution::shared::Shared;
 use crate::execution::{completions::Completed, tasks::RunningTasks};
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::replay::keeps_waiting;
+use crate::journal::rules::keeps_waiting;
 use crate::journal::{Encoded, JournalError, LetterBody, NodeOutcome, Posted};
 use crate::run::claims::Executor;
 use crate::run::outcome::Outcome;
@@ -29,11 +29,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// One run under way.
+/// Executes one run.
 pub(crate) struct Driver<G: Graph> {
     pub(crate) shared: Arc<Shared<G>>,
     pub(crate) frontier: Frontier<'static, G::Token>,
-    /// What a run has that is recorded.
+    /// `None` where the run has no journal.
     pub(crate) recorded: Option<Box<Recorded<G>>>,
     /// The executions that run.
     pub(crate) tasks: RunningTasks<G>,
@@ -41,9 +41,9 @@ pub(crate) struct Driver<G: Graph> {
     pub(crate) observes: bool,
     /// Advisory nodes and observers, once there is something for them.
     pub(crate) background: Option<Box<Background<G>>>,
-    /// Whether it was said that only people can take the run further.
+    /// Whether everybody was told that only people can take the run further.
     pub(crate) said_waiting: bool,
-    /// Whether the run has come to an end, of whatever sort.
+    /// Whether the run has ended, was suspended, or has stopped otherwise.
     pub(crate) has_ended: bool,
     /// Whether others may halt the run or park its executions while nodes run: there is a journal, or the run has child runs or
     /// observers.
@@ -54,7 +54,7 @@ pub(crate) struct Driver<G: Graph> {
 pub(crate) struct Recorded<G: Graph> {
     /// Writes the run's records.
     pub(crate) record_writer: Arc<RecordWriter>,
-    /// The run is this driver's, and that of what it leaves behind, while this lives.
+    /// Holds the journal's claim on the run for this driver, and for what works on after the run's end.
     pub(crate) executor: Executor,
     /// By place: the payload that arrived last.
     pub(crate) arrived: Vec<Option<Encoded>>,
@@ -66,7 +66,7 @@ pub(crate) struct Recorded<G: Graph> {
     pub(crate) held: VecDeque<Completed<G>>,
     /// The number of the last letter that was taken up.
     pub(crate) letters: u64,
-    /// The next letter.
+    /// Waits for the next letter.
     pub(crate) next_letter: Option<NextLetter>,
 }
 
@@ -92,7 +92,7 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Does what is left once no more nodes are started.
+    /// Waits for the reports, stops what still runs, and records the end.
     pub(crate) async fn wind_up(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
         let end = match end {
             Ok(output) => self.conclude(output).await,
@@ -138,12 +138,12 @@ impl<G: Graph> Driver<G> {
         self.recorded.as_ref()?.handling
     }
 
-    /// What works beside the graph.
+    /// The advisory nodes and observers; makes the place for them when it is first needed.
     pub(crate) fn background(&mut self) -> &mut Background<G> {
         self.background.get_or_insert_with(|| Box::new(Background::new(G::net())))
     }
 
-    /// Whether anything works beside the graph.
+    /// Whether an advisory node or an observer runs.
     pub(crate) fn is_background_busy(&self) -> bool {
         self.background.as_ref().is_some_and(|background| background.is_busy())
     }
@@ -156,7 +156,7 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Begins again what had begun before.
+    /// Starts once more what the records say had begun, and takes up the letters that have come since.
     pub(crate) async fn begin(&mut self, begun: Box<Begun<G>>) -> Result<(), End> {
         let begun = *begun;
         if let Some((by, messages)) = &begun.posted {
@@ -180,7 +180,7 @@ impl<G: Graph> Driver<G> {
             let shared = self.shared.clone();
             self.background().start(&shared, execution, token);
         }
-        // What has come meanwhile is taken up before anybody says that the run waits for it.
+        // Letters first: else the run would say that it waits for an answer that is there.
         if let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() {
             let (record_writer, letters) = (record_writer.clone(), *letters);
             let letters = record_writer.journal.letters(self.shared.services.untyped.run(), letters).await;
@@ -195,7 +195,7 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    /// Goes on to the exit.
+    /// Runs nodes until the run comes to its exit.
     pub(crate) async fn drive(&mut self) -> Result<G::Output, End> {
         loop {
             if self.has_mail() {
@@ -223,7 +223,7 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// What a run comes to in which nothing runs; `None` if a message still waits.
+    /// The output of a run in which nothing runs; `None` if a message still waits, and an error if no token can move.
     fn at_end(&mut self) -> Result<Option<G::Output>, End> {
         if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
             return Ok(Some(output));

@@ -3,7 +3,7 @@
 use crate::driver::{Driver, end::End};
 use crate::event::EventKind;
 use crate::execution::interruption::failure;
-use crate::journal::replay::beyond_bounds;
+use crate::journal::rules::beyond_bounds;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Due, Execution, Input, Limit, Violation};
 use interlocking_core::graph::Graph;
@@ -71,7 +71,7 @@ impl<G: Graph> Driver<G> {
         let Some(step) = G::exhausted(execution.node, limit, token) else {
             return Err(End::failed(beyond_bounds(G::net(), execution, limit)));
         };
-        // Not recorded: a replay takes the same route from the same input. Remembered, for `input_of`.
+        // Not recorded, because a replay takes the same route from the same input. Only kept for `input_of`.
         if self.recorded.is_some()
             && let Err(error) = self.encode_tokens(&step)
         {

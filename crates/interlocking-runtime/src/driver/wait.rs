@@ -1,18 +1,18 @@
-//! How a driver waits: for what completes, for what works beside the graph, for letters, and for what stops the run.
+//! How a driver waits: for executions that complete, for advisory nodes and observers, for letters, and for what stops the run.
 
 use crate::cancel::CancelToken;
 use crate::context::services::UntypedServices;
 use crate::driver::{Driver, Recorded, end::End};
 use crate::event::EventKind;
-use crate::journal::replay::keeps_waiting;
+use crate::journal::rules::keeps_waiting;
 use crate::journal::{JournalError, Posted};
 use crate::limits::allowance::Stopped;
 use crate::limits::budget::BudgetExceeded;
+use crate::mutex::Mutex;
 use crate::tree::Halt;
 use interlocking_core::graph::Graph;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 
 /// What a driver that waits is woken by.
@@ -26,11 +26,11 @@ enum Woken<G: Graph> {
     Halted,
 }
 
-/// What others tell a driver that listens.
+/// What other runs, people and child runs tell a driver.
 enum Told {
-    /// An execution is parked, or goes on.
+    /// An execution was parked, or goes on.
     Parked,
-    /// The whole tree stops.
+    /// The whole tree of runs stops.
     Halted,
 }
 
@@ -47,7 +47,7 @@ async fn told(untyped: &UntypedServices) -> Told {
     .await
 }
 
-/// What ends a wait where nothing else does.
+/// A future that ends a wait when it resolves.
 pub(crate) type Over<'over> = Pin<Box<dyn Future<Output = ()> + Send + 'over>>;
 
 /// What waiting came to.
@@ -55,7 +55,7 @@ pub(crate) type Over<'over> = Pin<Box<dyn Future<Output = ()> + Send + 'over>>;
 pub(crate) enum Waited {
     /// Something has happened.
     ForSomething,
-    /// The time for it is over.
+    /// The future that ends the wait has resolved.
     UntilOver,
 }
 
@@ -69,8 +69,8 @@ impl<G: Graph> Driver<G> {
         self.wait_for_any(None).await.map(drop)
     }
 
-    /// Waits for whatever comes next, or until it is `over`, and takes in what does not complete. That is taken in whole: to
-    /// drop this future half-way would lose it.
+    /// Waits for whatever comes next, or until `over` resolves. Handles letters, and what advisory nodes and observers return; what
+    /// completes is left for the caller. Not to be dropped half-way: a letter or a return that is being handled would be lost.
     pub(crate) async fn wait_for_any(&mut self, mut over: Option<&mut Over<'_>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
         let untyped = &shared.services.untyped;
@@ -81,7 +81,7 @@ impl<G: Graph> Driver<G> {
             *next_letter = Some(Box::pin(async move { journal.next_letter(&run, after).await }));
         }
         let woken = {
-            // Boxed, and made only for those who need them: a run that waits holds all that this one might.
+            // Boxed, and made only where they are needed: a run that waits holds these in memory.
             let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.cancelled()));
             let mut told = self.listens.then(|| Box::pin(told(untyped)));
             let Self { tasks, background, recorded, .. } = self;
@@ -131,16 +131,16 @@ impl<G: Graph> Driver<G> {
         Ok(Waited::ForSomething)
     }
 
-    /// Waits for something that the driver does itself, and hears meanwhile what it hears whenever it waits; an error if that
-    /// ends the run. What completes of nodes that only wait is kept for later.
+    /// Awaits `done`, and handles meanwhile what a driver handles while it waits; an error if that ends the run. Executions that
+    /// complete meanwhile are held for later.
     pub(crate) async fn meanwhile<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
         let result = Mutex::new(None);
         let keep = async {
             let done = done.await;
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+            *result.lock() = Some(done);
         };
         let mut over: Over<'_> = Box::pin(keep);
-        // Most that is asked for is there at once, and then nothing has come between.
+        // Most futures are ready at once: then nothing else is handled before.
         let mut is_over = std::future::poll_fn(|context| Poll::Ready(over.as_mut().poll(context).is_ready())).await;
         while !is_over {
             is_over = self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver;
@@ -151,11 +151,11 @@ impl<G: Graph> Driver<G> {
             }
         }
         drop(over);
-        let done = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done = result.into_inner();
         done.ok_or_else(|| unreachable!("it is over once it is there"))
     }
 
-    /// How a run ends whose stop somebody has asked for.
+    /// How a run ends whose token was cancelled.
     pub(crate) fn stopped(&self) -> End {
         if !self.shared.cancel().is_some_and(CancelToken::is_suspended) {
             return End::Cancelled;
@@ -164,14 +164,14 @@ impl<G: Graph> Driver<G> {
             return End::LeftBehind;
         }
         match self.shared.services.untyped.settings.stopped() {
-            // Its time was over, and that is why it was suspended.
+            // The wall time is used up, which is why the run was suspended.
             Some(stopped @ Stopped::Budget(BudgetExceeded::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
             _ => End::Halted(Halt::Suspended),
         }
     }
 
-    /// Looks whether only people can take the run further, or nobody can for what it may use is used up. True if this is
-    /// the root of its tree, and nobody was told of the former yet.
+    /// Finds out whether only people can take the run further. A child tells its parent. In the root that is an error where a budget
+    /// is used up, and true where nobody was told yet.
     fn look_for_parked(&mut self) -> Result<bool, End> {
         let waits = self.is_parked();
         let untyped = &self.shared.services.untyped;
@@ -186,10 +186,10 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Tells that only people can take the run further, or ends it with that, unless it goes on by itself after all.
+    /// Says that only people can take the run further, or ends it as waiting, unless a letter is on its way to a run of the tree.
     async fn wait_for_people(&mut self) -> Result<(), End> {
         let is_written_to = self.is_written_to().await.map_err(|error| self.journal_failed(error))?;
-        // Whoever takes the letter up wakes this run.
+        // The run that takes the letter up wakes this one.
         self.said_waiting = !is_written_to && self.is_parked();
         let untyped = self.untyped();
         match self.said_waiting {
@@ -200,13 +200,13 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
-    /// Whether all that runs is parked.
+    /// Whether all executions are parked.
     fn is_parked(&self) -> bool {
         let untyped = &self.shared.services.untyped;
         let (running, idle) = (self.frontier.running(), untyped.idle());
-        // A message waits for what is held back, and that goes on in another process.
+        // A message that waits for an execution which is held back is not next: that goes on in another process.
         let mail_is_next = self.has_mail() && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
-        // What has completed while a message waits is taken in once that is handled.
+        // Outcomes that are held while a message waits are absorbed once that is handled.
         let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
         let is_held = |execution| {
             let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);
@@ -217,13 +217,13 @@ impl<G: Graph> Driver<G> {
             && !mail_is_next
             && !self.is_background_busy()
             && self.frontier.executions().all(|execution| {
-                // One that was answered may not have found out yet.
+                // The task of one that was answered may not have been polled since.
                 is_held(execution) || idle.is_parked(execution) && !untyped.is_answered(execution)
             })
     }
 
-    /// Whether a letter lies in the journal that a run of the tree has not taken up, or takes up meanwhile: what one run
-    /// sends to another is on its way when nobody works.
+    /// Whether the journal has a letter that a run of the tree has not taken up, or takes up while this looks: one run may have
+    /// written to another just before it began to wait.
     async fn is_written_to(&mut self) -> Result<bool, JournalError> {
         let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
         let untyped = &self.shared.services.untyped;

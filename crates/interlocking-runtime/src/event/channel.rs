@@ -1,12 +1,13 @@
 //! Events as a stream, of which only so many wait.
 
 use super::{Event, EventKind, EventSink};
+use crate::mutex::Mutex;
 use futures_core::Stream;
 use interlocking_agents::AgentEvent;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker, ready};
 use tokio::task::coop;
 
@@ -55,7 +56,7 @@ impl Events {
 
     /// The next event, if there is one already.
     pub fn try_next(&mut self) -> Option<Event> {
-        lock(&self.0).take()
+        self.0.lock().take()
     }
 }
 
@@ -65,7 +66,7 @@ impl Stream for Events {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
         // A run that tells more and more does not keep whoever waits beside it on the same task from its turn.
         let turn = ready!(coop::poll_proceed(context));
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         let event = queue.take();
         if event.is_none() && !queue.is_over {
             let before = queue.listener.replace(context.waker().clone());
@@ -81,7 +82,7 @@ impl Stream for Events {
 
 impl EventSink for Feed {
     fn emit(&self, event: Event) {
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         queue.put(event);
         wake(queue);
     }
@@ -89,7 +90,7 @@ impl EventSink for Feed {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         queue.is_unheard = true;
         let waiting = std::mem::take(&mut queue.waiting);
         drop(queue);
@@ -99,7 +100,7 @@ impl Drop for Events {
 
 impl Drop for Feed {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0);
+        let mut queue = self.0.lock();
         queue.is_over = true;
         wake(queue);
     }
@@ -156,11 +157,6 @@ fn wake(mut queue: MutexGuard<'_, Queue>) {
     }
 }
 
-/// What this guards is whole between two statements, whoever panics.
-fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +184,7 @@ mod tests {
     }
 
     fn held(events: &Events) -> (usize, usize) {
-        let queue = lock(&events.0);
+        let queue = events.0.lock();
         (queue.waiting.len(), queue.bytes)
     }
 
@@ -303,6 +299,6 @@ mod tests {
         sink.emit(started());
         drop(events);
         sink.emit(started());
-        assert!(lock(&queue).waiting.is_empty());
+        assert!(queue.lock().waiting.is_empty());
     }
 }

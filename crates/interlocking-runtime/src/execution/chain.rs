@@ -25,38 +25,37 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// What lets a chain go on that nobody listens to and nothing can stop, and in which no node has a timeout. Little, because
-/// every run that waits in a chain holds one, and looks at it whenever it is woken.
+/// What a chain needs to go on that has no event sink, no cancel token and no node with a timeout. Apart from [`Links`], because every
+/// run that waits in such a chain holds one (row "bytes of a parked run" of `docs/performance.md`).
 pub(crate) struct Plain<'c>(pub(crate) Solo<'c>);
 
-/// What lets any chain go on.
+/// What any other chain needs to go on.
 struct Links<'c> {
     plain: Plain<'c>,
-    /// Absent where a node that waits waits alone: it has no timeout, and nothing stops it.
+    /// Absent where no node has a timeout and nothing stops the run.
     current_node: Option<&'c CurrentNode>,
-    /// What stops the run; absent where nothing can.
+    /// Absent where nothing can stop the run.
     cancel: Option<&'c CancelToken>,
-    /// Absent where nobody listens, and then nobody asks for the time either.
+    /// Absent where there is no event sink; then the clock is not read either.
     heard: Option<Box<Heard<'c>>>,
 }
 
-/// How somebody who listens hears of a chain.
+/// How the event sink is told of a chain.
 ///
-/// In this order, so that the listener is given the address of the whole: one less to keep across a call.
+/// In this order, so that `transition` has the address of the whole: one less to keep across a call (row "instructions a transition").
 #[repr(C)]
 struct Heard<'c> {
-    /// The last hop; its end is where the chain stands.
+    /// The last transition: it ends at the node that runs.
     transition: Transition<'c>,
     sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
 }
 
-/// The node that a chain has come to, until whoever waits with it has seen it: atomic only because the waiting task may
-/// move between threads.
+/// The node that a chain has come to, until [`chain`] has made the timer for it. Atomic only because the task may move between threads.
 pub(crate) struct CurrentNode(AtomicU16);
 
 impl CurrentNode {
-    /// No node: no net has as many.
+    /// No node, because no net has as many.
     const SEEN: NodeIndex = NodeIndex::MAX;
 
     pub(crate) const fn nowhere() -> Self {

@@ -1,16 +1,17 @@
-//! What the tasks of a run share: their inputs, what stops them, and the queue in which they leave what came of them.
+//! What the tasks of a run share: their inputs, what stops them, and the queue to which they push their outcomes.
 
 use crate::clock::Elapsed;
 use crate::execution::interruption::Interruption;
 use crate::execution::stops::Stops;
+use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::task::{Context, Poll, Waker};
 
-/// What came of an execution.
+/// An execution that has completed.
 pub(crate) struct Completed<G: Graph> {
     pub(crate) execution: Execution,
     pub(crate) result: Result<Done<G>, Interruption>,
@@ -25,12 +26,12 @@ pub(crate) struct TaskState<G: Graph> {
     pub(crate) stops: Stops,
 }
 
-/// Where tasks leave what came of them.
+/// The queue of executions that have completed, and that the driver has not taken.
 pub(crate) struct Completions<G: Graph>(Mutex<Queue<G>>);
 
 struct Queue<G: Graph> {
     completed: VecDeque<Completed<G>>,
-    /// Who waits for them.
+    /// The driver's, while it waits.
     waker: Option<Waker>,
 }
 
@@ -52,7 +53,7 @@ impl<G: Graph> Default for TaskState<G> {
 
 impl<G: Graph> Completions<G> {
     pub(crate) fn push(&self, completed: Completed<G>) {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.0.lock();
         queue.completed.push_back(completed);
         let waker = queue.waker.take();
         drop(queue);
@@ -61,9 +62,9 @@ impl<G: Graph> Completions<G> {
         }
     }
 
-    /// Gives all that have completed for the empty `taken`.
+    /// Moves all that have completed to `taken`, which is empty.
     pub(crate) fn poll_take(&self, taken: &mut VecDeque<Completed<G>>, context: &mut Context<'_>) -> Poll<()> {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.0.lock();
         if queue.completed.is_empty() {
             queue.waker = Some(context.waker().clone());
             return Poll::Pending;
@@ -82,6 +83,6 @@ impl<G: Graph> InputSlots<G> {
 
     #[inline]
     pub(crate) fn of(&self, node: NodeIndex) -> MutexGuard<'_, InputSlot<G>> {
-        self.0[usize::from(node)].lock().unwrap_or_else(PoisonError::into_inner)
+        self.0[usize::from(node)].lock()
     }
 }

@@ -36,11 +36,10 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     }
 }
 
-/// Performs an execution, and gives what `finish` makes of the outcome. One future, and not one in another, because every
-/// branch holds one: nothing is in it twice that need not be.
+/// Performs an execution, and gives what `finish` makes of the outcome.
 ///
-/// Nor is the input: the handler's future takes it from where it lies, and this one never holds it. A runtime copies a
-/// task five times over; up to a hundred bytes or so these copies are a few registers, and beyond they are calls.
+/// One future, and not several nested ones, and without the input, which the handler's future takes from its slot: tokio copies a task
+/// five times, and copies of up to about a hundred bytes cost least (row "the fork" of `docs/performance.md`).
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
@@ -51,12 +50,12 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
 ) -> impl Future<Output = R> + Send {
     async move {
         let done = 'done: {
-            // Moved as a whole from here on: what is matched on further down would stay in the future.
+            // Bound by this one `match`, so that the future does not keep a second copy.
             let input = match if performed.is_stopped() { None } else { performed.take_input() } {
                 Some(input) => input,
                 None => break 'done Err(Interruption::Cancelled),
             };
-            // Pinned here, and lent from then on: it is the largest thing around, and moving it costs most.
+            // Pinned here and borrowed from then on, because it is large to move.
             let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
             let mut step = pin!(performed.shared().services.graph.step(input, entered));
             if is_watched(&performed.shared().services, performed.execution()) {
@@ -78,7 +77,7 @@ pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Executi
         || tracing::enabled!(tracing::Level::INFO)
 }
 
-/// Whether somebody may be tracing; quicker to ask than whether anybody is.
+/// Whether somebody may be tracing. Quicker than to ask whether anybody is (row "instructions a transition" of `docs/performance.md`).
 #[inline]
 pub(crate) fn may_be_traced() -> bool {
     tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()

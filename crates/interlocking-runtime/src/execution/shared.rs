@@ -6,7 +6,7 @@ use crate::execution::completions::TaskState;
 use interlocking_core::graph::Graph;
 use once_cell::race::OnceBox;
 
-/// What every execution needs: one pointer to clone for each.
+/// What every execution of a run needs, behind one pointer that each task clones.
 pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     /// What its tasks share, once there are any.

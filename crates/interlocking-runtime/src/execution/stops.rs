@@ -1,21 +1,21 @@
 //! Stops single executions that run as tasks of their own.
 //!
-//! A task is on its own once it is spawned: nobody holds a handle to it, so it is freed where and when it ends, and not
-//! later, by the executor, from memory that has gone cold. What a handle could do, abort it, is done here: a task looks
-//! whether it is stopped before it begins and whenever it has to wait.
+//! Nobody holds a handle to a task, so it is freed by the thread on which it ends, while its memory is cached (row "the fork" of
+//! `docs/performance.md`). So it cannot be aborted by a handle: a task looks here whether it is stopped, before it begins and whenever it
+//! has to wait.
 
+use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// Which executions of a run are stopped, and which would like to know.
 #[derive(Default)]
 pub(crate) struct Stops {
-    /// Whether anything ever was: most runs stop nothing, and then no task that begins needs the lock.
+    /// Whether anything was ever stopped. While nothing was, a task that begins needs no lock.
     any: AtomicBool,
     list: Mutex<List>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Stops {
 struct List {
     /// All are.
     all: bool,
-    /// What is stopped and has not completed has no waker; what waits has one.
+    /// `None` for an execution that is stopped and has not completed; a waker for one that waits to be told.
     executions: HashMap<Execution, Option<Waker>>,
 }
 
@@ -37,20 +37,20 @@ pub(crate) struct Stopped<'run> {
 impl Stops {
     /// Stops an execution.
     pub(crate) fn stop(&self, execution: Execution) {
-        let waiting = self.lock().executions.insert(execution, None);
+        let waiting = self.list.lock().executions.insert(execution, None);
         self.any.store(true, Ordering::Release);
         waiting.flatten().into_iter().for_each(Waker::wake);
     }
 
     /// Stops every execution, those that are not known yet as well.
     pub(crate) fn stop_all(&self) {
-        let mut list = self.lock();
+        let mut list = self.list.lock();
         list.all = true;
         let waiting = list.executions.iter_mut().filter_map(|(execution, waker)| Some((*execution, waker.take()?)));
         let mut waiting: Vec<(Execution, Waker)> = waiting.collect();
         drop(list);
         self.any.store(true, Ordering::Release);
-        // In an order of their own, and not in that of the map, so that runs repeat themselves.
+        // Sorted, so that a simulation with one seed always wakes them in one order.
         waiting.sort_unstable_by_key(|(execution, _)| (execution.node, execution.visit, execution.attempt));
         waiting.into_iter().for_each(|(_, waker)| waker.wake());
     }
@@ -58,24 +58,19 @@ impl Stops {
     /// Whether an execution is stopped.
     #[inline]
     pub(crate) fn is_stopped(&self, execution: Execution) -> bool {
-        self.any.load(Ordering::Acquire) && self.lock().is_stopped(execution)
+        self.any.load(Ordering::Acquire) && self.list.lock().is_stopped(execution)
     }
 
     /// Forgets an execution that has completed.
     pub(crate) fn forget(&self, execution: Execution) {
         if self.any.load(Ordering::Acquire) {
-            self.lock().executions.remove(&execution);
+            self.list.lock().executions.remove(&execution);
         }
     }
 
     /// Waits until an execution is stopped.
     pub(crate) fn stopped(&self, execution: Execution) -> Stopped<'_> {
         Stopped { stops: self, execution }
-    }
-
-    /// What this guards is whole between two statements, whoever panics.
-    fn lock(&self) -> MutexGuard<'_, List> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -89,7 +84,7 @@ impl Future for Stopped<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let mut list = self.stops.lock();
+        let mut list = self.stops.list.lock();
         if list.is_stopped(self.execution) {
             return Poll::Ready(());
         }
@@ -103,7 +98,7 @@ impl Future for Stopped<'_> {
 
 impl Drop for Stopped<'_> {
     fn drop(&mut self) {
-        let mut list = self.stops.lock();
+        let mut list = self.stops.list.lock();
         if let Some(Some(_)) = list.executions.get(&self.execution) {
             list.executions.remove(&self.execution);
         }
@@ -131,7 +126,7 @@ mod tests {
         assert!(poll(one.as_mut()) && !poll(other.as_mut()));
         assert!(stops.is_stopped(ONE) && !stops.is_stopped(OTHER));
         stops.forget(ONE);
-        assert!(!stops.is_stopped(ONE), "it has landed");
+        assert!(!stops.is_stopped(ONE), "it has completed");
     }
 
     #[test]
@@ -143,7 +138,7 @@ mod tests {
         drop(waited);
         assert!(stops.is_stopped(ONE));
         drop(stops.stopped(OTHER));
-        assert_eq!(stops.lock().executions.len(), 1, "what waits no longer is not listed");
+        assert_eq!(stops.list.lock().executions.len(), 1, "what waits no longer is not listed");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Executions that run as tasks of their own.
 //!
-//! A branch of a fork costs one task and no more: the outcomes of all of them meet in one queue, and whoever waits for them
-//! takes all that have come at once.
+//! A branch of a fork costs one task and no more: all of them push their outcomes to one queue, and the driver takes all that are
+//! there at once. What is unusual here (no `JoinSet`, inputs beside their tasks, boxes from [`LARGE`] bytes on, a [`CROWD`] that is spawned
+//! together) is for the rows of "the fork" in `docs/performance.md`.
 
 use crate::clock::Elapsed;
 use crate::execution::completions::Completed;
@@ -29,17 +30,17 @@ pub(crate) struct RunningTasks<G: Graph>(Option<Box<TaskSet<G>>>);
 /// The tasks of a run, as its driver sees them.
 struct TaskSet<G: Graph> {
     shared: Arc<Shared<G>>,
-    /// How many tasks have not been taken in, the stopped ones included.
+    /// How many tasks have not been taken by [`next`](RunningTasks::next), the stopped ones included.
     unfinished: usize,
-    /// What was taken from the queue last.
+    /// What was taken from the queue, and not by `next` yet.
     completed: VecDeque<Completed<G>>,
     /// By node: when its latest task started.
     started: Vec<Elapsed>,
-    /// Whether the runtime has several threads, which a crowd would get in each other's way.
+    /// Whether the runtime has several threads. Only then is a crowd spawned together.
     threads: bool,
-    /// Whether more than a few start now.
+    /// Whether a crowd starts now.
     crowded: bool,
-    /// Those of them that are handed over next.
+    /// The tasks that are spawned together next.
     crowd: Vec<Task<G>>,
 }
 
@@ -67,12 +68,12 @@ impl<G: Graph> RunningTasks<G> {
         })
     }
 
-    /// Whether any task has not been taken in.
+    /// Whether no task is left that `next` has not given.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|tasks| tasks.unfinished == 0)
     }
 
-    /// Says how many are about to start. They may be held back until [`launch`](Self::launch).
+    /// Says how many tasks are about to start: they may be held back until [`launch`](Self::launch).
     #[inline]
     pub(crate) fn gather(&mut self, shared: &Arc<Shared<G>>, due: usize) {
         if due > CROWD || self.0.is_some() {
@@ -117,7 +118,7 @@ impl<G: Graph> RunningTasks<G> {
         }
     }
 
-    /// The next one that has completed, if it was taken already.
+    /// The next completed execution, of those that [`poll_completed`](Self::poll_completed) has taken.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Completed<G>> {
         let tasks = self.0.as_mut()?;
@@ -151,7 +152,7 @@ impl<G: Graph> RunningTasks<G> {
         let Some(tasks) = &self.0 else { return };
         let task_state = tasks.shared.task_state();
         task_state.stops.stop(execution);
-        // What it has not taken it need not take.
+        // The input of a task that has not begun is dropped here, and not when the task is polled.
         let input = task_state.inputs.of(execution.node).input.take();
         drop(input);
     }
@@ -160,7 +161,7 @@ impl<G: Graph> RunningTasks<G> {
     pub(crate) async fn shutdown(&mut self) {
         if let Some(tasks) = &mut self.0 {
             tasks.shared.task_state().stops.stop_all();
-            // What was held back completes right here.
+            // Tasks that were not spawned yet complete when they are dropped.
             tasks.crowd.clear();
         }
         while !self.is_empty() {
@@ -193,13 +194,13 @@ impl<G: Graph> Task<G> {
     /// Spawns the task.
     #[inline(always)]
     fn spawn(self) {
-        let task = perform(self, Self::land);
+        let task = perform(self, Self::complete);
         // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
         let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
         drop(task);
     }
 
-    fn land(mut self, result: Result<Done<G>, Interruption>) {
+    fn complete(mut self, result: Result<Done<G>, Interruption>) {
         self.completed = true;
         self.leave(result);
     }

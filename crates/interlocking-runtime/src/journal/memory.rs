@@ -4,10 +4,11 @@ use crate::journal::letter::{Letter, Posted};
 use crate::journal::payload::{Digest, Encoded};
 use crate::journal::record::{Entry, Origin, Record, RunSummary, ending};
 use crate::journal::{Claim, Journal, JournalError};
+use crate::mutex::Mutex;
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::Notify;
 
@@ -35,7 +36,7 @@ impl MemoryJournal {
 
     /// The records of a run so far.
     pub fn records(&self, run: &RunId) -> Vec<Record> {
-        lock(&self.runs).get(run).map(|kept| kept.records.clone()).unwrap_or_default()
+        self.runs.lock().get(run).map(|kept| kept.records.clone()).unwrap_or_default()
     }
 }
 
@@ -46,14 +47,14 @@ impl Journal for MemoryJournal {
     }
 
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
-        let mut runs = lock(&self.runs);
+        let mut runs = self.runs.lock();
         let kept = runs.entry(run.clone()).or_default();
         if std::mem::replace(&mut kept.claimed, true) {
             return Err(JournalError::Held { run: run.clone(), holder: "this process".to_owned() });
         }
         let (all, run) = (self.runs.clone(), run.clone());
         Ok(Claim::new(move || {
-            let mut runs = lock(&all);
+            let mut runs = all.lock();
             if let Some(kept) = runs.get_mut(&run) {
                 kept.claimed = false;
                 if kept.records.is_empty() {
@@ -64,7 +65,7 @@ impl Journal for MemoryJournal {
     }
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
-        let mut runs = lock(&self.runs);
+        let mut runs = self.runs.lock();
         let kept = runs.entry(record.run.clone()).or_default();
         let present = kept.records.len() as u64;
         if record.sequence != present {
@@ -93,13 +94,13 @@ impl Journal for MemoryJournal {
     }
 
     async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
-        let mut runs: Vec<_> = lock(&self.runs).iter().filter_map(|(run, kept)| kept.summary(run)).collect();
+        let mut runs: Vec<_> = self.runs.lock().iter().filter_map(|(run, kept)| kept.summary(run)).collect();
         runs.sort_by(|one, other| (one.started_at_ms, &one.run).cmp(&(other.started_at_ms, &other.run)));
         Ok(runs)
     }
 
     async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
-        let mut runs = lock(&self.runs);
+        let mut runs = self.runs.lock();
         let kept = runs.get_mut(run).filter(|kept| !kept.records.is_empty());
         let kept = kept.ok_or_else(|| JournalError::NoRun { run: run.clone(), place: PLACE.to_owned() })?;
         if let Some(key) = &letter.key
@@ -125,14 +126,14 @@ impl Journal for MemoryJournal {
     }
 
     async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
-        let runs = lock(&self.runs);
+        let runs = self.runs.lock();
         let letters = runs.get(run).map(|kept| &kept.letters[..]).unwrap_or_default();
         let numbered = letters.iter().zip(1..).map(|(letter, number)| Posted { number, letter: letter.clone() });
         Ok(numbered.filter(|posted| posted.number > after).collect())
     }
 
     async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
-        let mut runs = lock(&self.runs);
+        let mut runs = self.runs.lock();
         if runs.get(run).is_some_and(|kept| kept.claimed) {
             return Err(JournalError::Held { run: run.clone(), holder: "this process".to_owned() });
         }
@@ -165,8 +166,4 @@ impl Kept {
 /// The wall clock, in milliseconds since 1970.
 fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,7 +17,11 @@
 
 pub(crate) mod question;
 pub(crate) mod record_writer;
+pub(crate) mod named_payloads;
 pub(crate) mod replay;
+pub(crate) mod replay_error;
+pub(crate) mod rules;
+pub(crate) mod stored_token;
 
 pub mod record;
 pub mod payload;

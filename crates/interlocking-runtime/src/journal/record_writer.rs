@@ -116,7 +116,7 @@ fn note(
         Err(error) if error.is_refusal() => {}
         Err(error) => {
             *next = Err(error.clone());
-            tree.had(error);
+            tree.journal_failed(error);
         }
     }
     written

@@ -1,52 +1,19 @@
 //! A run's state, rebuilt from its records. No I/O, and no payload is read: what the run still holds is named here, and
 //! fetched by whoever goes on with it.
 
-use crate::journal::{
-    By, Digest, Encoded, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord,
-};
+use crate::journal::replay_error::ReplayError;
+use crate::journal::rules::{beyond_bounds, failure, keeps_waiting};
+use crate::journal::stored_token::{Content, Inputs, StoredToken};
+use crate::journal::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
 use interlocking_agents::SessionId;
 use interlocking_core::context::Commit;
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::frontier::{self, Due, Execution, Frontier, Input, Limit, Violation};
+use interlocking_core::frontier::{Due, Execution, Frontier, Input, Violation};
 use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::table::{NodeKind, Table};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use thiserror::Error;
-
-/// A token whose payload need not be here.
-#[derive(Clone, Debug)]
-pub(crate) struct StoredToken {
-    pub(crate) place: PlaceIndex,
-    pub(crate) content: Content,
-}
-
-/// What a [`StoredToken`] stands for.
-#[derive(Clone, Debug)]
-pub(crate) enum Content {
-    /// A recorded payload.
-    Stored(Payload),
-    /// What an entry beyond a node's bounds makes of the input that the node would have had.
-    Exhausted(Arc<(NodeIndex, Limit, Inputs)>),
-}
-
-/// What a node execution consumes: one slip, or one a slot.
-#[derive(Clone, Debug)]
-pub(crate) enum Inputs {
-    One(StoredToken),
-    Slots(Vec<StoredToken>),
-}
-
-impl frontier::Payload for StoredToken {
-    fn place(&self) -> PlaceIndex {
-        self.place
-    }
-
-    fn copy(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-}
 
 /// A run as its records leave it.
 pub(crate) struct Replayed<'net> {
@@ -93,27 +60,6 @@ pub(crate) struct Replayed<'net> {
     observed_nodes: HashSet<String>,
     running: HashMap<NodeIndex, u64>,
     begun: u64,
-}
-
-/// Why records are not those of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ReplayError {
-    /// The first record does not start a run, or a later one does.
-    #[error("record {sequence} is out of place: a run's first record, and no other, says that it started")]
-    Misplaced {
-        /// The record's position.
-        sequence: u64,
-    },
-    /// A record tells of an execution that cannot have happened then.
-    #[error("record {sequence} tells of execution {by} of a node which did not run then: {reason}")]
-    Impossible {
-        /// The record's position.
-        sequence: u64,
-        /// The execution.
-        by: By,
-        /// What speaks against it.
-        reason: String,
-    },
 }
 
 /// The table that the run started with, and the one that it has now.
@@ -194,8 +140,8 @@ impl<'net> Replayed<'net> {
             && let Some(Due { execution, input, exhausted }) = self.frontier.next_due()
         {
             let inputs = match input {
-                Input::One(slip) => Inputs::One(slip),
-                Input::Slots(slips) => Inputs::Slots(slips),
+                Input::One(token) => Inputs::One(token),
+                Input::Slots(tokens) => Inputs::Slots(tokens),
             };
             let row = net.node(execution.node);
             let Some(limit) = exhausted else {
@@ -213,9 +159,9 @@ impl<'net> Replayed<'net> {
             };
             let place = way.branches[0][0];
             let content = Content::Exhausted(Arc::new((execution.node, limit, inputs)));
-            let slip = StoredToken { place, content };
-            self.arrived[usize::from(place)] = Some(slip.clone());
-            match self.frontier.complete(execution, Step::One(alternative, slip)) {
+            let token = StoredToken { place, content };
+            self.arrived[usize::from(place)] = Some(token.clone());
+            match self.frontier.complete(execution, Step::One(alternative, token)) {
                 Ok(completed) => completed.cancelled.into_iter().for_each(|stopped| self.land(stopped)),
                 Err(violation) => {
                     self.doomed = Some(unsound(net, execution, violation));
@@ -361,7 +307,7 @@ impl<'net> Replayed<'net> {
             self.posted = Some((by, std::mem::take(&mut outcome.posted)));
         }
         let tokens: Result<Vec<StoredToken>, String> =
-            outcome.tokens.drain(..).map(|token| slip(places, token)).collect();
+            outcome.tokens.drain(..).map(|token| stored_token(places, token)).collect();
         let mut tokens = tokens?;
         for token in &tokens {
             self.arrived[usize::from(token.place)] = Some(token.clone());
@@ -412,95 +358,6 @@ impl<'net> Replayed<'net> {
         self.answers.retain(|(by, _)| is_live(by));
         self.restarts.retain(|by, _| is_live(by));
     }
-
-    /// The payloads that are named and not here, each once: all that the run goes on with, and of a run that has ended what
-    /// its output is made of.
-    pub(crate) fn named(&self) -> Vec<Digest> {
-        let mut digests = Digests::default();
-        if self.ended.is_some() {
-            match &self.output {
-                Some(output) => digests.of(output),
-                None => self.frontier.clone().take_exit().iter().for_each(|slip| digests.of_slip(slip)),
-            }
-            return digests.list;
-        }
-        let _: Result<Frontier<'_, StoredToken>, ()> = self.frontier.clone().try_map(|slip| {
-            digests.of_slip(&slip);
-            Ok(slip)
-        });
-        self.in_flight.values().for_each(|(_, inputs)| digests.of_inputs(inputs));
-        self.arrived.iter().chain(&self.inputs).flatten().for_each(|slip| digests.of_slip(slip));
-        digests.of(&self.entry);
-        let kept = self.memories.iter().flatten();
-        let reports = self.reports.iter().filter_map(|(_, report)| report.as_ref().ok());
-        let observed = self.observed.iter().flat_map(NodeOutcome::payloads);
-        let waiting = self.mailbox.iter().map(|(_, message)| message);
-        let background = self.background.iter().map(|(_, payload)| payload);
-        let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
-        kept.chain(reports)
-            .chain(observed)
-            .chain(waiting)
-            .chain(background)
-            .chain(posted)
-            .for_each(|it| digests.of(it));
-        self.once.iter().for_each(|(_, _, value)| digests.of(value));
-        self.questions.iter().for_each(|(_, question, schema)| {
-            digests.of(question);
-            digests.of(schema);
-        });
-        self.answers.iter().for_each(|(_, answer)| digests.of(answer));
-        digests.list
-    }
-}
-
-#[derive(Default)]
-struct Digests {
-    known: HashSet<Digest>,
-    list: Vec<Digest>,
-}
-
-impl Digests {
-    fn of(&mut self, payload: &Payload) {
-        if let Payload::Stored(digest) = payload
-            && self.known.insert(*digest)
-        {
-            self.list.push(*digest);
-        }
-    }
-
-    fn of_slip(&mut self, slip: &StoredToken) {
-        match &slip.content {
-            Content::Stored(payload) => self.of(payload),
-            Content::Exhausted(exhausted) => self.of_inputs(&exhausted.2),
-        }
-    }
-
-    fn of_inputs(&mut self, inputs: &Inputs) {
-        match inputs {
-            Inputs::One(slip) => self.of_slip(slip),
-            Inputs::Slots(slips) => slips.iter().for_each(|slip| self.of_slip(slip)),
-        }
-    }
-}
-
-/// The texts of payloads, by name.
-#[derive(Default)]
-pub(crate) struct Texts(pub(crate) HashMap<Digest, Encoded>);
-
-impl Texts {
-    /// The text of a payload; empty for one that was not fetched, which then does not parse.
-    pub(crate) fn of(&self, payload: &Payload) -> Encoded {
-        match payload {
-            Payload::Json(text) => text.clone(),
-            Payload::Stored(digest) => self.0.get(digest).cloned().unwrap_or_else(|| "".into()),
-        }
-    }
-}
-
-/// Why a node did not run: it was entered more often than its table allows, and no route takes that up.
-pub(crate) fn beyond_bounds(net: &Net, execution: Execution, limit: Limit) -> Failure {
-    let message = format!("may not be entered again: its table says `{limit}`");
-    failure(net, execution, FailureKind::Exhausted(limit), message)
 }
 
 fn unsound(net: &Net, execution: Execution, violation: Violation) -> Failure {
@@ -508,17 +365,7 @@ fn unsound(net: &Net, execution: Execution, violation: Violation) -> Failure {
     failure(net, execution, FailureKind::Unsound(violation), message)
 }
 
-fn failure(net: &Net, execution: Execution, kind: FailureKind, message: String) -> Failure {
-    let Execution { node, visit, attempt } = execution;
-    Failure { node: net.name(node).to_owned(), visit, attempt, kind, message, causes: Vec::new() }
-}
-
-/// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
-pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
-    !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Human)
-}
-
-fn slip(places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<StoredToken, String> {
+fn stored_token(places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<StoredToken, String> {
     let place = places.get(token.place.as_str()).copied();
     let place = place.ok_or_else(|| format!("the graph has no place `{}`", token.place))?;
     Ok(StoredToken { place, content: Content::Stored(token.payload) })

@@ -3,12 +3,13 @@
 use crate::cancel::CancelToken;
 use crate::limits::budget::{BudgetExceeded, Budgets, Meter};
 use crate::limits::provider::{Backoff, Gates, Inside, ProviderLimit};
+use crate::mutex::Mutex;
 use interlocking_agents::{AgentError, AgentErrorKind, Usage};
 use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
@@ -111,7 +112,7 @@ impl Allowance {
     pub(crate) fn account(&self, run: &RunId, begins: bool) -> &Account {
         self.account.get_or_init(|| {
             if begins {
-                lock(&self.common.counted).remove(run);
+                self.common.counted.lock().remove(run);
             }
             self.account_of(run)
         })
@@ -119,7 +120,7 @@ impl Allowance {
 
     /// What is counted of any run that has the same allowance.
     pub(crate) fn account_of(&self, run: &RunId) -> Account {
-        let counted = lock(&self.common.counted).entry(run.clone()).or_default().clone();
+        let counted = self.common.counted.lock().entry(run.clone()).or_default().clone();
         Account { common: self.common.clone(), counted }
     }
 
@@ -201,7 +202,7 @@ impl Common {
             let Some(inside) = self.gates.enter(agent) else { continue };
             let begun = self.meter().begin(&self.budgets);
             begun.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
-            account.iter().for_each(|account| lock(&account.counted).begin_unlimited());
+            account.iter().for_each(|account| account.counted.lock().begin_unlimited());
             return Ok(Pass { common: self, account, inside, _track: track });
         }
     }
@@ -233,29 +234,24 @@ impl Common {
     }
 
     fn meter(&self) -> MutexGuard<'_, Meter> {
-        lock(&self.meter)
+        self.meter.lock()
     }
 }
 
 impl Account {
     /// Counts what the run had used before, but for what is counted already.
     pub(crate) fn book(&self, past: &Usage) {
-        let mut counted = lock(&self.counted);
+        let mut counted = self.counted.lock();
         let missing = counted.missing_of(past);
         counted.add(&missing);
         self.common.meter().add(&missing);
     }
 }
 
-/// What these guard is whole between two statements, whoever panics.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Pass<'_> {
     fn count(&self, usage: &Usage) {
         self.common.meter().end(usage);
-        self.account.iter().for_each(|account| lock(&account.counted).end(usage));
+        self.account.iter().for_each(|account| account.counted.lock().end(usage));
     }
 
     /// The call has ended. True if it failed for the provider's sake: then it is made again, once it is admitted.

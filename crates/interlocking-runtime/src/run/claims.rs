@@ -9,10 +9,11 @@
 
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{Claim, Journal, JournalError};
+use crate::mutex::Mutex;
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
 /// Makes the caller the executor of a run, once this process has let go of it.
@@ -142,13 +143,13 @@ impl Leaving {
 impl List {
     fn lists(&'static self, journal: &Arc<dyn Journal>, run: &RunId) -> Listed {
         let key = key(&**journal, run);
-        self.lock().entry(key.clone()).or_default().0 += 1;
+        self.0.lock().entry(key.clone()).or_default().0 += 1;
         Listed { list: self, key, _journal: journal.clone() }
     }
 
     /// What tells when the run is listed no more; `None` unless it is.
     fn told(&self, key: &Key) -> Option<Arc<Notify>> {
-        self.lock().get(key).map(|(_, told)| told.clone())
+        self.0.lock().get(key).map(|(_, told)| told.clone())
     }
 
     /// False at once if the run is not listed; true when whoever waits for that was told.
@@ -162,16 +163,11 @@ impl List {
         }
         true
     }
-
-    /// What this guards is whole between two statements, whoever panics.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, (usize, Arc<Notify>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        let mut list = self.list.lock();
+        let mut list = self.list.0.lock();
         if let Some((count, told)) = list.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {

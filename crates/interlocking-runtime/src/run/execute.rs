@@ -38,7 +38,7 @@ pub(crate) fn execute<G: Graph>(
     }
 }
 
-/// Runs to the end, however long it takes.
+/// Runs to the end, without a limit of time.
 async fn at_leisure<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
     let end = to_the_end(&mut ready).await;
     wind_up(ready, end).await
@@ -61,7 +61,7 @@ async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
     leave(ready, outcome).await
 }
 
-/// Begins what had begun before, and runs nodes until there are no more.
+/// Starts once more what had begun, and runs nodes until the run comes to its exit.
 async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
     if let Some(begun) = ready.begun.take() {
         ready.driver.begin(begun).await?;
@@ -69,13 +69,13 @@ async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
     ready.driver.drive().await
 }
 
-/// Does what is left once no more nodes are started.
+/// Stops what still runs, records the end, and makes the report.
 async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>) -> Report<G::Output> {
     let outcome = ready.driver.wind_up(end).await;
     leave(ready, outcome).await
 }
 
-/// Gives a run back, ends what it leaves behind, and makes its report.
+/// Makes the report, ends the child runs that are left, and gives the run's claim and workspaces back.
 async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
     let Ready { driver, membership, .. } = *ready;
     let (shared, report) = (driver.shared(), report(driver.untyped(), driver.frontier.entries(), outcome));
@@ -83,7 +83,7 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
     let settings = &shared.services.untyped.settings;
     let run = &settings.run;
     if settings.depth() == 0 && settings.has_company() {
-        // Children are stopped with their map node, and let go of their runs a moment later.
+        // Children were stopped with their map node. Each drops its claim when its task ends.
         settings.tree().alone(run).await;
     }
     let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
@@ -92,12 +92,12 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
         && G::net().features().maps
         && let Err(error) = end_children(&**journal, settings.tree(), run).await
     {
-        // The run itself is at its end, which is recorded.
+        // The run's own end is recorded, and stands.
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
     release_workspaces(settings, &report.outcome).await;
     if let Some(journal) = &settings.journal {
-        // Whoever sees that it has left finds it free.
+        // Before the membership is dropped, so that nobody who sees that the run has left finds its claim still held.
         claims::let_go(&**journal, run).await;
     }
     drop(membership);

@@ -1,6 +1,7 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
-use crate::context::services::{Kept, RunServices, UntypedServices, memories, read};
+use crate::context::memory_store::{memories, read};
+use crate::context::services::{Kept, RunServices, UntypedServices};
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
 use crate::roles::requirements;

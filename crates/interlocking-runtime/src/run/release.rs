@@ -1,10 +1,10 @@
-//! Lets go of what a run has beside its records.
+//! Releases the workspaces of a run that has stopped.
 
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::workspaces::RunEnd;
 
-/// Tells a run's own workspaces that it has come to rest.
+/// Tells the workspaces that belong to a run that it has stopped, and how.
 pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome<O>) {
     if !settings.owns_workspaces() {
         return;

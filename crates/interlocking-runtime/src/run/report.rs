@@ -1,10 +1,10 @@
-//! What is reported of a run.
+//! Makes the report of a run.
 
 use crate::context::services::UntypedServices;
 use crate::run::outcome::{Outcome, Report};
 use interlocking_core::net::{Net, NodeIndex};
 
-/// What is reported of a run that ended so.
+/// The report of a run with this outcome.
 pub(crate) fn report<O>(
     untyped: &UntypedServices,
     entries: impl Iterator<Item = (NodeIndex, u32)>,

@@ -1,11 +1,14 @@
-//! Takes a run up where its records end.
+//! Resumes a run where its records end.
 
 use crate::clock::Elapsed;
 use crate::context::history::History;
-use crate::context::services::{Kept, MemoryStore, RunServices, UntypedServices, memories, read};
+use crate::context::memory_store::{MemoryStore, memories, read};
+use crate::context::services::{Kept, RunServices, UntypedServices};
 use crate::driver::standing::{Standing, StandingReport};
+use crate::journal::named_payloads::Texts;
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::replay::{self, Content, Inputs, Replayed, StoredToken, Texts, replay};
+use crate::journal::replay::{self, Replayed, replay};
+use crate::journal::stored_token::{Content, Inputs, StoredToken};
 use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Payload, Record, retry};
 use crate::run::executed::Executed;
 use crate::run::outcome::{Outcome, Report};
@@ -177,10 +180,10 @@ impl Reader<'_> {
         StartError::Payload { run: self.run.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// The token that a slip stands for.
-    fn token<G: Graph>(&self, slip: &StoredToken) -> Result<G::Token, StartError> {
-        match &slip.content {
-            Content::Stored(payload) => self.payload::<G>(slip.place, payload),
+    /// The token that a stored one stands for.
+    fn token<G: Graph>(&self, stored: &StoredToken) -> Result<G::Token, StartError> {
+        match &stored.content {
+            Content::Stored(payload) => self.payload::<G>(stored.place, payload),
             Content::Exhausted(exhausted) => {
                 let (node, limit, inputs) = &**exhausted;
                 let step = G::exhausted(*node, *limit, self.input::<G>(*node, inputs)?);
@@ -204,9 +207,9 @@ impl Reader<'_> {
     /// The token that a node takes.
     fn input<G: Graph>(&self, node: u16, inputs: &Inputs) -> Result<G::Token, StartError> {
         match inputs {
-            Inputs::One(slip) => self.token::<G>(slip),
-            Inputs::Slots(slips) => {
-                let slots = slips.iter().map(|slip| self.token::<G>(slip)).collect::<Result<_, _>>()?;
+            Inputs::One(stored) => self.token::<G>(stored),
+            Inputs::Slots(tokens) => {
+                let slots = tokens.iter().map(|stored| self.token::<G>(stored)).collect::<Result<_, _>>()?;
                 let lost = || self.unreadable(G::net().name(node), "its slots are not those of the join");
                 G::join(node, slots).ok_or_else(lost)
             }
@@ -219,25 +222,25 @@ impl Reader<'_> {
             return read(&self.texts.of(output)).map_err(|reason| self.unreadable("the output", reason));
         }
         let exit = replayed.frontier.take_exit();
-        let token = exit.map(|slip| self.token::<G>(&slip)).transpose()?;
+        let token = exit.map(|stored| self.token::<G>(&stored)).transpose()?;
         token.and_then(G::leave).ok_or_else(|| self.unreadable("exit", "nothing came there"))
     }
 
     /// What lies in a place, as JSON.
-    fn encoded<G: Graph>(&self, slip: &StoredToken) -> Result<Encoded, StartError> {
-        match &slip.content {
+    fn encoded<G: Graph>(&self, stored: &StoredToken) -> Result<Encoded, StartError> {
+        match &stored.content {
             Content::Stored(payload) => Ok(self.texts.of(payload)),
             Content::Exhausted(_) => {
-                let token = self.token::<G>(slip)?;
+                let token = self.token::<G>(stored)?;
                 let unreadable =
-                    |error: serde_json::Error| self.unreadable(&G::net().place(slip.place).name, error.to_string());
+                    |error: serde_json::Error| self.unreadable(&G::net().place(stored.place).name, error.to_string());
                 RunServices::<G>::encode(&token).map_err(unreadable)
             }
         }
     }
 
-    fn places<G: Graph>(&self, slips: &[Option<StoredToken>]) -> Result<Vec<Option<Encoded>>, StartError> {
-        slips.iter().map(|slip| slip.as_ref().map(|slip| self.encoded::<G>(slip)).transpose()).collect()
+    fn places<G: Graph>(&self, tokens: &[Option<StoredToken>]) -> Result<Vec<Option<Encoded>>, StartError> {
+        tokens.iter().map(|stored| stored.as_ref().map(|stored| self.encoded::<G>(stored)).transpose()).collect()
     }
 
     fn memories<G: Graph>(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
@@ -289,7 +292,7 @@ impl Reader<'_> {
         }
         let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
         self.remember(net, &mut replayed, untyped.history());
-        let frontier = replayed.frontier.try_map(|slip| self.token::<G>(&slip))?;
+        let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;
         let (letters, retried_after, is_taken_up) = (replayed.letters, replayed.retried_after, true);
         let standing = Standing {
             frontier,

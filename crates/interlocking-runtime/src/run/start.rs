@@ -1,4 +1,4 @@
-//! Starts a run: one that is recorded nowhere begins as a [`Lone`] one, and most end so.
+//! Starts a run. One without a journal begins as a [`Lone`] run, and most such end as one.
 
 use crate::execution::lone::Lone;
 use crate::run::execute::execute;
@@ -18,7 +18,7 @@ pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry
     if !Lone::<G>::may_be(&settings) {
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
-    // The room first: what is moved there is then what it begins with, and not all that it will hold.
+    // Allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of `docs/performance.md`).
     let room = Box::new_uninit();
     let running = Box::write(room, Lone::new(graph, settings, entry).run());
     Box::into_pin(running)

@@ -1,7 +1,7 @@
 //! Why a run did not start, or was not taken up again.
 
 use crate::journal::JournalError;
-use crate::journal::replay::ReplayError;
+use crate::journal::replay_error::ReplayError;
 use crate::roles::requirements::{self, AskedFor, Incapable, NotReady};
 use crate::workspaces::WorkspaceError;
 use crate::workspaces::unkept::{self, Unkept};

@@ -115,7 +115,7 @@ pub(crate) fn run_child<C: Graph>(
         let result = match execute(graph, settings, Begin::Child { entry, origin, taken_by }).await {
             Err(error) => match of_journal(error, &run) {
                 Ok(error) => {
-                    tree.had(&error);
+                    tree.journal_failed(&error);
                     return None;
                 }
                 Err(error) => Err(ChildFailure::NotStarted { reason: error.to_string() }),

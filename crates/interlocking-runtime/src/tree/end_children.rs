@@ -6,7 +6,7 @@ use crate::tree::Tree;
 use interlocking_core::run_id::RunId;
 use std::pin::Pin;
 
-/// Ends the children of a run that has ended itself: those that its map nodes left behind, and theirs (rule 15).
+/// Records the end of the children of a run that has ended: those that its map nodes stopped, and theirs (rule 15).
 pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) -> Result<(), JournalError> {
     for child in journal.children(parent).await? {
         if child.ended.is_none() {
@@ -16,7 +16,7 @@ pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &Ru
     Ok(())
 }
 
-/// Ends a child with which nobody goes on, and its own children.
+/// Records the end of a child that nobody resumes, and of its own children.
 pub(crate) fn end_child<'a>(
     journal: &'a dyn Journal,
     tree: &'a Tree,
@@ -26,7 +26,7 @@ pub(crate) fn end_child<'a>(
         tree.left(run).await;
         let _claim = match claims::claim(journal, run).await {
             Ok(claim) => claim,
-            // Somebody else works on it, and will see how it ends.
+            // Another executor has it, and records its end.
             Err(JournalError::Held { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -1,18 +1,19 @@
-//! Which executions of a run wait for a person and for nothing else, or are held back for what the run may use is used up.
+//! Which executions of a run are idle: they wait for a person and for nothing else, or are held back because a budget is used up.
 //!
-//! A run is waiting when every execution that it has is parked. A child that is waiting says so to the map node that it
-//! belongs to; that one is parked when all its children are.
+//! A run waits for people when all its executions are parked. A child run that waits tells its map node's execution, which is parked
+//! when all its children wait.
 
+use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 /// The parked executions of one run.
 #[derive(Default)]
 pub(crate) struct IdleExecutions {
     parked: Mutex<HashSet<Execution>>,
-    /// Those that do not go on in this process, whatever becomes of their children.
+    /// Those that do not go on in this process, even when their children end.
     held_back: Mutex<HashSet<Execution>>,
     /// Told of every change; the run's driver listens.
     pub(crate) changed: Notify,
@@ -22,9 +23,9 @@ pub(crate) struct IdleExecutions {
 pub(crate) struct ChildGroup {
     idle: Arc<IdleExecutions>,
     execution: Execution,
-    /// How many may run at once: the others cannot take the node further before one of these has ended.
+    /// How many may run at once. The others cannot begin before one of these has ended.
     concurrency: usize,
-    /// The place of their run among its own siblings, if it is a child itself.
+    /// The slot of their parent run among its own siblings, if that is a child run itself.
     above: Option<Weak<ChildSlot>>,
     /// How many have not ended, and how many of them are waiting.
     counts: Mutex<(usize, usize)>,
@@ -50,38 +51,34 @@ impl IdleExecutions {
 
     /// Parks an execution that does not go on in this process.
     pub(crate) fn hold_back(&self, execution: Execution) {
-        lock(&self.held_back).insert(execution);
+        self.held_back.lock().insert(execution);
         self.set(execution, true);
     }
 
-    /// Takes an execution off before it has noticed that it may go on.
+    /// Unparks an execution whose task has not been polled yet since it may go on.
     pub(crate) fn leave(&self, execution: Execution) {
         self.set(execution, false);
     }
 
     /// How many executions are parked.
     pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+        self.parked.lock().len()
     }
 
     pub(crate) fn is_parked(&self, execution: Execution) -> bool {
-        self.lock().contains(&execution)
+        self.parked.lock().contains(&execution)
     }
 
     fn set(&self, execution: Execution, parked: bool) {
-        let mut set = self.lock();
+        let mut set = self.parked.lock();
         let changed = match parked {
             true => set.insert(execution),
-            false => !lock(&self.held_back).contains(&execution) && set.remove(&execution),
+            false => !self.held_back.lock().contains(&execution) && set.remove(&execution),
         };
         drop(set);
         if changed {
             self.changed.notify_one();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<Execution>> {
-        lock(&self.parked)
     }
 }
 
@@ -108,11 +105,11 @@ impl ChildGroup {
     }
 
     fn count(&self, alive: isize, waiting: isize) {
-        let mut counts = lock(&self.counts);
+        let mut counts = self.counts.lock();
         *counts = (counts.0.saturating_add_signed(alive), counts.1.saturating_add_signed(waiting));
         let all_wait = counts.0 > 0 && counts.0.min(self.concurrency) == counts.1;
         self.idle.set(self.execution, all_wait);
-        // Known all the way up at once: the drivers between may find out only after the whole tree was taken for waiting.
+        // All parents are told at once. Would each driver tell the next, the root might end the tree as waiting before it is told.
         if !all_wait && let Some(above) = self.above.as_ref().and_then(Weak::upgrade) {
             above.set_waiting(false);
         }
@@ -122,7 +119,7 @@ impl ChildGroup {
 impl ChildSlot {
     /// Says whether the child waits for a person and for nothing else.
     pub(crate) fn set_waiting(&self, waiting: bool) {
-        let mut known = lock(&self.waiting);
+        let mut known = self.waiting.lock();
         if *known != waiting {
             *known = waiting;
             self.siblings.count(0, if waiting { 1 } else { -1 });
@@ -132,14 +129,9 @@ impl ChildSlot {
 
 impl Drop for ChildSlot {
     fn drop(&mut self) {
-        let waited = *lock(&self.waiting);
+        let waited = *self.waiting.lock();
         self.siblings.count(-1, -isize::from(waited));
     }
-}
-
-/// What these locks guard is whole between two statements, whoever panics.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ use crate::cancel::CancelToken;
 use crate::journal::question::OpenQuestion;
 use crate::journal::{By, Journal, JournalError};
 use crate::limits::allowance::Stopped;
+use crate::mutex::Mutex;
 use crate::run::claims::Leaving;
 use crate::tree::past_calls::PastCalls;
 use interlocking_agents::{Ledger, LedgerEntry};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
 /// What the runs of one tree share beside their settings.
@@ -26,23 +27,23 @@ pub(crate) struct Tree {
     /// Why no run of the tree goes on, though none has ended; the first reason counts, but for a journal that failed.
     halt: Mutex<Option<Halt>>,
     pub(crate) halted: CancelToken,
-    /// Why executions are held back, if any are.
-    short: Mutex<Option<Stopped>>,
-    /// Told when a run is executed no more.
+    /// The budget or limit that holds executions back, if any does.
+    used_up: Mutex<Option<Stopped>>,
+    /// Notified when a member or a task of a child is gone.
     left: Notify,
-    usage_guard: Mutex<UsageGuard>,
-    /// By run: how many tasks of children of its have not ended.
+    usage: Mutex<TreeUsage>,
+    /// By parent run: how many tasks of its children have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
-    /// Requested when the run that was started is dropped before its end.
+    /// Cancelled when the root run's future is dropped before its end.
     pub(crate) abandoned: CancelToken,
-    /// The journal of the runs that are on their way down then.
+    /// The journal of the runs that are dropped with it.
     abandoned_in: OnceLock<Arc<dyn Journal>>,
 }
 
 /// What all runs of a tree have used up.
 #[derive(Default)]
-struct UsageGuard {
-    /// In the order in which they ended, whether or not the run is still executed.
+struct TreeUsage {
+    /// In the order in which they ended, those of runs that have ended included.
     calls: Vec<(RunId, LedgerEntry)>,
     /// By child run.
     parents: BTreeMap<RunId, RunId>,
@@ -57,9 +58,9 @@ pub(crate) struct ChildTask {
 /// A child run that is being executed.
 struct Member {
     parent: RunId,
-    /// The last letter that it has taken up, once its journal has the run, so that others can write to it.
+    /// The number of the last letter that it has taken up; `None` until its journal has the run, and others can write to it.
     letters: Option<u64>,
-    /// Once the run that was started is dropped: then this one is, too, as soon as its task gets to it.
+    /// Set once the root run is dropped. This one is dropped as well, as soon as its task is polled.
     leaving: Option<Leaving>,
 }
 
@@ -68,9 +69,9 @@ struct Member {
 pub(crate) enum Halt {
     /// Somebody asked for it.
     Suspended,
-    /// Every live token waits for a person; what they were asked then.
+    /// Every live token waits for a person: the open questions.
     Waiting(Vec<OpenQuestion>),
-    /// What it may use is used up.
+    /// A budget is used up, or a provider goes on failing.
     Stopped(Stopped),
     /// A journal failed.
     Journal(JournalError),
@@ -90,24 +91,24 @@ pub(crate) struct Asking<'tree> {
 
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
-        let (members, questions, halt, halted, short, left) = Default::default();
-        let (usage_guard, tasks, abandoned, abandoned_in) = Default::default();
-        Self { root, members, questions, halt, halted, short, left, usage_guard, tasks, abandoned, abandoned_in }
+        let (members, questions, halt, halted, used_up, left) = Default::default();
+        let (usage, tasks, abandoned, abandoned_in) = Default::default();
+        Self { root, members, questions, halt, halted, used_up, left, usage, tasks, abandoned, abandoned_in }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
-        lock(&self.usage_guard).parents.insert(run.clone(), parent.clone());
-        let mut members = lock(&self.members);
+        self.usage.lock().parents.insert(run.clone(), parent.clone());
+        let mut members = self.members.lock();
         let leaving = self.abandoned_in.get().map(|journal| Leaving::new(journal, &run));
         members.insert(run.clone(), Member { parent, letters: None, leaving });
         drop(members);
         Membership { tree: self.clone(), run }
     }
 
-    /// The run that was started is dropped before its end, and with it all others, which are recorded there.
+    /// The root run's future is dropped before its end, and with it all other runs of the tree. They are recorded in `journal`.
     pub(crate) fn abandon(&self, journal: Option<&Arc<dyn Journal>>) {
         if let Some(journal) = journal {
-            let mut members = lock(&self.members);
+            let mut members = self.members.lock();
             let journal = self.abandoned_in.get_or_init(|| journal.clone());
             members.iter_mut().for_each(|(run, member)| member.leaving = Some(Leaving::new(journal, run)));
         }
@@ -115,11 +116,11 @@ impl Tree {
     }
 
     pub(crate) fn parent(&self, run: &RunId) -> Option<RunId> {
-        lock(&self.members).get(run).map(|member| member.parent.clone())
+        self.members.lock().get(run).map(|member| member.parent.clone())
     }
 
     pub(crate) fn siblings(&self, run: &RunId) -> Vec<RunId> {
-        let members = lock(&self.members);
+        let members = self.members.lock();
         let Some(Member { parent, .. }) = members.get(run) else { return Vec::new() };
         let others = members
             .iter()
@@ -127,16 +128,16 @@ impl Tree {
         others.map(|(other, _)| other.clone()).collect()
     }
 
-    /// A child run has taken a letter up. What the root knows otherwise.
+    /// A child run has taken a letter up. (The root's driver keeps its own number.)
     pub(crate) fn has_read(&self, run: &RunId, letter: u64) {
-        if let Some(member) = lock(&self.members).get_mut(run) {
+        if let Some(member) = self.members.lock().get_mut(run) {
             member.letters = member.letters.max(Some(letter));
         }
     }
 
     /// The child runs that others can write to, and the last letter that each has taken up.
     pub(crate) fn read(&self) -> Vec<(RunId, u64)> {
-        let members = lock(&self.members);
+        let members = self.members.lock();
         members.iter().filter_map(|(run, member)| Some((run.clone(), member.letters?))).collect()
     }
 
@@ -147,7 +148,7 @@ impl Tree {
 
     /// Whether any child run is being executed but `run`.
     pub(crate) fn has_others(&self, run: &RunId) -> bool {
-        lock(&self.members).keys().any(|other| other != run)
+        self.members.lock().keys().any(|other| other != run)
     }
 
     /// Waits until no child run is being executed but `run`.
@@ -157,7 +158,7 @@ impl Tree {
 
     /// A child of `parent` has a task of its own.
     pub(crate) fn has_task(self: &Arc<Self>, parent: RunId) -> ChildTask {
-        *lock(&self.tasks).entry(parent.clone()).or_default() += 1;
+        *self.tasks.lock().entry(parent.clone()).or_default() += 1;
         ChildTask { tree: self.clone(), parent }
     }
 
@@ -166,7 +167,7 @@ impl Tree {
         loop {
             let mut told = std::pin::pin!(self.left.notified());
             told.as_mut().enable();
-            if !lock(&self.tasks).contains_key(parent) {
+            if !self.tasks.lock().contains_key(parent) {
                 return;
             }
             told.await;
@@ -175,30 +176,30 @@ impl Tree {
 
     /// A call has ended.
     pub(crate) fn spent(&self, run: &RunId, call: LedgerEntry) {
-        lock(&self.usage_guard).calls.push((run.clone(), call));
+        self.usage.lock().calls.push((run.clone(), call));
     }
 
     /// Calls were made before this process.
     pub(crate) fn had_spent(&self, past: Vec<PastCalls>) {
-        let mut usage_guard = lock(&self.usage_guard);
+        let mut usage = self.usage.lock();
         for PastCalls { run, parent, calls } in past {
-            usage_guard.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
-            usage_guard.parents.extend(parent.map(|parent| (run, parent)));
+            usage.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
+            usage.parents.extend(parent.map(|parent| (run, parent)));
         }
     }
 
     /// The calls of a run, and of all runs below it.
     pub(crate) fn ledger(&self, run: &RunId) -> Ledger {
-        let usage_guard = lock(&self.usage_guard);
+        let usage = self.usage.lock();
         let is_below = |other: &RunId| {
             let mut above = Some(other);
             while let Some(other) = above.filter(|other| *other != run) {
-                above = usage_guard.parents.get(other);
+                above = usage.parents.get(other);
             }
             above.is_some()
         };
         let mut ledger = Ledger::default();
-        let calls = usage_guard.calls.iter().filter(|(other, _)| *run == self.root || is_below(other));
+        let calls = usage.calls.iter().filter(|(other, _)| *run == self.root || is_below(other));
         calls.for_each(|(_, call)| ledger.record(call.clone()));
         ledger
     }
@@ -207,7 +208,7 @@ impl Tree {
         loop {
             let mut told = std::pin::pin!(self.left.notified());
             told.as_mut().enable();
-            if is_so(&lock(&self.members)) {
+            if is_so(&self.members.lock()) {
                 return;
             }
             told.await;
@@ -217,31 +218,32 @@ impl Tree {
     /// A question is open, until what this gives is dropped, or [sooner](Self::asks_no_more).
     pub(crate) fn asks(&self, question: OpenQuestion) -> Asking<'_> {
         let asked = (question.run.clone(), question.by.clone());
-        lock(&self.questions).insert(asked.clone(), question);
+        self.questions.lock().insert(asked.clone(), question);
         Asking { tree: self, asked }
     }
 
+    /// Closes a question before its execution's task has ended.
     pub(crate) fn asks_no_more(&self, run: &RunId, by: &By) {
-        lock(&self.questions).remove(&(run.clone(), by.clone()));
+        self.questions.lock().remove(&(run.clone(), by.clone()));
     }
 
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
-        lock(&self.questions).values().cloned().collect()
+        self.questions.lock().values().cloned().collect()
     }
 
     /// An execution may not go on: what the runs may use is used up.
     pub(crate) fn hold_back(&self, stopped: Stopped) {
-        lock(&self.short).get_or_insert(stopped);
+        self.used_up.lock().get_or_insert(stopped);
     }
 
     /// Why executions are held back, if any are.
     pub(crate) fn held_back_by(&self) -> Option<Stopped> {
-        lock(&self.short).clone()
+        self.used_up.lock().clone()
     }
 
     /// Stops every run of the tree where it stands.
     pub(crate) fn halt(&self, halt: Halt) {
-        let mut reason = lock(&self.halt);
+        let mut reason = self.halt.lock();
         let is_journals = |halt: &Halt| matches!(halt, Halt::Journal(_));
         if reason.as_ref().is_none_or(|known| is_journals(&halt) && !is_journals(known)) {
             *reason = Some(halt);
@@ -250,8 +252,8 @@ impl Tree {
         self.halted.cancel();
     }
 
-    /// A run of the tree has had this error of its journal: no run goes on, unless it was asked for what cannot be.
-    pub(crate) fn had(&self, error: &JournalError) {
+    /// The journal of a run of the tree gave this error: all runs stop, unless the journal only refused what cannot be stored.
+    pub(crate) fn journal_failed(&self, error: &JournalError) {
         if !error.is_refusal() {
             self.halt(Halt::Journal(error.clone()));
         }
@@ -262,7 +264,7 @@ impl Tree {
         if !self.halted.is_cancelled() {
             return None;
         }
-        match &*lock(&self.halt) {
+        match &*self.halt.lock() {
             Some(Halt::Journal(error)) => Some(error.clone()),
             _ => None,
         }
@@ -270,14 +272,14 @@ impl Tree {
 
     /// Why the tree was stopped.
     pub(crate) fn halted_by(&self) -> Option<Halt> {
-        lock(&self.halt).clone()
+        self.halt.lock().clone()
     }
 }
 
 impl Membership {
     /// The run's journal has it, and it has taken up the letters until this one.
     pub(crate) fn is_recorded(&self, letters: u64) {
-        if let Some(member) = lock(&self.tree.members).get_mut(&self.run) {
+        if let Some(member) = self.tree.members.lock().get_mut(&self.run) {
             member.letters = Some(letters);
         }
     }
@@ -285,7 +287,7 @@ impl Membership {
 
 impl Drop for ChildTask {
     fn drop(&mut self) {
-        let mut tasks = lock(&self.tree.tasks);
+        let mut tasks = self.tree.tasks.lock();
         if let Some(count) = tasks.get_mut(&self.parent) {
             *count -= 1;
             if *count == 0 {
@@ -299,18 +301,13 @@ impl Drop for ChildTask {
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        lock(&self.tree.questions).remove(&self.asked);
+        self.tree.questions.lock().remove(&self.asked);
     }
 }
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        lock(&self.tree.members).remove(&self.run);
+        self.tree.members.lock().remove(&self.run);
         self.tree.left.notify_waiters();
     }
-}
-
-/// What these locks guard is whole between two statements, whoever panics.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,58 @@
+//! The memory groups of a run: their values, without their types.
+
+use crate::journal::Encoded;
+use interlocking_core::context::{Effects, MemoryCell};
+use interlocking_core::graph::{Graph, Memory, MemoryVisitor};
+use std::any::Any;
+
+/// A memory group's cell, without its type.
+pub(crate) trait MemoryStore: Send + Sync {
+    /// The [`MemoryCell`].
+    fn cell(&self) -> &(dyn Any + Send + Sync);
+    /// Applies updates; true if there were any.
+    fn apply(&self, effects: &Effects) -> bool;
+    /// The value now.
+    fn encode(&self) -> Result<Encoded, serde_json::Error>;
+    /// Sets the value.
+    fn restore(&self, json: &str) -> Result<(), String>;
+}
+
+impl<M: Memory> MemoryStore for MemoryCell<M> {
+    fn cell(&self) -> &(dyn Any + Send + Sync) {
+        self
+    }
+
+    fn apply(&self, effects: &Effects) -> bool {
+        effects.apply(self)
+    }
+
+    fn encode(&self) -> Result<Encoded, serde_json::Error> {
+        serde_json::to_string(&*self.lock()).map(Into::into)
+    }
+
+    fn restore(&self, json: &str) -> Result<(), String> {
+        *self.lock() = read(json)?;
+        Ok(())
+    }
+}
+
+/// Reads JSON text; an error says at which field it does not parse.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(|error| error.to_string())
+}
+
+/// Makes the cell of a memory group.
+struct NewCell;
+
+impl MemoryVisitor for NewCell {
+    type Output = Box<dyn MemoryStore>;
+
+    fn visit<M: Memory>(self) -> Box<dyn MemoryStore> {
+        Box::new(MemoryCell::new(M::default()))
+    }
+}
+
+/// The cells of all memory groups, in order.
+pub(crate) fn memories<G: Graph>() -> Box<[Box<dyn MemoryStore>]> {
+    (0..).map_while(|group| G::visit_memory(group, NewCell)).collect()
+}

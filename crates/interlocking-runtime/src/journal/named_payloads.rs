@@ -1,0 +1,92 @@
+//! Which payloads of a replayed run have to be fetched from its journal, and their texts once they are.
+
+use crate::journal::replay::Replayed;
+use crate::journal::stored_token::{Content, Inputs, StoredToken};
+use crate::journal::{Digest, Encoded, NodeOutcome, Payload};
+use interlocking_core::frontier::Frontier;
+use std::collections::{HashMap, HashSet};
+
+impl Replayed<'_> {
+    /// The payloads that are named and not here, each once: all that the run goes on with, and of a run that has ended what
+    /// its output is made of.
+    pub(crate) fn named(&self) -> Vec<Digest> {
+        let mut digests = Digests::default();
+        if self.ended.is_some() {
+            match &self.output {
+                Some(output) => digests.of(output),
+                None => self.frontier.clone().take_exit().iter().for_each(|token| digests.of_token(token)),
+            }
+            return digests.list;
+        }
+        let _: Result<Frontier<'_, StoredToken>, ()> = self.frontier.clone().try_map(|token| {
+            digests.of_token(&token);
+            Ok(token)
+        });
+        self.in_flight.values().for_each(|(_, inputs)| digests.of_inputs(inputs));
+        self.arrived.iter().chain(&self.inputs).flatten().for_each(|token| digests.of_token(token));
+        digests.of(&self.entry);
+        let kept = self.memories.iter().flatten();
+        let reports = self.reports.iter().filter_map(|(_, report)| report.as_ref().ok());
+        let observed = self.observed.iter().flat_map(NodeOutcome::payloads);
+        let waiting = self.mailbox.iter().map(|(_, message)| message);
+        let background = self.background.iter().map(|(_, payload)| payload);
+        let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
+        kept.chain(reports)
+            .chain(observed)
+            .chain(waiting)
+            .chain(background)
+            .chain(posted)
+            .for_each(|it| digests.of(it));
+        self.once.iter().for_each(|(_, _, value)| digests.of(value));
+        self.questions.iter().for_each(|(_, question, schema)| {
+            digests.of(question);
+            digests.of(schema);
+        });
+        self.answers.iter().for_each(|(_, answer)| digests.of(answer));
+        digests.list
+    }
+}
+
+#[derive(Default)]
+struct Digests {
+    known: HashSet<Digest>,
+    list: Vec<Digest>,
+}
+
+impl Digests {
+    fn of(&mut self, payload: &Payload) {
+        if let Payload::Stored(digest) = payload
+            && self.known.insert(*digest)
+        {
+            self.list.push(*digest);
+        }
+    }
+
+    fn of_token(&mut self, token: &StoredToken) {
+        match &token.content {
+            Content::Stored(payload) => self.of(payload),
+            Content::Exhausted(exhausted) => self.of_inputs(&exhausted.2),
+        }
+    }
+
+    fn of_inputs(&mut self, inputs: &Inputs) {
+        match inputs {
+            Inputs::One(token) => self.of_token(token),
+            Inputs::Slots(tokens) => tokens.iter().for_each(|token| self.of_token(token)),
+        }
+    }
+}
+
+/// The texts of payloads, by name.
+#[derive(Default)]
+pub(crate) struct Texts(pub(crate) HashMap<Digest, Encoded>);
+
+impl Texts {
+    /// The text of a payload; empty for one that was not fetched, which then does not parse.
+    pub(crate) fn of(&self, payload: &Payload) -> Encoded {
+        match payload {
+            Payload::Json(text) => text.clone(),
+            Payload::Stored(digest) => self.0.get(digest).cloned().unwrap_or_else(|| "".into()),
+        }
+    }
+}
