@@ -1,212 +1,24 @@
 //! The simulation can fail: what really happened is accepted, and refused once anything of it is changed.
 
-use crate::calls::{Call, Ended as CallEnded, Returned};
+mod changes;
+
 use crate::checks::{Account, Happened};
 use crate::graph::set_nets;
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
 use crate::tables::tables;
-use crate::world::EVENT;
-use crate::world::{Lie, Logged, What, World};
-use interlocking_agents::{SessionId, SessionOp};
-use interlocking_core::failure::{Failure, FailureKind};
+use crate::world::{Lie, What, World};
+use interlocking_agents::SessionId;
 use interlocking_core::net::Net;
-use interlocking_core::run_id::RunId;
 use interlocking_runtime::Outcome;
 use interlocking_runtime::budget::BudgetExceeded;
-use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record, ending};
+use interlocking_runtime::journal::{Entry, Payload, ending};
 use std::sync::Arc;
+
+use self::changes::{CHANGES, retried_alone, retried_too_late};
 
 /// How many seeds each change is tried on.
 const SEEDS: u64 = 40;
-
-/// Changes what is told of a run; nothing where there is nothing to change.
-type Change = fn(&mut Account<'_>) -> Option<()>;
-
-/// Each change, and how many of the seeds it must apply to at least.
-const CHANGES: [(&str, usize, Change); 26] = [
-    ("a record is missing", 30, |account| {
-        let (nth, _) = first(account, |_| true)?;
-        root(account)?.remove(nth);
-        renumber(account)
-    }),
-    ("the end is missing", 30, |account| {
-        let records = root(account)?;
-        let last = records.iter().rposition(|record| record.entry.ending().is_some())?;
-        records.remove(last);
-        renumber(account)
-    }),
-    ("an outcome comes twice", 30, |account| {
-        let (nth, _) = first(account, |_| true)?;
-        let records = root(account)?;
-        records.insert(nth + 1, records[nth].clone());
-        renumber(account)
-    }),
-    ("an outcome comes before what led to it", 30, |account| {
-        let (nth, _) = first(account, |_| true)?;
-        root(account)?.swap(nth - 1, nth);
-        renumber(account)
-    }),
-    ("a token carries something else", 30, |account| {
-        in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.payload = Payload::Json("1".into())))
-    }),
-    ("a token goes elsewhere", 30, |account| {
-        in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.place = "elsewhere".to_owned()))
-    }),
-    ("an update of a memory is lost", 5, |account| in_first(account, |outcome| outcome.memory.take().map(drop))),
-    ("a run that finished is stuck", 20, |account| {
-        let (output, failure) = root(account)?.iter_mut().find_map(|record| match &mut record.entry {
-            Entry::Ended { output, failure: failure @ None, cancelled: false, .. } => Some((output, failure)),
-            _ => None,
-        })?;
-        *output = None;
-        let (node, message) = ("exit".to_owned(), "it is stuck".to_owned());
-        *failure =
-            Some(Failure { node, visit: 0, attempt: 0, kind: FailureKind::Handler, message, causes: Vec::new() });
-        Some(())
-    }),
-    ("a node starts late", 30, |account| {
-        let line = account.log.iter_mut().find(|line| matches!(line.what, What::Started { .. }))?;
-        line.at += 1;
-        Some(())
-    }),
-    ("a node never starts", 30, |account| {
-        let started = came_to_its_end(account)?;
-        account.log.remove(started);
-        Some(())
-    }),
-    ("a side effect is done again", 5, |account| {
-        let (run, by) = account.records.values().flatten().find_map(|record| match &record.entry {
-            Entry::Once { by, .. } => Some((record.run.clone(), by.clone())),
-            _ => None,
-        })?;
-        let last = account.log.last()?.clone();
-        account.log.push(Logged { what: What::Effect { run, by, value: 0 }, ..last });
-        Some(())
-    }),
-    ("an agent is asked for what is done", 10, |account| {
-        let (_, done) = first(account, |outcome| !outcome.calls.is_empty())?;
-        let run = account.ended.history.root.clone();
-        let call =
-            account.log.iter().find(|line| called(line).is_some_and(|call| call.run == run && call.by == done.by()));
-        let again = call?.clone();
-        account.log.push(again);
-        Some(())
-    }),
-    ("an agent is asked before its node asks", 10, |account| {
-        let call = account.log.iter().position(|line| called(line).is_some())?;
-        account.log[..=call].rotate_right(1);
-        Some(())
-    }),
-    ("a session that was cut off is not gone on with", 2, |account| {
-        let asks = |line: &Logged| matches!(&line.what, What::Asks { session: SessionOp::StartFresh(_), .. });
-        let asked: Vec<usize> = (0..account.log.len()).filter(|nth| asks(&account.log[*nth])).collect();
-        let gone_on = asked.into_iter().find_map(|nth| {
-            let next = account.log[nth + 1..].iter().position(|line| called(line).is_some())? + nth + 1;
-            let (What::Asks { run, by, session }, call) = (&account.log[nth].what, called(&account.log[next])?) else {
-                return None;
-            };
-            let same = (&call.run, &call.by) == (run, by) && call.session != *session;
-            same.then(|| (next, session.clone()))
-        });
-        let (nth, fresh) = gone_on?;
-        let What::Called(call) = &mut account.log[nth].what else { return None };
-        call.session = fresh;
-        Some(())
-    }),
-    ("a bad output is taken for an answer", 5, |account| {
-        let (nth, turned) = account.log.iter().enumerate().find_map(|(nth, line)| match &line.what {
-            What::Turned(turned) if turned.rounds.is_some() => Some((nth, turned.clone())),
-            _ => None,
-        })?;
-        let mut returned = account.log[..nth].iter_mut().rev().filter_map(returned);
-        let last = returned.find(|returned| (&returned.run, &returned.by) == (&turned.run, &turned.by))?;
-        last.ended = CallEnded::WithBadOutput;
-        Some(())
-    }),
-    ("an agent is asked though its provider wants to be left alone", 2, |account| {
-        let stumbles = |line: &Logged| matches!(&line.what, What::Returned(Returned { ended: CallEnded::Stumbled(Some(after)), .. }) if *after > 0);
-        let log = &account.log;
-        let (nth, next) = (0..log.len()).filter(|nth| stumbles(&log[*nth])).find_map(|nth| {
-            let next =
-                log[nth..].iter().position(|line| called(line).is_some() && line.executor == log[nth].executor)?;
-            Some((nth, nth + next))
-        })?;
-        account.log[next].at = account.log[nth].at;
-        Some(())
-    }),
-    ("what an agent cost is not recorded", 10, |account| {
-        in_first(account, |outcome| (!outcome.calls.is_empty()).then(|| outcome.calls.clear()))
-    }),
-    ("what an agent cost is recorded twice", 10, |account| {
-        in_first(account, |outcome| outcome.calls.first().cloned().map(|call| outcome.calls.push(call)))
-    }),
-    ("a session is recorded in which the agent never was", 10, |account| {
-        root(account)?.iter_mut().find_map(|record| match &mut record.entry {
-            Entry::Session { session, .. } => SessionId::new("another").ok().map(|other| *session = other),
-            _ => None,
-        })
-    }),
-    ("more calls are under way than may be", 2, |account| {
-        let limit = account.ended.history.surroundings.concurrency?;
-        let call = account.log.iter_mut().find(|line| called(line).is_some())?;
-        let What::Called(call) = &mut call.what else { return None };
-        call.open = limit as usize + 1;
-        Some(())
-    }),
-    ("a run is retried that has not failed", 10, |account| {
-        let records = root(account)?;
-        let last = records.last().filter(|last| last.entry.ending() == Some("finished"))?.clone();
-        records.push(Record { sequence: last.sequence + 1, entry: Entry::Retried { letters: 0 }, ..last });
-        Some(())
-    }),
-    ("a run goes on that has failed, and nobody retries it", 5, |account| {
-        let retried = retried(account)?;
-        root(account)?.remove(retried);
-        renumber(account)
-    }),
-    ("what failed is made as another visit when it is retried", 2, |account| {
-        let retried = retried(account)?;
-        let records = root(account)?;
-        let failure = records[..retried].iter().rev().find_map(|record| match &record.entry {
-            Entry::Ended { failure, .. } => failure.clone(),
-            _ => None,
-        })?;
-        records[retried..].iter_mut().find_map(|record| match &mut record.entry {
-            Entry::Outcome(outcome) if (&outcome.node, outcome.visit) == (&failure.node, failure.visit) => {
-                outcome.visit += 1;
-                Some(())
-            }
-            _ => None,
-        })
-    }),
-    ("what was finished before a retry is done again", 3, |account| {
-        let retried = retried(account)?;
-        let (_, done) = first(account, |_| true)?;
-        let records = root(account)?;
-        let again = Record { entry: Entry::Outcome(done), ..records[retried].clone() };
-        records.insert(retried + 2, again);
-        renumber(account)
-    }),
-    ("an outcome is recorded though the journal has refused a record", 3, |account| {
-        let (nth, _) = first(account, |_| true)?;
-        let (run, sequence) = (account.ended.history.root.clone(), nth as u64);
-        let refused = account.log.iter().position(|line| matches!(line.what, What::Refused { .. }))?;
-        let kept = Logged { what: What::KeptAfterRefusal { run, sequence }, ..account.log[refused].clone() };
-        account.log.insert(refused + 1, kept);
-        Some(())
-    }),
-    ("a handler that is done begins again with a retry", 3, |account| {
-        let retried = retried(account)? as u64;
-        let (_, done) = first(account, |outcome| outcome.node != EVENT)?;
-        let run = account.ended.history.root.clone();
-        let kept = |line: &Logged| matches!(&line.what, What::Kept { run: of, sequence } if *of == run && *sequence == retried);
-        let nth = account.log.iter().position(kept)?;
-        let begun = What::Begun { run: run.clone(), by: done.by(), restarts: 0 };
-        account.log.insert(nth + 1, Logged { what: begun, ..account.log[nth].clone() });
-        Some(())
-    }),
-];
 
 #[test]
 fn whatever_is_changed_is_refused() {
@@ -349,37 +161,6 @@ fn handlers_that_do_otherwise_in_another_way_are_refused() {
     assert!(refused >= 25, "only {refused} of {SEEDS} seeds are refused");
 }
 
-/// A child is retried after its parent was.
-fn retried_too_late(account: &mut Account<'_>) -> Option<()> {
-    let root = account.ended.history.root.clone();
-    let is_retry = |run: &RunId, sequence: &u64| {
-        let record = account.records.get(run).and_then(|records| records.get(*sequence as usize));
-        record.is_some_and(|record| matches!(record.entry, Entry::Retried { .. }))
-    };
-    let kept = |line: &Logged, is_root: bool| match &line.what {
-        What::Kept { run, sequence } => (*run == root) == is_root && is_retry(run, sequence),
-        _ => false,
-    };
-    let child = account.log.iter().position(|line| kept(line, false))?;
-    let parent = child + account.log[child..].iter().position(|line| kept(line, true))?;
-    account.log[child..=parent].rotate_left(1);
-    Some(())
-}
-
-/// A child is retried that has failed, though its parent goes on.
-fn retried_alone(account: &mut Account<'_>) -> Option<()> {
-    let root = account.ended.history.root.clone();
-    let mut children = account.records.iter_mut().filter(|(run, _)| **run != root).map(|(_, records)| records);
-    let records = children.find(|records| records.last().is_some_and(|last| last.entry.ending() == Some("failed")))?;
-    let last = records.last()?.clone();
-    let retried = Record { sequence: last.sequence + 1, entry: Entry::Retried { letters: 0 }, ..last };
-    let (run, sequence) = (retried.run.clone(), retried.sequence);
-    records.push(retried);
-    let end = account.log.last()?.clone();
-    account.log.push(Logged { what: What::Kept { run, sequence }, ..end });
-    Some(())
-}
-
 #[test]
 fn a_journal_that_lies_to_who_retries_is_refused() {
     let lies: [(&str, Lie); 3] = [
@@ -435,65 +216,4 @@ fn in_weather(seed: u64, weather: Weather, lie: Option<Lie>) -> Result<Ended, St
     let mut world = World::new(seed, nets);
     world.lie = lie;
     history::run(&Arc::new(world), weather, Way::USUAL)
-}
-
-fn called(line: &Logged) -> Option<&Call> {
-    if let What::Called(call) = &line.what { Some(call) } else { None }
-}
-
-fn returned(line: &mut Logged) -> Option<&mut Returned> {
-    if let What::Returned(returned) = &mut line.what { Some(returned) } else { None }
-}
-
-/// The root's records.
-fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
-    account.records.get_mut(&account.ended.history.root)
-}
-
-/// The position of the record that says first that the root was retried.
-fn retried(account: &mut Account<'_>) -> Option<usize> {
-    root(account)?.iter().position(|record| matches!(record.entry, Entry::Retried { .. }))
-}
-
-/// The position and the outcome of the first record of the root that this is true of.
-fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option<(usize, NodeOutcome)> {
-    root(account)?.iter().enumerate().find_map(|(nth, record)| match &record.entry {
-        Entry::Outcome(outcome) if is(outcome) => Some((nth, outcome.clone())),
-        _ => None,
-    })
-}
-
-/// Changes the first outcome of the root that has what is changed.
-fn in_first(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>) -> Option<()> {
-    root(account)?.iter_mut().find_map(|record| match &mut record.entry {
-        Entry::Outcome(outcome) => change(outcome),
-        _ => None,
-    })
-}
-
-/// The line of the log that tells of the start of an execution whose outcome the same executor recorded.
-fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
-    let records = root(account)?.clone();
-    account.log.iter().find_map(|line| {
-        let What::Acknowledged { run, sequence } = &line.what else { return None };
-        let record = records.iter().find(|record| record.sequence == *sequence && record.run == *run)?;
-        let Entry::Outcome(outcome) = &record.entry else { return None };
-        // Nobody says when an event node must start.
-        if outcome.node == EVENT {
-            return None;
-        }
-        account.log.iter().rposition(|other| {
-            other.executor == line.executor
-                && matches!(&other.what, What::Started { run: of, by } if of == run
-                    && (&by.node, by.visit, by.attempt) == (&outcome.node, outcome.visit, outcome.attempt))
-        })
-    })
-}
-
-/// Numbers the root's records as if they had been written so, and forgets when they were acknowledged.
-fn renumber(account: &mut Account<'_>) -> Option<()> {
-    (0..).zip(root(account)?).for_each(|(sequence, record)| record.sequence = sequence);
-    let root = &account.ended.history.root;
-    account.log.retain(|line| !matches!(&line.what, What::Acknowledged { run, .. } if run == root));
-    Some(())
 }

@@ -61,12 +61,12 @@ struct Notes {
     idle: Arc<IdleExecutions>,
     /// Told of every answer that was taken up.
     answered: Notify,
-    calls: Mutex<Vec<Call>>,
+    calls: Mutex<Vec<UnrecordedCall>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
 }
 
 /// An agent call that neither the journal has nor any observer.
-struct Call {
+struct UnrecordedCall {
     by: Execution,
     entry: LedgerEntry,
 }
@@ -321,7 +321,7 @@ impl UntypedServices {
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
         if self.record_writer.is_some() || self.is_observed(by.node) {
-            self.notes().calls.lock().push(Call { by, entry: entry.clone() });
+            self.notes().calls.lock().push(UnrecordedCall { by, entry: entry.clone() });
         }
         self.settings.tree().spent(self.run(), entry);
     }

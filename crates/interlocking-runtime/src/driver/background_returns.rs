@@ -18,18 +18,18 @@ use interlocking_core::graph::{Done, Graph};
 use interlocking_core::table::NodeKind;
 
 /// What an advisory execution came to.
-struct Ended {
+struct AdvisoryEnd {
     execution: Execution,
     report: Result<Encoded, Failure>,
     /// The memory group that it updated.
     updated: Option<usize>,
     /// What else it did: empty where it failed.
-    did: Did,
+    did: OtherEffects,
 }
 
 /// What an advisory execution did beside its report.
 #[derive(Default)]
-struct Did {
+struct OtherEffects {
     posted: Vec<MessageRecord>,
     label: Option<Label>,
     commits: Vec<Commit>,
@@ -78,7 +78,7 @@ impl<G: Graph> Driver<G> {
         self.background().advisory.retain(|other| *other != execution);
         let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
         record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
-        let (by, Did { posted, label, commits }) = (shared.services.untyped.by(execution), ended.did);
+        let (by, OtherEffects { posted, label, commits }) = (shared.services.untyped.by(execution), ended.did);
         self.post(&by, &posted).await.map_err(|error| self.journal_failed(error))?;
         if let Ok(report) = &ended.report
             && self.background().is_observed(&by.node)
@@ -165,10 +165,10 @@ impl<G: Graph> Driver<G> {
 }
 
 /// What came of an advisory execution; `None` if it was stopped with its run.
-fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
+fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<AdvisoryEnd> {
     let services = &shared.services;
     let Returned { execution, result } = returned;
-    let (mut updated, mut did) = (None, Did::default());
+    let (mut updated, mut did) = (None, OtherEffects::default());
     let report = match settled(services, execution, result) {
         Err(None) => return None,
         Err(Some(failure)) => Err(*failure),
@@ -176,15 +176,19 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Ended> {
             let group = services.untyped.net.node(execution.node).memory.map(usize::from);
             updated = group.filter(|&group| services.memories[group].apply(&effects));
             let posted = effects.posted().iter().map(MessageRecord::of).collect();
-            did = Did { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
+            did = OtherEffects { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
             Ok(effects.report().unwrap_or("null").into())
         }
     };
-    Some(Ended { execution, report, updated, did })
+    Some(AdvisoryEnd { execution, report, updated, did })
 }
 
 /// Records what an advisory execution came to, and tells it.
-async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Result<(), crate::journal::JournalError> {
+async fn record<G: Graph>(
+    shared: &Shared<G>,
+    ended: &AdvisoryEnd,
+    late: bool,
+) -> Result<(), crate::journal::JournalError> {
     let untyped = &shared.services.untyped;
     let (report, failure) = match &ended.report {
         Ok(report) => (Some(report.clone().into()), None),
@@ -195,7 +199,7 @@ async fn record<G: Graph>(shared: &Shared<G>, ended: &Ended, late: bool) -> Resu
     if let Some(record_writer) = &untyped.record_writer {
         let by = untyped.by(ended.execution);
         let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
-        let Did { posted, label, commits } = &ended.did;
+        let OtherEffects { posted, label, commits } = &ended.did;
         let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
         record_writer.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
     }

@@ -1,7 +1,7 @@
 //! Drives one run: starts the executions that are due, each as a task, waits for one to complete, and absorbs its outcome.
 
 pub(crate) mod end;
-pub(crate) mod standing;
+pub(crate) mod initial_state;
 pub(crate) mod background_returns;
 pub(crate) mod absorb;
 pub(crate) mod finish;
@@ -13,7 +13,7 @@ pub(crate) mod wait;
 use crate::context::services::UntypedServices;
 use crate::driver::background::Background;
 use crate::driver::end::End;
-use crate::driver::standing::{Begun, StandingReport};
+use crate::driver::initial_state::Resumption;
 use crate::execution::shared::Shared;
 use crate::execution::{completions::Completed, tasks::RunningTasks};
 use crate::journal::record_writer::RecordWriter;
@@ -157,26 +157,25 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Starts once more what the records say had begun, and takes up the letters that have come since.
-    pub(crate) async fn begin(&mut self, begun: Box<Begun<G>>) -> Result<(), End> {
-        let begun = *begun;
-        if let Some((by, messages)) = &begun.posted {
+    pub(crate) async fn resume(&mut self, resumption: Resumption<G>) -> Result<(), End> {
+        if let Some((by, messages)) = &resumption.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
         }
-        if let Some(failure) = begun.doomed {
+        if let Some(failure) = resumption.doomed {
             return Err(End::failed(failure));
         }
-        for StandingReport { execution, report } in begun.reports {
+        for (execution, report) in resumption.reports {
             self.background().reports.add(execution, report);
         }
-        for outcome in begun.observed {
+        for outcome in resumption.observed {
             self.observe(outcome);
         }
         let started = self.shared.services.untyped.now();
-        for (execution, token) in begun.in_flight {
+        for (execution, token) in resumption.in_flight {
             self.shared.services.untyped.emit_started(execution, started);
             self.tasks.start(&self.shared, execution, &mut Some(token), started);
         }
-        for (execution, token) in begun.advisory {
+        for (execution, token) in resumption.advisory {
             let shared = self.shared.clone();
             self.background().start(&shared, execution, token);
         }
@@ -185,7 +184,7 @@ impl<G: Graph> Driver<G> {
             let (record_writer, letters) = (record_writer.clone(), *letters);
             let letters = record_writer.journal.letters(self.shared.services.untyped.run(), letters).await;
             for posted in letters.map_err(|error| self.journal_failed(error))? {
-                let is_void = posted.number <= begun.retried_after && posted.letter.body == LetterBody::Cancel;
+                let is_void = posted.number <= resumption.retried_after && posted.letter.body == LetterBody::Cancel;
                 match &mut self.recorded {
                     Some(recorded) if is_void => recorded.letters = posted.number,
                     _ => self.take_letter(posted).await?,
@@ -201,7 +200,7 @@ impl<G: Graph> Driver<G> {
             if self.has_mail() {
                 Box::pin(self.handle_messages()).await?;
             }
-            if !self.has_mail() {
+            if !self.has_mail() && self.frontier.has_due() {
                 self.start_due()?;
             }
             // While something runs, the run neither has come to its exit nor is stuck.

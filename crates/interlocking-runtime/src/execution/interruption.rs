@@ -47,6 +47,7 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
 }
 
 /// The step and the effects of an execution; why it failed if it has none, or `None` where it was stopped with its run.
+#[inline]
 pub(crate) fn settled<G: Graph>(
     services: &RunServices<G>,
     execution: Execution,

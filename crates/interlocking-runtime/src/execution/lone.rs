@@ -34,17 +34,17 @@ pub(crate) struct Lone<G: Graph>(Option<Stage<G>>);
 /// How far a lone run has come. One enum, and not two values, so that the run's beginning and the run itself share their memory.
 enum Stage<G: Graph> {
     Fresh(Arc<G>, Settings, G::Entry),
-    Begun(Begun<G>),
+    Running(Running<G>),
 }
 
 /// A lone run that has begun.
-struct Begun<G: Graph> {
+struct Running<G: Graph> {
     shared: Shared<G>,
     single: Single<'static>,
 }
 
 /// A lone run that begins, and its entry's token.
-type Beginning<'l, G> = (&'l mut Begun<G>, <G as Graph>::Token);
+type Beginning<'l, G> = (&'l mut Running<G>, <G as Graph>::Token);
 
 impl<G: Graph> Lone<G> {
     /// Whether a run may be one: nothing is to be asked before it begins, or written or watched while its nodes run.
@@ -66,7 +66,7 @@ impl<G: Graph> Lone<G> {
     pub(crate) fn run(mut self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         async move {
             let Some((begun, input)) = self.begin()? else { unreachable!("it is run once") };
-            let Begun { shared, single } = begun;
+            let Running { shared, single } = begun;
             let first = single.first();
             if !may_chain(shared, first) {
                 return Ok(Box::pin(self.drive(first, Err(input))).await);
@@ -97,10 +97,10 @@ impl<G: Graph> Lone<G> {
     /// What the run lacks.
     fn begin(&mut self) -> Result<Option<Beginning<'_, G>>, StartError> {
         let Some(Stage::Fresh(graph, settings, entry)) = self.0.take() else { return Ok(None) };
-        let begun = Begun { shared: Shared::new(unrecorded(graph, settings)?), single: Single::entered(G::net()) };
-        match self.0.insert(Stage::Begun(begun)) {
+        let begun = Running { shared: Shared::new(unrecorded(graph, settings)?), single: Single::entered(G::net()) };
+        match self.0.insert(Stage::Running(begun)) {
             Stage::Fresh(..) => Ok(None),
-            Stage::Begun(begun) => {
+            Stage::Running(begun) => {
                 begun.shared.services.untyped.begin();
                 Ok(Some((begun, G::enter(entry))))
             }
@@ -109,7 +109,7 @@ impl<G: Graph> Lone<G> {
 
     /// Goes on with a run that is more than a chain: from what its last execution came to, or from its entry's token.
     async fn drive(self, execution: Execution, from: Result<(Completed<G>, Elapsed), G::Token>) -> Report<G::Output> {
-        let Some(Stage::Begun(Begun { shared, single })) = self.0 else { unreachable!("it has begun") };
+        let Some(Stage::Running(Running { shared, single })) = self.0 else { unreachable!("it has begun") };
         let mut driver = Driver::new(shared, single.into_frontier(execution), None);
         let begun = match from {
             Ok((completed, took)) => driver.absorb(completed, took).await,

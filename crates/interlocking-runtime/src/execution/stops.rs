@@ -29,7 +29,7 @@ struct List {
 }
 
 /// Resolves once its execution is stopped.
-pub(crate) struct Stopped<'run> {
+pub(crate) struct WaitForStop<'run> {
     stops: &'run Stops,
     execution: Execution,
 }
@@ -69,8 +69,8 @@ impl Stops {
     }
 
     /// Waits until an execution is stopped.
-    pub(crate) fn stopped(&self, execution: Execution) -> Stopped<'_> {
-        Stopped { stops: self, execution }
+    pub(crate) fn stopped(&self, execution: Execution) -> WaitForStop<'_> {
+        WaitForStop { stops: self, execution }
     }
 }
 
@@ -80,7 +80,7 @@ impl List {
     }
 }
 
-impl Future for Stopped<'_> {
+impl Future for WaitForStop<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -96,7 +96,7 @@ impl Future for Stopped<'_> {
     }
 }
 
-impl Drop for Stopped<'_> {
+impl Drop for WaitForStop<'_> {
     fn drop(&mut self) {
         let mut list = self.stops.list.lock();
         if let Some(Some(_)) = list.executions.get(&self.execution) {
@@ -113,7 +113,7 @@ mod tests {
     const ONE: Execution = Execution { node: 1, visit: 1, attempt: 1 };
     const OTHER: Execution = Execution { node: 1, visit: 2, attempt: 1 };
 
-    fn poll(stopped: Pin<&mut Stopped<'_>>) -> bool {
+    fn poll(stopped: Pin<&mut WaitForStop<'_>>) -> bool {
         stopped.poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 

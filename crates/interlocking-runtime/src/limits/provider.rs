@@ -46,7 +46,7 @@ struct Gate {
 
 /// How an agent's gate stands.
 #[derive(Debug, PartialEq, Eq)]
-enum Standing {
+enum GateState {
     Open,
     /// Until then.
     Closed(Instant),
@@ -79,11 +79,11 @@ impl Gates {
             let mut changed = std::pin::pin!(self.changed.notified());
             // Registered before the look, so that no change falls between the two.
             changed.as_mut().enable();
-            let standing = self.state().gate(agent).standing();
+            let standing = self.state().gate(agent).state();
             match standing {
-                Standing::Open => return,
-                Standing::Full => changed.await,
-                Standing::Closed(until) => {
+                GateState::Open => return,
+                GateState::Full => changed.await,
+                GateState::Closed(until) => {
                     // Whoever wakes first looks again.
                     let _ = tokio::time::timeout_at(until, changed).await;
                 }
@@ -95,7 +95,7 @@ impl Gates {
     pub(crate) fn enter<'g>(&'g self, agent: &'g str) -> Option<Inside<'g>> {
         let mut state = self.state();
         let gate = state.gate(agent);
-        (gate.standing() == Standing::Open).then(|| {
+        (gate.state() == GateState::Open).then(|| {
             gate.inside += 1;
             Inside { gates: self, agent, round: gate.round }
         })
@@ -131,11 +131,11 @@ impl State {
 }
 
 impl Gate {
-    fn standing(&self) -> Standing {
+    fn state(&self) -> GateState {
         match self.closed_until {
-            Some(until) if until > Instant::now() => Standing::Closed(until),
-            _ if self.inside < self.window => Standing::Open,
-            _ => Standing::Full,
+            Some(until) if until > Instant::now() => GateState::Closed(until),
+            _ if self.inside < self.window => GateState::Open,
+            _ => GateState::Full,
         }
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Goes on with a run that begun as a [`Lone`](crate::execution::lone::Lone) one, to its end.
 pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, begun: Result<(), End>) -> Report<G::Output> {
-    let mut ready = Box::new(Ready { driver, begun: None, membership: None });
+    let mut ready = Box::new(Ready { driver, resumption: None, membership: None });
     let end = match begun {
         Ok(()) => ready.driver.drive().await,
         Err(end) => Err(end),
@@ -63,8 +63,8 @@ async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
 
 /// Starts once more what had begun, and runs nodes until the run comes to its exit.
 async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
-    if let Some(begun) = ready.begun.take() {
-        ready.driver.begin(begun).await?;
+    if let Some(resumption) = ready.resumption.take() {
+        ready.driver.resume(*resumption).await?;
     }
     ready.driver.drive().await
 }

@@ -18,7 +18,7 @@ use crate::workspaces::{RunScope, Workspaces};
 use crate::{
     driver::{
         Driver, Recorded,
-        standing::{Begun, Standing},
+        initial_state::{InitialState, Resumption},
     },
     execution::shared::Shared,
 };
@@ -53,7 +53,7 @@ pub(crate) enum Prepared<G: Graph> {
 /// All that a run goes on with.
 pub(crate) struct Ready<G: Graph> {
     pub(crate) driver: Driver<G>,
-    pub(crate) begun: Option<Box<Begun<G>>>,
+    pub(crate) resumption: Option<Box<Resumption<G>>>,
     pub(crate) membership: Option<Box<Membership>>,
 }
 
@@ -141,7 +141,7 @@ pub(crate) async fn prepare<G: Graph>(
         }
         Begin::Fresh { entry } => (Some(entry), None, None),
     };
-    let (standing, services, record_writer) = match entry {
+    let (state, services, record_writer) = match entry {
         Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
         None => match resume::taken_up(&graph, settings, journal, records, retries, taken_by).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
@@ -153,8 +153,8 @@ pub(crate) async fn prepare<G: Graph>(
     {
         shared.account(&run, true);
     }
-    membership.iter().for_each(|membership| membership.is_recorded(standing.letters));
-    Ok(Prepared::Ready(Box::new(ready(services, standing, record_writer.zip(claim), membership, child_of))))
+    membership.iter().for_each(|membership| membership.is_recorded(state.letters));
+    Ok(Prepared::Ready(Box::new(ready(services, state, record_writer.zip(claim), membership, child_of))))
 }
 
 /// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
@@ -216,22 +216,19 @@ fn nets<G: Graph>(settings: &Settings) -> Nets {
 
 fn ready<G: Graph>(
     services: RunServices<G>,
-    standing: Standing<G>,
+    state: InitialState<G>,
     recorder: Option<(Arc<RecordWriter>, Claim)>,
     membership: Option<Box<Membership>>,
     child_of: Option<Origin>,
 ) -> Ready<G> {
     services.untyped.emit_begun(child_of);
-    let Standing { frontier, arrived, in_flight, mailbox, letters, .. } = standing;
-    let Standing { background: advisory, reports, observed, posted, doomed, retried_after, is_taken_up, .. } = standing;
+    let InitialState { frontier, arrived, mailbox, letters, resumption } = state;
     let recorded = recorder.map(|(record_writer, claim)| {
         let executor = Executor::new(claim, record_writer.clone());
         let (handling, held, next_letter) = Default::default();
         Box::new(Recorded { record_writer, executor, arrived, mailbox, handling, held, letters, next_letter })
     });
-    let begun =
-        is_taken_up.then(|| Box::new(Begun { in_flight, advisory, reports, observed, posted, doomed, retried_after }));
-    Ready { driver: Driver::new(Shared::new(services), frontier, recorded), begun, membership }
+    Ready { driver: Driver::new(Shared::new(services), frontier, recorded), resumption, membership }
 }
 
 /// A run that starts now, and is recorded if there is a journal. Without one nothing is kept of the entry value either.
@@ -244,7 +241,7 @@ async fn fresh<G: Graph>(
 ) -> Result<Executed<G>, StartError> {
     let net = G::net();
     let Some(journal) = journal else {
-        return Ok((standing(entry, Vec::new()), services(graph.clone(), *settings, None, None), None));
+        return Ok((initial_state(entry, Vec::new()), services(graph.clone(), *settings, None, None), None));
     };
     let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
@@ -257,7 +254,7 @@ async fn fresh<G: Graph>(
     record_writer.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
     let mut arrived = vec![None; net.places().len()];
     arrived[usize::from(net.entry())] = Some(encoded);
-    Ok((standing(entry, arrived), services, Some(record_writer)))
+    Ok((initial_state(entry, arrived), services, Some(record_writer)))
 }
 
 fn services<G: Graph>(
@@ -269,22 +266,10 @@ fn services<G: Graph>(
     RunServices { graph, kept, memories: memories::<G>(), untyped: UntypedServices::new::<G>(settings, record_writer) }
 }
 
-/// Where a run stands before its first node.
-fn standing<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> Standing<G> {
-    Standing {
-        frontier: Frontier::new(G::net(), G::enter(entry)),
-        arrived,
-        in_flight: Vec::new(),
-        mailbox: VecDeque::new(),
-        letters: 0,
-        background: Vec::new(),
-        reports: Vec::new(),
-        observed: Vec::new(),
-        posted: None,
-        doomed: None,
-        retried_after: 0,
-        is_taken_up: false,
-    }
+/// The state of a new run.
+fn initial_state<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> InitialState<G> {
+    let frontier = Frontier::new(G::net(), G::enter(entry));
+    InitialState { frontier, arrived, mailbox: VecDeque::new(), letters: 0, resumption: None }
 }
 
 /// The commits that the table's workspaces stand at.

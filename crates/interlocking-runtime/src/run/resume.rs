@@ -4,7 +4,7 @@ use crate::clock::Elapsed;
 use crate::context::history::History;
 use crate::context::memory_store::{MemoryStore, memories, read};
 use crate::context::services::{Kept, RunServices, UntypedServices};
-use crate::driver::standing::{Standing, StandingReport};
+use crate::driver::initial_state::{InitialState, Resumption};
 use crate::journal::named_payloads::Texts;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{self, Replayed, replay};
@@ -76,12 +76,12 @@ pub(crate) async fn taken_up<G: Graph>(
     }
     let record_writer = Arc::new(RecordWriter::new(journal, &settings, count));
     let table = migrated.then(|| Box::new(net.table().clone()));
-    let (standing, services) = reader.standing(graph, *settings, &record_writer, replayed)?;
+    let (state, services) = reader.state(graph, *settings, &record_writer, replayed)?;
     if let Some(retried) = retried {
         record_writer.write(retried).await?;
     }
     record_writer.begin(Entry::Resumed { table, taken_by }).await?;
-    Ok(TakenUp::GoesOn(Box::new((standing, services, Some(record_writer)))))
+    Ok(TakenUp::GoesOn(Box::new((state, services, Some(record_writer)))))
 }
 
 /// The records as they would be under the present table, and whether it is new to the run.
@@ -255,13 +255,13 @@ impl Reader<'_> {
         Ok(memories)
     }
 
-    fn standing<G: Graph>(
+    fn state<G: Graph>(
         &self,
         graph: &Arc<G>,
         settings: Settings,
         record_writer: &Arc<RecordWriter>,
         mut replayed: Replayed<'static>,
-    ) -> Result<(Standing<G>, RunServices<G>), StartError> {
+    ) -> Result<(InitialState<G>, RunServices<G>), StartError> {
         let net = G::net();
         let memories = self.memories::<G>(&replayed)?;
         let (arrived, inputs) = (self.places::<G>(&replayed.arrived)?, self.places::<G>(&replayed.inputs)?);
@@ -272,15 +272,13 @@ impl Reader<'_> {
         let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
         let in_flight = in_flight.collect::<Result<_, StartError>>()?;
         let own_place = |node: u16, payload: &Payload| self.payload::<G>(net.node(node).first_place, payload);
-        let background = replayed.background.iter();
-        let background = background.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
-        let background = background.collect::<Result<_, StartError>>()?;
+        let advisory = replayed.background.iter();
+        let advisory = advisory.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
+        let advisory = advisory.collect::<Result<_, StartError>>()?;
         let mailbox = replayed.mailbox.iter().map(|(node, payload)| Ok((*node, own_place(*node, payload)?)));
         let mailbox: VecDeque<_> = mailbox.collect::<Result<_, StartError>>()?;
-        let reports = replayed.reports.drain(..).map(|(execution, report)| StandingReport {
-            execution,
-            report: report.map(|payload| self.texts.of(&payload)),
-        });
+        let reports = replayed.reports.drain(..);
+        let reports = reports.map(|(execution, report)| (execution, report.map(|payload| self.texts.of(&payload))));
         let reports = reports.collect();
         let mut observed = std::mem::take(&mut replayed.observed);
         for payload in observed.iter_mut().flat_map(NodeOutcome::payloads_mut) {
@@ -293,22 +291,10 @@ impl Reader<'_> {
         let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
         self.remember(net, &mut replayed, untyped.history());
         let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;
-        let (letters, retried_after, is_taken_up) = (replayed.letters, replayed.retried_after, true);
-        let standing = Standing {
-            frontier,
-            arrived,
-            in_flight,
-            mailbox,
-            letters,
-            background,
-            reports,
-            observed,
-            posted,
-            doomed,
-            retried_after,
-            is_taken_up,
-        };
-        Ok((standing, RunServices { graph: graph.clone(), untyped, kept, memories }))
+        let (letters, retried_after) = (replayed.letters, replayed.retried_after);
+        let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
+        let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
+        Ok((state, RunServices { graph: graph.clone(), untyped, kept, memories }))
     }
 
     /// What single executions had done, those that are taken up again counted once more.

@@ -84,7 +84,7 @@ pub(crate) struct Membership {
 }
 
 /// An execution that waits for an answer. Its question is open no more when this is dropped.
-pub(crate) struct Asking<'tree> {
+pub(crate) struct AskedQuestion<'tree> {
     tree: &'tree Tree,
     asked: (RunId, By),
 }
@@ -216,10 +216,10 @@ impl Tree {
     }
 
     /// A question is open, until what this gives is dropped, or [sooner](Self::asks_no_more).
-    pub(crate) fn asks(&self, question: OpenQuestion) -> Asking<'_> {
+    pub(crate) fn asks(&self, question: OpenQuestion) -> AskedQuestion<'_> {
         let asked = (question.run.clone(), question.by.clone());
         self.questions.lock().insert(asked.clone(), question);
-        Asking { tree: self, asked }
+        AskedQuestion { tree: self, asked }
     }
 
     /// Closes a question before its execution's task has ended.
@@ -299,7 +299,7 @@ impl Drop for ChildTask {
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for AskedQuestion<'_> {
     fn drop(&mut self) {
         self.tree.questions.lock().remove(&self.asked);
     }
