@@ -7,7 +7,7 @@ use crate::graph::set_nets;
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
 use crate::tables::tables;
-use crate::world::{Lie, What, World};
+use crate::world::{Lie, World};
 use interlocking_agents::SessionId;
 use interlocking_core::net::Net;
 use interlocking_runtime::Outcome;

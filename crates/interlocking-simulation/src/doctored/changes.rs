@@ -2,12 +2,10 @@
 
 use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::Account;
-use crate::history::Ended;
 use crate::world::{EVENT, Logged, What};
 use interlocking_agents::{SessionId, SessionOp};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::Outcome;
 use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record};
 
 /// Changes what is told of a run; nothing where there is nothing to change.
