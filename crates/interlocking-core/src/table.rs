@@ -308,7 +308,6 @@ impl NodeRow {
 }
 
 /// Terse setters for tables that are made at run time: one call an attribute.
-
 impl Goto {
     /// An alternative that leads to `to` and clears `cancels`.
     pub fn new(to: &str, cancels: &[&str]) -> Self {
