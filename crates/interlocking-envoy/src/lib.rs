@@ -25,7 +25,7 @@
 //! | look protocols up, resolve them | [`Library`], [`Library::resolve`] |
 //! | a resolved protocol, some steps of it | [`Protocol`], [`Excerpt`]; both [`Display`](std::fmt::Display), so templates include them |
 //! | one file as it is written | [`ProtocolFile`] |
-//! | what is wrong with a file, and where | [`FileError`], [`ResolveError`], [`Warning`] |
+//! | what is wrong with a file, and where | [`Problems`], [`ResolveError`], [`Warning`] |
 //! | tell an agent to follow one | [`instruction`] |
 //! | prompts, variants, names of branches | [`Prompt`], [`Variant`] |
 //! | check the variants of approaches | [`check_approaches`] |
@@ -43,35 +43,19 @@
 //!
 //! # How the files are read
 //!
-//! By a reader of our own on the events of [granit-parser](https://docs.rs/granit-parser). A protocol needs places (file, line,
-//! column) in every message, keys that stay text (`6.1` and `6.10` are two steps), duplicate keys that are told, block text
-//! byte for byte, and hostile files refused. What others did with the same files:
-//!
-//! | crate | |
-//! |---|---|
-//! | granit-parser 2.1 | taken: events with spans, scalars as text, limits for nesting of both styles, control characters refused; stable, and two small crates with it |
-//! | saphyr-parser 0.3 | the same events, which granit-parser's come from; nested blocks have no limit |
-//! | saphyr 0.3 | `6.1` and `6.10` are one number, and so a duplicate key |
-//! | yaml-rust2 0.13 | keys are numbers by type, values have no places |
-//! | marked-yaml 0.8 | places and text, but lists nested 100,000 deep overflow the stack |
-//! | serde-saphyr 2.1 | on granit-parser too, with places where a type asks for them; ends at the first mistake, and brings fifteen crates |
-//! | serde_yaml | no longer maintained |
-//!
-//! Anchors, aliases and tags are refused, so a file's tree is never larger than the file, which has a mebibyte at most and is
-//! nested sixteen deep at most: a billion laughs are refused at the first.
+//! By [`interlocking_document`], which has places (file, line, column) in every message, keys that stay text (`6.1` and `6.10` are two
+//! steps), duplicate keys that are told, and block text byte for byte. Anchors, aliases and tags are refused. A file has a mebibyte at
+//! most, and is nested sixteen deep at most.
 //!
 //! **Invariant:** nothing here is printed, and the process is never ended.
 //! **Invariant:** what is asked for by name is read from the project's protocols' directory or from this crate, and from nowhere
 //! else.
 //! **Invariant:** which bytes a cleanup removes is decided in `cleanup::marked` alone, which does no I/O.
 
-mod place;
 mod name;
 mod key;
 mod schema;
 
-mod yaml;
-mod fields;
 mod file;
 
 mod embedded;
@@ -87,18 +71,18 @@ pub mod gate;
 #[cfg(feature = "cleanup")]
 pub mod cleanup;
 
+pub use interlocking_document::{Place, Problem, Problems};
+
 pub use approach::{ApproachId, ApproachProblem, check_approaches};
 pub use embedded::EMBEDDED;
-pub use file::{FileError, FileProblem, ProtocolFile, StepText};
+pub use file::{ProtocolFile, StepText};
 pub use key::{Edit, KeyError, StepKey};
 pub use library::{DIRECTORY, Library, Listed, ReadError, project_root};
 pub use name::{NameError, ProtocolName};
-pub use place::Place;
 pub use prompt::{Prompt, PromptKind, Variant, VariantError};
 pub use protocol::{Excerpt, NoStep, Protocol, Step, Warning};
 pub use resolve::{ResolveError, StepProblem};
 pub use schema::{Input, InputType, Output};
-pub use yaml::YamlProblem;
 
 /// The example in the README is compiled and run.
 #[cfg(all(doctest, feature = "cleanup"))]

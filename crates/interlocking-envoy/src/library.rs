@@ -1,12 +1,12 @@
 //! Where protocols are looked up: a project's own directory, then those that come with this crate.
 
 use crate::embedded::{self, EMBEDDED};
-use crate::file::{FileError, ProtocolFile};
+use crate::file::{LIMITS, ProtocolFile};
 use crate::name::ProtocolName;
-use crate::yaml;
+use interlocking_document::Problems;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where a project keeps its protocols, below its root.
@@ -53,7 +53,7 @@ pub enum ReadError {
     },
     /// It is no protocol.
     #[error(transparent)]
-    File(#[from] FileError),
+    File(#[from] Problems),
 }
 
 impl Library {
@@ -128,9 +128,7 @@ fn content_of(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
         if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
         }
-        let mut content = Vec::new();
-        std::fs::File::open(path)?.take(yaml::LARGEST as u64 + 1).read_to_end(&mut content)?;
-        Ok(content)
+        LIMITS.read(path)
     };
     match read() {
         Ok(content) => Ok(Some(content)),

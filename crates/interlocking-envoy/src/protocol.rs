@@ -2,8 +2,8 @@
 
 use crate::key::StepKey;
 use crate::name::ProtocolName;
-use crate::place::Place;
 use crate::schema::{Input, Output};
+use interlocking_document::Place;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

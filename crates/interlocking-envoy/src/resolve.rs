@@ -4,9 +4,9 @@ use crate::file::{ProtocolFile, StepText};
 use crate::key::{Edit, StepKey};
 use crate::library::{Library, ReadError};
 use crate::name::ProtocolName;
-use crate::place::Place;
 use crate::protocol::{Protocol, Step, Warning};
 use crate::reference::rewrite;
+use interlocking_document::Place;
 use std::collections::BTreeMap;
 
 /// Why a protocol cannot be resolved.

@@ -23,6 +23,7 @@
 //! | check a table made at run time | `soundness::check`, with feature `soundness` |
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
 //! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/envoy.md` in the repository |
+//! | read a file that a person or an agent wrote, with every mistake at its place | `document::Document`, with feature `document` |
 //! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
 //! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
 //! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
@@ -42,6 +43,7 @@
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
 //! | `cli-repository` | the same for graphs over a git repository: its options, directories, what is remembered of a run and what came of it | no |
+//! | `document` | TOML, JSON and YAML files, and YAML blocks of Markdown files, as trees whose mistakes are told at their place | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
 //! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
@@ -60,6 +62,8 @@ pub use interlocking_macros::Graph;
 pub use interlocking_agents as agents;
 #[cfg(feature = "cli")]
 pub use interlocking_cli as cli;
+#[cfg(feature = "document")]
+pub use interlocking_document as document;
 #[cfg(feature = "envoy")]
 pub use interlocking_envoy as envoy;
 #[cfg(feature = "runtime")]

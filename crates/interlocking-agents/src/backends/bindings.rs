@@ -5,11 +5,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use interlocking_document::Limits;
+
 use super::choice::with_role;
 use super::file::{self, AgentsFile, Described, Part};
 use super::kind::{Backends, Kind, SharedAgent};
-use super::nearest::no_such;
-use super::problem::{RoleBindingProblem, RoleBindingsError};
+use super::problem::{RoleBindingProblem, RoleBindingsError, no_such};
 use crate::agent::Agent;
 use crate::conversation::nudge::Nudges;
 use crate::sessions::lost_session::LostSession;
@@ -68,7 +69,7 @@ impl RoleBindings {
     pub fn read(self, path: impl AsRef<Path>) -> Result<Self, RoleBindingsError> {
         let path = path.as_ref();
         let file = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match Limits::DEFAULT.read(path) {
             Ok(text) => self.parse(&file, &text, path.parent().unwrap_or(Path::new(""))),
             Err(error) => Err(RoleBindingsError::Unreadable { file, reason: error.to_string() }),
         }
@@ -79,10 +80,14 @@ impl RoleBindings {
     /// # Errors
     ///
     /// [`RoleBindingsError::Bad`], with all that is wrong.
-    pub fn parse(mut self, name: &str, text: &str, directory: &Path) -> Result<Self, RoleBindingsError> {
-        let read =
-            file::read(name, text, directory, &self.kinds).map_err(|problems| RoleBindingsError::Bad { problems })?;
-        let AgentsFile { roles, others, backends } = read;
+    pub fn parse(
+        mut self,
+        name: &str,
+        text: &(impl AsRef<[u8]> + ?Sized),
+        directory: &Path,
+    ) -> Result<Self, RoleBindingsError> {
+        let read = file::read(name, text.as_ref(), directory, &self.kinds);
+        let AgentsFile { roles, others, backends } = read.map_err(RoleBindingsError::of_document)?;
         self.roles.extend(roles);
         self.others = others.or(self.others);
         self.backends.extend(backends);
@@ -230,10 +235,7 @@ impl Found<'_> {
         let make = match self.described {
             Some(described) => &described.make,
             None => {
-                usual = self
-                    .kind
-                    .usual()
-                    .map_err(|error| format!("{}: describe it in a file, under [backends.{name}]", error.message()))?;
+                usual = self.kind.usual().map_err(|message| format!("{message} in a file, under [backends.{name}]"))?;
                 &usual
             }
         };

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
+use interlocking_document::{Key, Node, Text, Value};
 
 use super::kind::{Backends, Kind, Make};
 use crate::drivers::http::{HttpModel, HttpProvider, HttpSettings};
@@ -23,10 +22,11 @@ impl Backends {
 
 /// Its backends need no settings but a model, which can follow the colon.
 fn kind(provider: HttpProvider, name: &'static str) -> Kind {
-    Kind::new(move |mut text, _| {
-        say(&mut text, "provider", provider.name());
-        say(&mut text, "model", "");
-        let settings: HttpSettings = serde::Deserialize::deserialize(toml::Deserializer::from(text))?;
+    Kind::new(move |settings, _, problems| {
+        let mut said = settings.node().clone();
+        say(&mut said, "provider", provider.name());
+        say(&mut said, "model", "");
+        let settings: HttpSettings = settings.with_node(&said).read(problems)?;
         let make: Make = Arc::new(move |_, model| {
             let mut settings = settings.clone();
             if settings.model.is_empty() {
@@ -34,16 +34,17 @@ fn kind(provider: HttpProvider, name: &'static str) -> Kind {
             }
             Ok(Arc::new(HttpModel::new(settings)))
         });
-        Ok(make)
+        Some(make)
     })
 }
 
 /// Sets a key of a table that is not set.
-fn say<'t>(table: &mut Spanned<DeTable<'t>>, key: &'static str, value: &'static str) {
-    let span = table.span();
-    if !table.get_ref().contains_key(key) {
-        let value = DeValue::String(DeString::Borrowed(value));
-        let key = Spanned::new(span.clone(), DeString::Borrowed(key));
-        table.get_mut().insert(key, Spanned::new(span, value));
+fn say(table: &mut Node, key: &str, value: &str) {
+    let position = table.position;
+    if let Value::Table(entries) = &mut table.value
+        && entries.iter().all(|(set, _)| set.name != key)
+    {
+        let key = Key { name: key.to_owned(), position };
+        entries.push((key, Node { position, value: Value::Text(Text::quoted(value)) }));
     }
 }

@@ -5,9 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use interlocking_document::{Field, Node, Position, Problems, Value};
 use serde::de::DeserializeOwned;
-use toml::Spanned;
-use toml::de::DeTable;
 
 use crate::agent::Agent;
 
@@ -39,8 +38,8 @@ pub(super) struct Kind {
 /// An agent that several roles may have.
 pub(super) type SharedAgent = Arc<dyn Agent>;
 
-/// Reads settings, which stand in a file of that directory; an error has its place in the text.
-type Read = Arc<dyn Fn(Spanned<DeTable<'_>>, &Path) -> Result<Make, toml::de::Error> + Send + Sync>;
+/// Reads settings, which stand in a file of that directory; what is wrong is filed.
+type Read = Arc<dyn Fn(&Field<'_>, &Path, &mut Problems) -> Option<Make> + Send + Sync>;
 
 /// Makes an agent of settings that were read, of a file where its kind takes one, and for a model where one is named: others
 /// may be asked of it later.
@@ -62,10 +61,10 @@ impl Backends {
         make: impl Fn(S) -> Result<Arc<dyn Agent>, String> + Send + Sync + 'static,
     ) -> Self {
         let make = Arc::new(make);
-        let kind = Kind::new(move |text, _| {
-            let (settings, make) = (S::deserialize(toml::Deserializer::from(text))?, make.clone());
+        let kind = Kind::new(move |settings, _, problems| {
+            let (settings, make) = (settings.read::<S>(problems)?, make.clone());
             let make: Make = Arc::new(move |_, _| make(settings.clone()));
-            Ok(make)
+            Some(make)
         });
         self.with(name, kind)
     }
@@ -77,10 +76,10 @@ impl Backends {
         name: &'static str,
         make: fn(S, &Path, Option<&Path>) -> Result<SharedAgent, String>,
     ) -> Self {
-        let kind = Kind::new(move |text, directory| {
-            let (settings, directory) = (S::deserialize(toml::Deserializer::from(text))?, directory.to_owned());
+        let kind = Kind::new(move |settings, directory, problems| {
+            let (settings, directory) = (settings.read::<S>(problems)?, directory.to_owned());
             let make: Make = Arc::new(move |file, _| make(settings.clone(), &directory, file));
-            Ok(make)
+            Some(make)
         });
         self.with(name, Kind { takes_file: true, ..kind })
     }
@@ -101,20 +100,21 @@ impl Backends {
 }
 
 impl Kind {
-    pub(super) fn new(
-        read: impl Fn(Spanned<DeTable<'_>>, &Path) -> Result<Make, toml::de::Error> + Send + Sync + 'static,
-    ) -> Self {
+    pub(super) fn new(read: impl Fn(&Field<'_>, &Path, &mut Problems) -> Option<Make> + Send + Sync + 'static) -> Self {
         Self { read: Arc::new(read), takes_file: false }
     }
 
     /// Reads settings that stand in a file of that directory.
-    pub(super) fn read(&self, text: Spanned<DeTable<'_>>, directory: &Path) -> Result<Make, toml::de::Error> {
-        (self.read)(text, directory)
+    pub(super) fn read(&self, settings: &Field<'_>, directory: &Path, problems: &mut Problems) -> Option<Make> {
+        (self.read)(settings, directory, problems)
     }
 
-    /// With default settings.
-    pub(super) fn usual(&self) -> Result<Make, toml::de::Error> {
-        self.read(Spanned::new(0..0, DeTable::new()), Path::new(""))
+    /// With default settings; an error says why there are none.
+    pub(super) fn usual(&self) -> Result<Make, String> {
+        let settings = Node { position: Position::START, value: Value::Table(Vec::new()) };
+        let mut problems = Problems::of("");
+        let make = self.read(&Field::of(&settings), Path::new(""), &mut problems);
+        make.ok_or_else(|| problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("; "))
     }
 }
 

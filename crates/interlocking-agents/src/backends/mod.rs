@@ -39,7 +39,6 @@ mod file;
 #[cfg(feature = "http")]
 mod http;
 mod kind;
-mod nearest;
 mod problem;
 mod scripted;
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use interlocking_document::{Problem, Problems, listed, nearest};
 use thiserror::Error;
 
 /// Why roles cannot be bound as it was said.
@@ -16,7 +17,7 @@ pub enum RoleBindingsError {
         reason: String,
     },
     /// What was said cannot be followed.
-    #[error("{}", listed(problems))]
+    #[error("{}", lines(problems))]
     Bad {
         /// Everything that was found wrong; at least one.
         problems: Vec<RoleBindingProblem>,
@@ -26,15 +27,31 @@ pub enum RoleBindingsError {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleBindingProblem {
-    /// Where it was said: `agents.toml:12`, or `--agent critic=claude`.
+    /// Where it was said: `agents.toml:12:1`, or `--agent critic=claude`.
     pub place: String,
     /// What is wrong with it.
     pub message: String,
 }
 
+impl RoleBindingsError {
+    pub(super) fn of_document(problems: Problems) -> Self {
+        Self::Bad { problems: problems.into_iter().map(RoleBindingProblem::from).collect() }
+    }
+}
+
 impl RoleBindingProblem {
     pub(super) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self { place: place.into(), message: message.into() }
+    }
+}
+
+impl From<Problem> for RoleBindingProblem {
+    fn from(problem: Problem) -> Self {
+        let Problem { place, field, message } = problem;
+        Self {
+            place: place.to_string(),
+            message: field.map_or(String::new(), |field| format!("`{field}`: ")) + &message,
+        }
     }
 }
 
@@ -44,6 +61,16 @@ impl fmt::Display for RoleBindingProblem {
     }
 }
 
-fn listed(problems: &[RoleBindingProblem]) -> String {
+fn lines(problems: &[RoleBindingProblem]) -> String {
     problems.iter().map(RoleBindingProblem::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// There is no such thing: with what was probably meant, or else with all that there are.
+pub(super) fn no_such<'a>(what: &str, name: &str, of: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("there is no {what} `{name}`{of}: did you mean `{meant}`?"),
+        None if known.len() == 1 => format!("there is no {what} `{name}`{of}, only {}", listed(known)),
+        None => format!("there is no {what} `{name}`{of}; there are {}", listed(known)),
+    }
 }

@@ -60,11 +60,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use interlocking_document::{Place, Problem, Problems};
+
 pub use action_error::{ActionError, ActionProblem};
 pub(crate) use duration::{Delay, optional};
 pub use memory::MemoryError;
 pub use no_match::{NoMatch, Unfit, UnfitTurn};
-pub use parse::{ScriptError, ScriptProblem};
+pub use parse::ScriptError;
 pub use script::Script;
 pub use stage::Exchange;
 

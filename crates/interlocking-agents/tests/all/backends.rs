@@ -97,7 +97,7 @@ fn a_file_says_who_plays_what() {
     assert_eq!(bound[1].nudges, Some(Nudges::DEFAULT.with_idle(minutes(5)).with_limit(1)));
     assert_eq!(bound[2].nudges, Some(Nudges::DEFAULT.with_idle(None)));
     assert_eq!([&bound[0], &bound[2]].map(|bound| bound.lost_session), [None, Some(LostSession::StartFresh)]);
-    assert_eq!((bound[0].nudges, bound[0].place.as_str()), (None, "agents.toml:5"));
+    assert_eq!((bound[0].nudges, bound[0].place.as_str()), (None, "agents.toml:5:10"));
     // One backend is one agent, whose sessions its roles share; another of the same kind is another one.
     assert!(Arc::ptr_eq(&bound[0].agent, &bound[1].agent));
     assert!(!Arc::ptr_eq(&bound[0].agent, &bound[2].agent));
@@ -153,19 +153,20 @@ kind = "owl"
 kind = "parrot"
 "#;
     expect![[r#"
-        agents.toml:1: there is no key `other`: did you mean `others`?
-        agents.toml:2: `others`: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku"
-        agents.toml:5: `roles.critic`: unknown field `agnet`, expected one of `agent`, `nudges`, `lost_session`
-        agents.toml:6: `roles.writer`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms"
-        agents.toml:7: `roles.editor` must be an agent, such as "claude:haiku", or a table with `agent`
-        agents.toml:10: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
-        agents.toml:12: `backends.quiet` says no `kind`, and is none itself; the kinds are `owl` and `parrot`
-        agents.toml:17: `backends.calm`: unknown field `volumes`, expected `words` or `volume`
-        agents.toml:20: `backends.parrot`: invalid type: string "high", expected u8
-        agents.toml:22: `backends.barn`: missing field `tree`
-        agents.toml:25: "a:b" cannot name a backend: it must have neither `:` nor `=`"#]]
+        agents.toml:1:1: `other`: there is no such field (did you mean `others`?); the fields are `backends`, `others` and `roles`
+        agents.toml:2:10: `others`: "" names no agent: write BACKEND or BACKEND:MODEL, such as "claude:haiku"
+        agents.toml:5:10: `roles.critic`: the field `agent` is missing: write it
+        agents.toml:5:12: `roles.critic.agnet`: there is no such field (did you mean `agent`?); the fields are `agent`, `nudges` and `lost_session`
+        agents.toml:6:48: `roles.writer.nudges.idle`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms"
+        agents.toml:7:10: `roles.editor`: expected an agent, such as "claude:haiku", or a table with `agent`, found `3`
+        agents.toml:10:8: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
+        agents.toml:12:1: `backends.quiet`: it says no `kind`, and is none itself; the kinds are `owl` and `parrot`
+        agents.toml:17:1: `backends.calm.volumes`: there is no such field (did you mean `volume`?); the fields are `words` and `volume`
+        agents.toml:20:10: `backends.parrot.volume`: expected a whole number from 0 to 255, found "high"
+        agents.toml:22:1: `backends.barn`: the field `tree` is missing: write it
+        agents.toml:25:1: `backends."a:b"`: no backend can be named so: it must have neither `:` nor `=`"#]]
     .assert_eq(&parse(file).unwrap_err().to_string());
-    expect!["agents.toml:2: string values must be quoted, expected literal string"]
+    expect!["agents.toml:2:10: this is not TOML: string values must be quoted, expected literal string"]
         .assert_eq(&parse("[roles]\ncritic = parrot\n").unwrap_err().to_string());
     expect!["nowhere/agents.toml: No such file or directory (os error 2)"]
         .assert_eq(&bindings().read("nowhere/agents.toml").unwrap_err().to_string());
@@ -182,10 +183,10 @@ fn what_cannot_be_bound_is_told_at_once_with_where_it_was_said() {
     expect![[r#"
         --agent critc=parrot: there is no role `critc` in the graph: did you mean `critic`?
         --agent editor=critic: there is no backend `critic`; there are `loud`, `owl` and `parrot`; it is a role: write critic=BACKEND
-        agents.toml:3: there is no backend `parot`: did you mean `parrot`?
-        agents.toml:2: there is no role `writter` in the graph: did you mean `writer`?
-        agents.toml:4: backend `loud`: a parrot is not as loud as 12
-        --agent extra=owl: backend `owl`: missing field `tree`: describe it in a file, under [backends.owl]"#]]
+        agents.toml:3:10: there is no backend `parot`: did you mean `parrot`?
+        agents.toml:2:11: there is no role `writter` in the graph: did you mean `writer`?
+        agents.toml:4:1: backend `loud`: a parrot is not as loud as 12
+        --agent extra=owl: backend `owl`: the field `tree` is missing: write it in a file, under [backends.owl]"#]]
     .assert_eq(&said.bind(["writer", "critic", "editor", "extra"]).unwrap_err().to_string());
     let nobody = bindings().with_option("critic=parrot", "--agent critic=parrot").unwrap().bind([]);
     expect!["--agent critic=parrot: there is no role `critic`: the graph asks for none"]
@@ -226,9 +227,9 @@ async fn scripts_are_backends_and_are_read_when_they_are_needed() {
         "--agent writer=scripted: backend `scripted`: it plays no script: write scripted:FILE, or give it a `script`"
     ]
     .assert_eq(&wrong("writer=scripted"));
-    expect!["PLACE/agents.toml:7: backend `absent`: PLACE/absent.toml: No such file or directory (os error 2)"]
+    expect!["PLACE/agents.toml:7:1: backend `absent`: PLACE/absent.toml: No such file or directory (os error 2)"]
         .assert_eq(&wrong("writer=absent"));
-    expect!["PLACE/agents.toml:3: backend `bound`: it has a `script`, so no other can follow the colon"]
+    expect!["PLACE/agents.toml:3:1: backend `bound`: it has a `script`, so no other can follow the colon"]
         .assert_eq(&wrong("writer=bound:other.toml"));
 }
 
@@ -245,8 +246,9 @@ fn the_built_in_kinds_are_made_of_their_settings() {
             Path::new(""),
         );
         let error = wrong.unwrap_err().to_string();
-        let expected =
-            format!("agents.toml:4: `backends.{name}`: unknown field `programme`, expected one of `program`");
+        let expected = format!(
+            "agents.toml:4:1: `backends.{name}.programme`: there is no such field (did you mean `program`?); the fields"
+        );
         assert!(error.starts_with(&expected), "{error}");
     }
 }
@@ -265,5 +267,8 @@ fn providers_of_models_are_kinds_too() {
     assert_eq!(shown(&bindings.bind(["writer"]).unwrap()), [("writer", "openai", None)]);
     let file = "[backends.openai]\nmodle = 'small'\n";
     let error = RoleBindings::default().parse("agents.toml", file, Path::new("")).unwrap_err().to_string();
-    assert!(error.starts_with("agents.toml:2: `backends.openai`: unknown field `modle`"), "{error}");
+    assert!(
+        error.starts_with("agents.toml:2:1: `backends.openai.modle`: there is no such field (did you mean `model`?)"),
+        "{error}"
+    );
 }

@@ -77,6 +77,6 @@ async fn the_example_error_is_the_real_one() {
 #[test]
 fn the_example_mistake_is_the_real_one() {
     let error = Script::parse("newsroom.toml", "\n[[turn]]\ncontain = [\"x\"]").unwrap_err().to_string();
-    let shown = block("text", "unknown field");
+    let shown = block("text", "there is no such field");
     assert!(error.starts_with(shown.trim_end().trim_end_matches('…')), "{error}");
 }

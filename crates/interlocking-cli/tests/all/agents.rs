@@ -110,11 +110,11 @@ async fn who_cannot_play_is_refused_with_what_to_do() {
         !   at: none.toml
         exit 2
         ! error: the roles cannot be bound as the options say:
-        !   PLACE/wrong.toml:2: there is no backend `scriptd`: did you mean `scripted`?
-        !   PLACE/wrong.toml:3: there is no role `reader` in the graph, only `draft`
+        !   PLACE/wrong.toml:2:9: there is no backend `scriptd`: did you mean `scripted`?
+        !   PLACE/wrong.toml:3:10: there is no role `reader` in the graph, only `draft`
         exit 2
-        ! error: `backends.author`: unknown field `scrpt`, expected `script` or `memory`
-        !   at: PLACE/unread.toml:3
+        ! error: `backends.author.scrpt`: there is no such field (did you mean `script`?); the fields are `script` and `memory`
+        !   at: PLACE/unread.toml:3:1
     "#]]
     .assert_eq(&pages);
 }

@@ -82,13 +82,13 @@ fn files_that_are_no_protocol() {
         ENV-27 exit 2
         ! error: ROOT/.claude/protocols/x.yaml:4:3: `2.1` is to come after step 2, which there is not: name one of 1, 6
         ENV-28 exit 2
-        ! error: ROOT/.claude/protocols/x.yaml:3:3: "abc" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        ! ROOT/.claude/protocols/x.yaml:4:3: "1.2.3" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        ! ROOT/.claude/protocols/x.yaml:5:3: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        ! error: ROOT/.claude/protocols/x.yaml:3:3: `steps.abc`: "abc" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        ! ROOT/.claude/protocols/x.yaml:4:3: `steps."1.2.3"`: "1.2.3" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        ! ROOT/.claude/protocols/x.yaml:5:3: `steps.0`: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
         ENV-29 exit 2
         ! error: ROOT/.claude/protocols/x.yaml:5:3: `6` is here twice, first in line 4: remove one
         ENV-31 exit 2
-        ! error: ROOT/.claude/protocols/x.yaml:4:3: `1+` appends to an inherited step, and this protocol inherits none: name a base with `extends`, or write the whole text under `1`
+        ! error: ROOT/.claude/protocols/x.yaml:4:3: `steps.1+`: this appends to an inherited step, and the protocol inherits none: name a base with `extends`, or write the whole text under `1`
     "#]].assert_eq(&pages);
 }
 

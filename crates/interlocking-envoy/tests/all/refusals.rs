@@ -38,7 +38,7 @@ fn unsafe_names_are_refused() {
     for name in ["a", "bug-discovery", "v1.2", "größe_2", "x".repeat(100).as_str()] {
         assert_eq!(name.parse::<ProtocolName>().unwrap().as_str(), name);
     }
-    expect![[r#".claude/protocols/x.yaml:1:20: "../base" cannot be a protocol's name: it has a path separator; write letters, digits, `-` and `_`, such as `debugging`"#]]
+    expect![[r#".claude/protocols/x.yaml:1:20: `extends`: "../base" cannot be a protocol's name: it has a path separator; write letters, digits, `-` and `_`, such as `debugging`"#]]
         .assert_eq(&refusal("{name: x, extends: ../base, steps: {}}"));
 }
 
@@ -68,13 +68,13 @@ fn what_is_not_yaml_is_refused() {
         .claude/protocols/x.yaml:2:1: this is not YAML: invalid indentation in multiline quoted scalar
         .claude/protocols/x.yaml:1:8: this is not YAML: mapping values are not allowed in this context
         .claude/protocols/x.yaml:2:6: this is not YAML: illegal placement of ':' indicator
-        .claude/protocols/x.yaml:1:1: the file has 0 YAML documents: write exactly one
-        .claude/protocols/x.yaml:1:1: the file has 0 YAML documents: write exactly one
-        .claude/protocols/x.yaml:3:1: the file has 2 YAML documents: write exactly one
+        .claude/protocols/x.yaml:1:1: there is no YAML document here: write one
+        .claude/protocols/x.yaml:1:1: there is no YAML document here: write one
+        .claude/protocols/x.yaml:3:1: a second YAML document begins here: write exactly one
         .claude/protocols/x.yaml:1:1: this is not YAML: YAML directives are disallowed
-        .claude/protocols/x.yaml:1:1: a protocol is to be a map of fields, and here is a list
-        .claude/protocols/x.yaml:1:1: a protocol is to be a map of fields, and here is "text"
-        .claude/protocols/x.yaml:2:16: the file is not UTF-8 from here on: store it as UTF-8"#]]
+        .claude/protocols/x.yaml:1:1: expected a table, found a list
+        .claude/protocols/x.yaml:1:1: expected a table, found "text"
+        .claude/protocols/x.yaml:2:16: this is not UTF-8 from here on: store it as UTF-8"#]]
     .assert_eq(&told);
 }
 
@@ -108,23 +108,23 @@ steps:
   '6': again
 ";
     expect![[r#"
-        .claude/protocols/x.yaml:1:7: `name` is to be text, and here is a list
-        .claude/protocols/x.yaml:2:1: there is no field `descripton` (did you mean `description`?); the fields are name, description, extends, inputs, outputs, steps
-        .claude/protocols/x.yaml:3:1: there is no field `nothing`; the fields are name, description, extends, inputs, outputs, steps
+        .claude/protocols/x.yaml:1:7: `name`: expected text, found a list
+        .claude/protocols/x.yaml:2:1: `descripton`: there is no such field (did you mean `description`?); the fields are `name`, `description`, `extends`, `inputs`, `outputs` and `steps`
+        .claude/protocols/x.yaml:3:1: `nothing`: there is no such field; the fields are `name`, `description`, `extends`, `inputs`, `outputs` and `steps`
         .claude/protocols/x.yaml:4:1: `name` is here twice, first in line 1: remove one
-        .claude/protocols/x.yaml:7:11: an input's `type` is to be `integer`, `string` or `array`, and here is "number"
-        .claude/protocols/x.yaml:8:15: `optional` is to be `true` or `false`, and here is "perhaps"
-        .claude/protocols/x.yaml:9:5: there is no field `extra`; the fields are name, type, optional, description
-        .claude/protocols/x.yaml:10:5: the field `name` is missing: write it
-        .claude/protocols/x.yaml:11:10: `outputs` is to be a list, and here is "text"
-        .claude/protocols/x.yaml:13:3: "abc" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        .claude/protocols/x.yaml:14:3: "1.2.3" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        .claude/protocols/x.yaml:15:3: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        .claude/protocols/x.yaml:16:3: "01" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        .claude/protocols/x.yaml:17:3: "1.0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        .claude/protocols/x.yaml:18:3: "+" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
-        .claude/protocols/x.yaml:19:3: `1+` appends to an inherited step, and this protocol inherits none: name a base with `extends`, or write the whole text under `1`
-        .claude/protocols/x.yaml:20:3: "-1" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:7:11: `inputs.type`: expected `integer`, `string` or `array`, found "number"
+        .claude/protocols/x.yaml:8:15: `inputs.optional`: expected `true` or `false`, found "perhaps"
+        .claude/protocols/x.yaml:9:5: `inputs.extra`: there is no such field; the fields are `name`, `type`, `optional` and `description`
+        .claude/protocols/x.yaml:10:5: `inputs`: the field `name` is missing: write it
+        .claude/protocols/x.yaml:11:10: `outputs`: expected a list, found "text"
+        .claude/protocols/x.yaml:13:3: `steps.abc`: "abc" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:14:3: `steps."1.2.3"`: "1.2.3" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:15:3: `steps.0`: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:16:3: `steps.01`: "01" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:17:3: `steps."1.0"`: "1.0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:18:3: `steps.+`: "+" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
+        .claude/protocols/x.yaml:19:3: `steps.1+`: this appends to an inherited step, and the protocol inherits none: name a base with `extends`, or write the whole text under `1`
+        .claude/protocols/x.yaml:20:3: `steps.-1`: "-1" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
         .claude/protocols/x.yaml:23:3: `6` is here twice, first in line 21: remove one
         .claude/protocols/x.yaml:24:3: `6` is here twice, first in line 21: remove one"#]].assert_eq(&refusal(base));
     expect![[r#"
@@ -133,14 +133,14 @@ steps:
     .assert_eq(&refusal("description: d\n"));
     expect![".claude/protocols/x.yaml:1:1: a protocol that extends none needs steps: write at least `1`"]
         .assert_eq(&refusal("name: x\nsteps: {}\n"));
-    expect![".claude/protocols/x.yaml:2:8: `steps` is to be a map, and here is a list"]
+    expect![".claude/protocols/x.yaml:2:8: `steps`: expected a table, found a list"]
         .assert_eq(&refusal("name: x\nsteps: [a]\n"));
     expect![[r#"
-        .claude/protocols/x.yaml:3:3: step 7 has no text: write it as a block, after `7: |`
-        .claude/protocols/x.yaml:4:3: step 8 has no text: write it as a block, after `8: |`
-        .claude/protocols/x.yaml:5:6: step 9 is to be text, and here is a list
-        .claude/protocols/x.yaml:6:3: a step's key is to be text, and here is a list
-        .claude/protocols/x.yaml:7:3: step 11 has no text: write it as a block, after `11: |`"#]]
+        .claude/protocols/x.yaml:3:3: `steps.7`: there is no text: write it as a block, after `7: |`
+        .claude/protocols/x.yaml:4:3: `steps.8`: there is no text: write it as a block, after `8: |`
+        .claude/protocols/x.yaml:5:6: `steps.9`: expected text, found a list
+        .claude/protocols/x.yaml:6:3: a key is a text, and here is a list: write a text
+        .claude/protocols/x.yaml:7:3: `steps.11`: there is no text: write it as a block, after `11: |`"#]]
     .assert_eq(&refusal("name: x\nsteps:\n  7:\n  8: ''\n  9: [a]\n  [10]: a\n  11: ' \n\n '\n"));
     let many: String = (0..100).map(|index| format!("field{index}: x\n")).collect();
     let told = refusal(&many);
@@ -167,7 +167,7 @@ fn bases_that_lead_nowhere_are_refused() {
         Project::new(&[("a.yaml", "name: a\nextends: b\nsteps: {}\n"), ("b.yaml", "name: b\nsteps: {0: x}\n")]);
     expect![[r#"
         .claude/protocols/a.yaml:2:10: `a` extends a protocol that cannot be had
-          caused by: .claude/protocols/b.yaml:2:9: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step"#]].assert_eq(&project.refusal("a"));
+          caused by: .claude/protocols/b.yaml:2:9: `steps.0`: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step"#]].assert_eq(&project.refusal("a"));
 }
 
 /// ENV-26: an append to nothing. ENV-27: an insertion after nothing.

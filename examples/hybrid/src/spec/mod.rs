@@ -1,22 +1,18 @@
 //! Reading a task from a file: TOML or JSON, every problem at once, each with its place.
 
-mod document;
-mod fields;
-mod problem;
+mod error;
+mod spelling;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
-use serde_json::Value;
-
-use document::Document;
-use fields::Fields;
-use problem::Found;
-pub use problem::{SpecError, SpecProblem};
+pub use error::SpecError;
+use spelling::spellings;
 
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
+use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, Value};
 use interlocking::rust_source::StubMarkers;
 use interlocking::toolchain::Toolchain;
 
@@ -50,97 +46,83 @@ impl Task {
             Some("json") => SpecFormat::Json,
             _ => return Err(SpecError::UnknownFormat { file }),
         };
-        match std::fs::read_to_string(path) {
+        match Limits::DEFAULT.read(path) {
             Ok(text) => Self::parse(&file, &text, format),
             Err(error) => Err(SpecError::Unreadable { file, reason: error.to_string() }),
         }
     }
 
     /// Parses a specification; the name stands for it in messages.
-    pub fn parse(name: &str, text: &str, format: SpecFormat) -> Result<Self, SpecError> {
-        let mut found = Vec::new();
+    pub fn parse(name: &str, text: &(impl AsRef<[u8]> + ?Sized), format: SpecFormat) -> Result<Self, SpecError> {
+        let source = Source::new(name, text);
         let document = match format {
-            SpecFormat::Toml => Document::toml(text),
-            SpecFormat::Json => Document::json(text),
+            SpecFormat::Toml => Document::toml(source),
+            SpecFormat::Json => Document::json(source),
         };
-        let task = match document {
-            Ok(document) => read_task(&document, &mut found),
-            Err(problems) => {
-                found = problems;
-                None
-            }
-        };
-        match task {
-            Some(task) if found.is_empty() => Ok(task),
-            _ => {
-                // What is missing has no place and comes last.
-                found.sort_by_key(|problem| problem.offset.unwrap_or(usize::MAX));
-                Err(SpecError::Bad { problems: found.into_iter().map(|one| one.locate(name, text)).collect() })
-            }
-        }
+        let task = document.and_then(|document| document.read(|root, problems| read_task(&root, problems)));
+        task.map_err(|problems| SpecError::Bad { problems })
     }
 }
 
-fn read_task(document: &Document, found: &mut Vec<Found>) -> Option<Task> {
-    let mut fields = Fields::root(document, "spec");
-    let spec = read_spec(&mut fields, found);
+/// The fields of a table in which the protocol's original names have this prefix.
+fn fields_of<'d>(table: &Field<'d>, prefix: &'static str, problems: &mut Problems) -> Option<Fields<'d>> {
+    Some(table.fields(problems)?.with_spellings(move |name| spellings(name, prefix)))
+}
+
+fn read_task(root: &Field<'_>, problems: &mut Problems) -> Option<Task> {
+    let mut fields = fields_of(root, "spec", problems)?;
+    let spec = read_spec(&mut fields, problems);
     let toolchain = match fields.take("toolchain") {
         None => Some(Toolchain::default()),
-        Some((key, Value::Object(table))) => read_toolchain(fields.inner(&key, table, ""), found),
-        Some((key, _)) => {
-            fields.refuse(&key, "not a table; write `[toolchain]` and its fields below".to_owned(), found);
-            None
-        }
+        Some(table) => fields_of(&table, "", problems).and_then(|fields| read_toolchain(fields, problems)),
     };
-    fields.finish(found);
+    fields.finish(problems);
     Some(Task { spec: spec?, toolchain: toolchain? })
 }
 
-fn read_spec(fields: &mut Fields<'_>, found: &mut Vec<Found>) -> Option<StackSpec> {
-    let module_name = fields.required::<String>("moduleName", found);
+fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSpec> {
+    let module_name = fields.required::<String>("moduleName", problems);
     if module_name.as_ref().is_some_and(|name| !name.split("::").all(is_identifier)) {
         let message = "not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`";
-        fields.refuse("moduleName", message.to_owned(), found);
+        fields.refuse("moduleName", message, problems);
     }
-    let description = fields.required::<String>("description", found);
+    let description = fields.required::<String>("description", problems);
     if description.as_ref().is_some_and(|text| text.trim().is_empty()) {
-        fields.refuse("description", "empty; say what the module is for".to_owned(), found);
+        fields.refuse("description", "empty; say what the module is for", problems);
     }
-    let acceptance_criteria = fields.required::<Vec<String>>("acceptanceCriteria", found);
+    let acceptance_criteria = fields.required::<Vec<String>>("acceptanceCriteria", problems);
     if let Some(criteria) = &acceptance_criteria
         && (criteria.is_empty() || criteria.iter().any(|text| text.trim().is_empty()))
     {
         let message = "give at least one criterion, and none that is blank";
-        fields.refuse("acceptanceCriteria", message.to_owned(), found);
+        fields.refuse("acceptanceCriteria", message, problems);
     }
-    let impl_path = fields.required::<CratePath>("implPath", found);
-    let test_path = fields.required::<CratePath>("testPath", found);
+    let impl_path = fields.required::<CratePath>("implPath", problems);
+    let test_path = fields.required::<CratePath>("testPath", problems);
     if let (Some(implementation), Some(tests)) = (&impl_path, &test_path)
         && implementation == tests
     {
         let message = "the same file as `implPath`; tests and implementation are written by agents that must not \
                        see each other's file";
-        fields.refuse("testPath", message.to_owned(), found);
+        fields.refuse("testPath", message, problems);
     }
     for (name, path) in [("implPath", &impl_path), ("testPath", &test_path)] {
         if path.as_ref().is_some_and(crate::paths::defines_the_build) {
             let message = "a file that defines the build; agents may not write it";
-            fields.refuse(name, message.to_owned(), found);
+            fields.refuse(name, message, problems);
         }
     }
     let strictness = match fields.take("strictness") {
         None => Some(StrictnessConfig::default()),
-        Some((_, Value::String(preset))) if preset == "default" => Some(StrictnessConfig::default()),
-        Some((_, Value::String(preset))) if preset == "strict" => Some(StrictnessConfig::strict()),
-        Some((key, Value::Object(table))) => read_strictness(fields.inner(&key, table, "sc"), found),
-        Some((key, _)) => {
-            fields.refuse(
-                &key,
-                "neither a table nor a preset; the presets are \"default\" and \"strict\"".to_owned(),
-                found,
-            );
-            None
-        }
+        Some(field) => match &field.node().value {
+            Value::Table(_) => fields_of(&field, "sc", problems).and_then(|fields| read_strictness(fields, problems)),
+            Value::Text(preset) if preset.content == "default" => Some(StrictnessConfig::default()),
+            Value::Text(preset) if preset.content == "strict" => Some(StrictnessConfig::strict()),
+            _ => {
+                field.expected("a table or a preset, \"default\" or \"strict\"", problems);
+                None
+            }
+        },
     };
     Some(StackSpec {
         module_name: module_name?,
@@ -152,16 +134,16 @@ fn read_spec(fields: &mut Fields<'_>, found: &mut Vec<Found>) -> Option<StackSpe
     })
 }
 
-fn read_strictness(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<StrictnessConfig> {
+fn read_strictness(mut fields: Fields<'_>, problems: &mut Problems) -> Option<StrictnessConfig> {
     let default = StrictnessConfig::default();
-    let mutation_blocking = fields.optional("mutationBlocking", default.mutation_blocking, found);
-    let require_coverage = fields.optional("requireCoverage", default.require_coverage, found);
-    let attempts = fields.optional::<i64>("maxFixAttempts", default.max_fix_attempts.into(), found);
+    let mutation_blocking = fields.optional("mutationBlocking", default.mutation_blocking, problems);
+    let require_coverage = fields.optional("requireCoverage", default.require_coverage, problems);
+    let attempts = fields.optional::<i64>("maxFixAttempts", default.max_fix_attempts.into(), problems);
     if attempts.is_some_and(|attempts| !FIX_ATTEMPTS.contains(&attempts)) {
         let (least, most) = (FIX_ATTEMPTS.start(), FIX_ATTEMPTS.end());
-        fields.refuse("maxFixAttempts", format!("out of range; use {least} to {most}"), found);
+        fields.refuse("maxFixAttempts", format!("out of range; use {least} to {most}"), problems);
     }
-    fields.finish(found);
+    fields.finish(problems);
     Some(StrictnessConfig {
         mutation_blocking: mutation_blocking?,
         max_fix_attempts: u8::try_from(attempts?).ok()?,
@@ -169,54 +151,46 @@ fn read_strictness(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Str
     })
 }
 
-fn read_toolchain(mut fields: Fields<'_>, found: &mut Vec<Found>) -> Option<Toolchain> {
+fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Toolchain> {
     let default = Toolchain::default();
-    let build_command = fields.optional("buildCommand", default.build_command, found);
-    let test_command = fields.optional("testCommand", default.test_command, found);
-    let build_timeout_seconds = fields.optional("buildTimeoutSeconds", default.build_timeout_seconds, found);
-    let test_timeout_seconds = fields.optional("testTimeoutSeconds", default.test_timeout_seconds, found);
-    let one_test_timeout_seconds = fields.optional("oneTestTimeoutSeconds", default.one_test_timeout_seconds, found);
+    let build_command = fields.optional("buildCommand", default.build_command, problems);
+    let test_command = fields.optional("testCommand", default.test_command, problems);
+    let build_timeout_seconds = fields.optional("buildTimeoutSeconds", default.build_timeout_seconds, problems);
+    let test_timeout_seconds = fields.optional("testTimeoutSeconds", default.test_timeout_seconds, problems);
+    let one_test_timeout_seconds = fields.optional("oneTestTimeoutSeconds", default.one_test_timeout_seconds, problems);
     for (name, seconds) in [
         ("buildTimeoutSeconds", build_timeout_seconds),
         ("testTimeoutSeconds", test_timeout_seconds),
         ("oneTestTimeoutSeconds", one_test_timeout_seconds),
     ] {
         if seconds == Some(0) {
-            fields.refuse(name, "nothing finishes in no time; use at least 1".to_owned(), found);
+            fields.refuse(name, "nothing finishes in no time; use at least 1", problems);
         }
     }
-    let harness = fields.optional("harness", default.harness, found);
-    let stub_markers = fields.optional("stubMarkers", default.stub_markers, found);
+    let harness = fields.optional("harness", default.harness, problems);
+    let stub_markers = fields.optional("stubMarkers", default.stub_markers, problems);
     if let Some(markers) = &stub_markers
         && let Err(error) = StubMarkers::parse(markers.iter().map(String::as_str))
     {
-        fields.refuse("stubMarkers", error.to_string(), found);
+        fields.refuse("stubMarkers", error.to_string(), problems);
     }
-    let property_prefix = fields.optional("propertyPrefix", default.property_prefix, found);
+    let property_prefix = fields.optional("propertyPrefix", default.property_prefix, problems);
     if property_prefix.as_ref().is_some_and(|prefix| !is_identifier(prefix)) {
-        fields.refuse(
-            "propertyPrefix",
-            "not the beginning of a function's name; use one such as `prop_`".to_owned(),
-            found,
-        );
+        fields.refuse("propertyPrefix", "not the beginning of a function's name; use one such as `prop_`", problems);
     }
-    let pass_environment = fields.optional("passEnvironment", default.pass_environment, found);
-    let readable_paths = fields.optional("readablePaths", default.readable_paths, found);
+    let pass_environment = fields.optional("passEnvironment", default.pass_environment, problems);
+    let readable_paths = fields.optional("readablePaths", default.readable_paths, problems);
     if readable_paths.as_ref().is_some_and(|paths| paths.iter().any(|path| !path.is_absolute())) {
-        fields.refuse(
-            "readablePaths",
-            "not absolute; write each from the root, such as `/opt/tools`".to_owned(),
-            found,
-        );
+        fields.refuse("readablePaths", "not absolute; write each from the root, such as `/opt/tools`", problems);
     }
-    let allow_network = fields.optional("allowNetwork", default.allow_network, found);
-    let allow = fields.optional("allow", default.allow, found);
+    let allow_network = fields.optional("allowNetwork", default.allow_network, problems);
+    let allow = fields.optional("allow", default.allow, problems);
     if let (Some(test_command), Some(harness)) = (&test_command, harness.clone())
         && let Err(error) = (Toolchain { test_command: test_command.clone(), harness, ..Toolchain::default() }).check()
     {
-        fields.refuse("testCommand", error.to_string(), found);
+        fields.refuse("testCommand", error.to_string(), problems);
     }
-    fields.finish(found);
+    fields.finish(problems);
     Some(Toolchain {
         build_command: build_command?,
         test_command: test_command?,

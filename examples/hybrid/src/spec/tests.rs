@@ -98,17 +98,17 @@ testTimeoutSeconds = 0
         text,
         SpecFormat::Toml,
         expect![[r#"
-        spec.toml:2:1: `moduleName`: not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`
-        spec.toml:3:1: `acceptanceCriteria`: give at least one criterion, and none that is blank
-        spec.toml:4:1: `implPath`: "--help" is not a file inside the crate: a part of it begins with `-`, as options do; write it relative to the crate, such as `src/lib.rs`
-        spec.toml:5:1: `testPath`: a file that defines the build; agents may not write it
-        spec.toml:6:1: `modulName`: not a field here; the fields are moduleName, description, acceptanceCriteria, implPath, testPath, strictness, toolchain
-        spec.toml:9:1: `strictness.maxFixAttempts`: out of range; use 1 to 10
-        spec.toml:10:1: `strictness.requireCoverage`: invalid type: string "yes", expected a boolean
-        spec.toml:13:1: `toolchain.testCommand`: the command is empty; give the program and its arguments as a list, such as ["cargo", "test"]
-        spec.toml:14:1: `toolchain.stubMarkers`: the stub marker `todo!(` is not a Rust expression: cannot parse string into token stream; write it as it stands in a body, such as `todo!()`
-        spec.toml:15:1: `toolchain.testTimeoutSeconds`: nothing finishes in no time; use at least 1
-        spec.toml: `description`: missing; add it"#]],
+            spec.toml:1:1: the field `description` is missing: write it
+            spec.toml:2:14: `moduleName`: not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`
+            spec.toml:3:22: `acceptanceCriteria`: give at least one criterion, and none that is blank
+            spec.toml:4:12: `implPath`: "--help" is not a file inside the crate: a part of it begins with `-`, as options do; write it relative to the crate, such as `src/lib.rs`
+            spec.toml:5:12: `testPath`: a file that defines the build; agents may not write it
+            spec.toml:6:1: `modulName`: there is no such field (did you mean `moduleName`?); the fields are `moduleName`, `description`, `acceptanceCriteria`, `implPath`, `testPath`, `strictness` and `toolchain`
+            spec.toml:9:18: `strictness.maxFixAttempts`: out of range; use 1 to 10
+            spec.toml:10:19: `strictness.requireCoverage`: expected `true` or `false`, found "yes"
+            spec.toml:13:15: `toolchain.testCommand`: the command is empty; give the program and its arguments as a list, such as ["cargo", "test"]
+            spec.toml:14:15: `toolchain.stubMarkers`: the stub marker `todo!(` is not a Rust expression: cannot parse string into token stream; write it as it stands in a body, such as `todo!()`
+            spec.toml:15:22: `toolchain.testTimeoutSeconds`: nothing finishes in no time; use at least 1"#]],
     );
 }
 
@@ -120,9 +120,9 @@ fn json_problems_have_places_too() {
         text,
         SpecFormat::Json,
         expect![[r#"
-        spec.json:3:3: `acceptanceCriteria`: give at least one criterion, and none that is blank
-        spec.json:5:3: `testPath`: the same file as `implPath`; tests and implementation are written by agents that must not see each other's file
-        spec.json:6:18: `strictness.maxFixAttempts`: out of range; use 1 to 10"#]],
+            spec.json:3:25: `acceptanceCriteria`: give at least one criterion, and none that is blank
+            spec.json:5:15: `testPath`: the same file as `implPath`; tests and implementation are written by agents that must not see each other's file
+            spec.json:6:36: `strictness.maxFixAttempts`: out of range; use 1 to 10"#]],
     );
 }
 
@@ -132,19 +132,11 @@ fn what_is_not_well_formed_is_told_with_its_place() {
         "moduleName = \n[a\ndescription = 'x'\n",
         SpecFormat::Toml,
         expect![[r#"
-        spec.toml:1:14: not TOML: string values must be quoted, expected literal string
-        spec.toml:2:3: not TOML: unclosed table, expected `]`"#]],
+            spec.toml:1:14: this is not TOML: string values must be quoted, expected literal string
+            spec.toml:2:3: this is not TOML: unclosed table, expected `]`"#]],
     );
-    check(
-        "{\n  \"moduleName\": }",
-        SpecFormat::Json,
-        expect!["spec.json:2:17: not a JSON object: expected value at line 2 column 17"],
-    );
-    check(
-        "[]",
-        SpecFormat::Json,
-        expect!["spec.json:1:1: not a JSON object: invalid type: sequence, expected a map at line 1 column 0"],
-    );
+    check("{\n  \"moduleName\": }", SpecFormat::Json, expect!["spec.json:2:17: this is not JSON: expected value"]);
+    check("[]", SpecFormat::Json, expect!["spec.json:1:1: expected a table, found a list"]);
 }
 
 #[test]

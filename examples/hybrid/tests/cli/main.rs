@@ -142,8 +142,8 @@ fn bad_files_are_refused_with_their_place() {
     let spec = "moduleName = \"stack\"\ndescription = \"A stack.\"\nacceptanceCriteria = [\"It holds.\"]\n\
                 implPath = \"../lib.rs\"\ntestPath = \"tests/properties.rs\"\n\n[strictness]\nmaxFixAttempts = 99\n";
     expect![[r#"
-        error: spec.toml:4:1: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
-        spec.toml:8:1: `strictness.maxFixAttempts`: out of range; use 1 to 10
+        error: spec.toml:4:12: `implPath`: "../lib.rs" is not a file inside the crate: it leads upwards; write it relative to the crate, such as `src/lib.rs`
+        spec.toml:8:18: `strictness.maxFixAttempts`: out of range; use 1 to 10
     "#]]
     .assert_eq(&refusal("--spec", "spec.toml", spec));
     expect![[r#"
@@ -151,7 +151,7 @@ fn bad_files_are_refused_with_their_place() {
     "#]]
     .assert_eq(&refusal("--spec", "spec.yaml", spec));
     expect![[r#"
-        error: script.toml:3: `turn.cots`: unknown field `cots`, expected one of `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail`, `retry_after`
+        error: script.toml:3:1: `turn.cots`: there is no such field (did you mean `cost`?); the fields are `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `commit`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail` and `retry_after`
     "#]].assert_eq(&refusal("--script", "script.toml", "[[turn]]\nagent = \"types\"\ncots = 0.1\n"));
     let missing = Ran::of(hybrid(&["--spec", "none.toml"]).current_dir(&directory).output().unwrap());
     assert_eq!(missing.exit, Some(2));
@@ -266,8 +266,8 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
         error: the roles cannot be bound as the options say:
           --agent fx=claude: there is no role `fx` in the graph: did you mean `fix`?
           --agent tests=clude: there is no backend `clude`: did you mean `claude`?
-        error: `backends.claude`: unknown field `turns`, expected one of `program`, `model`, `fallback_models`, `home`, `credential`, `base_url`, `tools`, `allowed_tools`, `disallowed_tools`, `read_only_tools`, `permission_mode`, `mcp_servers`, `setting_sources`, `add_directories`, `max_steps`, `max_dollars`, `decisions`, `retries`, `request_limit`, `time_limit`, `first_event_limit`, `idle_limit`, `inherit`, `environment`
-          at: PLACE/agents.toml:6
+        error: `backends.claude.turns`: there is no such field; the fields are `program`, `model`, `fallback_models`, `home`, `credential`, `base_url`, `tools`, `allowed_tools`, `disallowed_tools`, `read_only_tools`, `permission_mode`, `mcp_servers`, `setting_sources`, `add_directories`, `max_steps`, `max_dollars`, `decisions`, `retries`, `request_limit`, `time_limit`, `first_event_limit`, `idle_limit`, `inherit` and `environment`
+          at: PLACE/agents.toml:6:1
         error: the argument '--scenario <NAME>' cannot be used with '--script <FILE>'
 
         Usage: hybrid --scenario <NAME> --work-dir <DIR>

@@ -1,0 +1,83 @@
+//! Files that people and agents write, TOML, JSON and YAML, read so that every mistake is told at its place.
+//!
+//! A document is parsed to a tree whose keys and values know their line and column, and read from it field by field. A wrong
+//! field hides no other: all that is wrong is told at once, each with file, line, column, the keys that lead to it, what was
+//! expected, what stands there and what to do.
+//!
+#![cfg_attr(feature = "toml", doc = "```")]
+#![cfg_attr(not(feature = "toml"), doc = "```ignore")]
+//! use interlocking_document::{Document, Field, Problems, Source};
+//!
+//! struct Deploy { host: String, port: u16 }
+//!
+//! fn deploy(root: Field<'_>, problems: &mut Problems) -> Option<Deploy> {
+//!     let mut fields = root.fields(problems)?;
+//!     let host = fields.required("host", problems);
+//!     let port = fields.optional("port", 443, problems);
+//!     fields.finish(problems);
+//!     Some(Deploy { host: host?, port: port? })
+//! }
+//!
+//! let text = "prot = 80\nport = 'all'";
+//! let document = Document::toml(Source::new("deploy.toml", text)).unwrap();
+//! let problems = document.read(deploy).err().unwrap();
+//! assert_eq!(problems.to_string(), "\
+//! deploy.toml:1:1: the field `host` is missing: write it
+//! deploy.toml:1:1: `prot`: there is no such field (did you mean `port`?); the fields are `host` and `port`
+//! deploy.toml:2:8: `port`: expected a whole number from 0 to 65535, found \"all\"");
+//! ```
+//!
+//! # Map
+//!
+//! | what | where |
+//! |---|---|
+//! | a text, and how large it may be | [`Source`], [`Limits`] |
+//! | parse it | [`Document`] |
+//! | the tree | [`Node`], [`Value`], [`Text`], [`Key`] |
+//! | take fields, typed by serde | [`Field`], [`Fields`] |
+//! | what is wrong, and where | [`Problems`], [`Problem`], [`Place`] |
+//! | YAML blocks of a Markdown file | [`markdown`] |
+//! | "did you mean …?" | [`nearest`] |
+//!
+//! # Features
+//!
+//! Each language is one: `toml`, `json` (also any value as JSON), `yaml`. None is on by default.
+//!
+//! # What is refused
+//!
+//! Agents can write documents, so a text has [a limit](Limits) of bytes and of depth. YAML's anchors, aliases and tags are
+//! refused: a tree is never larger than its text, and a billion laughs are refused at the first. A key that is there twice is
+//! refused in every language. Words of a file stand in messages shortened, and escaped, so that a terminal obeys none.
+//!
+//! **Invariant:** nothing here prints, and no file is written.
+#![cfg_attr(
+    not(any(feature = "json", feature = "toml", feature = "yaml")),
+    expect(dead_code, reason = "no language is chosen, so nothing is parsed")
+)]
+
+mod place;
+mod lines;
+mod source;
+mod problems;
+
+mod node;
+mod document;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(feature = "toml")]
+mod toml;
+#[cfg(feature = "yaml")]
+mod yaml;
+pub mod markdown;
+
+mod fields;
+mod typed;
+mod words;
+
+pub use document::Document;
+pub use fields::{Field, Fields};
+pub use node::{Key, Node, Text, TextStyle, Value};
+pub use place::{Place, Position};
+pub use problems::{Problem, Problems};
+pub use source::{Limits, Source};
+pub use words::{listed, nearest};

@@ -1,0 +1,143 @@
+//! The fenced blocks of a Markdown file, and the headings that they stand under.
+//!
+//! A block is a [`Source`] whose places are those of the file, so a mistake in a YAML block is told at the line of the file.
+//!
+#![cfg_attr(feature = "yaml", doc = "```")]
+#![cfg_attr(not(feature = "yaml"), doc = "```ignore")]
+//! use interlocking_document::{Document, markdown};
+//!
+//! let text = "# Report\n\nAll went well.\n\n```yaml\nstatus: so: so\n```\n";
+//! let [block] = &markdown::blocks(text)[..] else { panic!() };
+//! assert_eq!((block.language, block.heading.unwrap().text), ("yaml", "Report"));
+//! let problems = Document::yaml(block.source("report.md")).unwrap_err();
+//! assert!(problems.to_string().starts_with("report.md:6:11: this is not YAML:"), "{problems}");
+//! ```
+//!
+//! What is a fence and what a heading is as in CommonMark: at most three spaces before it; a fence of three or more backticks or
+//! tildes ends with one as long, or at the end of the file. Blocks in lists, and headings that are underlined, are not found.
+
+use std::ops::Range;
+
+use crate::source::Source;
+
+/// A fenced block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block<'t> {
+    /// The first word after the opening fence, such as `yaml`; empty where there is none.
+    pub language: &'t str,
+    /// The last heading before the block.
+    pub heading: Option<Heading<'t>>,
+    /// The lines between the fences, as they are in the file.
+    pub content: &'t str,
+    /// Where the block is in the text, in bytes, with its fences: what stands before and after it is the author's prose.
+    pub range: Range<usize>,
+    /// The line of the opening fence, counted from 1.
+    pub line: usize,
+    /// Whether the block ends with a fence, and not with the file.
+    pub is_closed: bool,
+}
+
+/// A heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading<'t> {
+    /// How many `#` it has, 1 to 6.
+    pub level: usize,
+    /// What it says.
+    pub text: &'t str,
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// Where the text goes on after it, in bytes.
+    pub end: usize,
+}
+
+impl<'t> Block<'t> {
+    /// The content as a document's text, with the places that it has in its file.
+    pub fn source<'s>(&self, file: &'s str) -> Source<'s>
+    where
+        't: 's,
+    {
+        Source::new(file, self.content).after_lines(self.line)
+    }
+}
+
+/// The fenced blocks of a Markdown text, in order.
+pub fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut heading = None;
+    // The block that is open, and where its content begins.
+    let mut open: Option<(Fence<'_>, Block<'_>, usize)> = None;
+    let mut offset = 0;
+    for (index, whole) in text.split_inclusive('\n').enumerate() {
+        let (start, end) = (offset, offset + whole.len());
+        offset = end;
+        let line = whole.trim_end_matches(['\n', '\r']);
+        match &mut open {
+            Some((fence, block, content)) => {
+                if fence.is_closed_by(line) {
+                    block.content = &text[*content..start];
+                    block.range.end = end;
+                    blocks.extend(open.take().map(|(_, block, _)| Block { is_closed: true, ..block }));
+                }
+            }
+            None => {
+                if let Some(fence) = Fence::of(line) {
+                    let language = fence.info.split_whitespace().next().unwrap_or_default();
+                    let range = start..text.len();
+                    let content = &text[end..];
+                    let block = Block { language, heading, content, range, line: index + 1, is_closed: false };
+                    open = Some((fence, block, end));
+                } else if let Some((level, said)) = heading_of(line) {
+                    heading = Some(Heading { level, text: said, line: index + 1, end });
+                }
+            }
+        }
+    }
+    blocks.extend(open.map(|(_, block, _)| block));
+    blocks
+}
+
+/// What opens a block.
+struct Fence<'t> {
+    mark: char,
+    length: usize,
+    info: &'t str,
+}
+
+impl<'t> Fence<'t> {
+    fn of(line: &'t str) -> Option<Self> {
+        let rest = unindented(line)?;
+        let mark = rest.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let info = rest.trim_start_matches(mark);
+        let length = rest.len() - info.len();
+        // Otherwise it is code in a line.
+        let is_fence = length >= 3 && (mark == '~' || !info.contains('`'));
+        is_fence.then(|| Self { mark, length, info: info.trim() })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        unindented(line).is_some_and(|rest| {
+            let after = rest.trim_start_matches(self.mark);
+            rest.len() - after.len() >= self.length && after.trim().is_empty()
+        })
+    }
+}
+
+fn heading_of(line: &str) -> Option<(usize, &str)> {
+    let rest = unindented(line)?;
+    let said = rest.trim_start_matches('#');
+    let level = rest.len() - said.len();
+    let is_heading = (1..=6).contains(&level) && (said.is_empty() || said.starts_with([' ', '\t']));
+    if !is_heading {
+        return None;
+    }
+    let said = said.trim();
+    let unclosed = said.trim_end_matches('#');
+    let is_closing = unclosed.is_empty() || unclosed.ends_with([' ', '\t']);
+    Some((level, if is_closing { unclosed.trim_end() } else { said }))
+}
+
+/// A line without at most three spaces; none with more.
+fn unindented(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(' ');
+    (line.len() - rest.len() <= 3).then_some(rest)
+}

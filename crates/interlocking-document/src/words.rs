@@ -1,0 +1,93 @@
+//! Words of messages.
+
+/// The candidate that `name` was probably meant to be, if one is near enough.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A name of any length can stand in a file; no candidate is as long.
+    if name.len() > 100 {
+        return None;
+    }
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase());
+    let scored = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
+    let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
+    // A third of the letters, as rustc allows.
+    (distance <= name.chars().count().max(candidate.chars().count()) / 3).then_some(candidate)
+}
+
+/// `` `a`, `b` and `c` ``; "none" of nothing.
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined_by("and", names)
+}
+
+/// `` `a`, `b` or `c` ``; "none" of nothing.
+pub(crate) fn any_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined_by("or", names)
+}
+
+fn joined_by<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => "none".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+/// More characters of a file than these help nobody in a message.
+const LONGEST: usize = 80;
+
+/// A text of a file in quotes, shortened, without anything that a terminal would obey.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// More characters than any message has that is worth reading.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// A message in one line, without anything that a terminal would obey, shortened: what an error says may be a file's own words.
+pub(crate) fn message(text: &str) -> String {
+    let mut letters = text.chars();
+    let mut message = String::with_capacity(text.len().min(LONGEST_MESSAGE));
+    for letter in letters.by_ref().take(LONGEST_MESSAGE) {
+        if letter.is_control() { message.extend(letter.escape_default()) } else { message.push(letter) }
+    }
+    if letters.next().is_some() {
+        message.push('…');
+    }
+    message
+}
+
+/// A key of a file: as it is where it is a word, and otherwise in quotes.
+pub(crate) fn key(name: &str) -> String {
+    let is_word = |letter: char| letter.is_alphanumeric() || "_-+".contains(letter);
+    if !name.is_empty() && name.chars().count() <= LONGEST && name.chars().all(is_word) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}
+
+/// The path of an entry.
+pub(crate) fn joined(path: &str, name: &str) -> String {
+    let name = key(name);
+    if path.is_empty() { name } else { format!("{path}.{name}") }
+}
+
+/// What to do about a name that is none: with what was probably meant, and all that there are.
+pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
+    let near = nearest(name, known.iter().copied());
+    let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+    match known {
+        [] => format!("there is no such field{near}: remove it"),
+        [only] => format!("there is no such field{near}; the only one is `{only}`"),
+        _ => format!("there is no such field{near}; the fields are {}", listed(known.iter().copied())),
+    }
+}
+
+/// A key is there twice.
+#[cfg(any(feature = "json", feature = "yaml"))]
+pub(crate) fn twice(name: &str, first_line: usize) -> String {
+    format!("`{}` is here twice, first in line {first_line}: remove one", key(name))
+}
