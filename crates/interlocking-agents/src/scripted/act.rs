@@ -19,10 +19,7 @@ pub(super) async fn act(
     workspace: Option<&Path>,
     surroundings: &Surroundings<'_>,
 ) -> Result<(), ActionProblem> {
-    let workspace = workspace.ok_or(ActionProblem::NoWorkspace)?;
-    if !workspace.is_dir() {
-        return Err(ActionProblem::WorkspaceMissing { workspace: workspace.to_owned() });
-    }
+    let workspace = existing(workspace)?;
     let event = match &action.deed {
         Deed::Write(write) => on_file(workspace, &write.path, |file| write.perform(file))?,
         Deed::Append(append) => on_file(workspace, &append.path, |file| append.perform(file))?,
@@ -47,9 +44,23 @@ pub(super) async fn act(
             let _working = context.working();
             run.perform(workspace, surroundings).await?
         }
+        Deed::Commit(commit) => {
+            let _working = context.working();
+            commit.perform(workspace, surroundings).await?
+        }
     };
     context.emit(event);
     Ok(())
+}
+
+/// The turn's workspace, which must be there.
+pub(super) fn existing(workspace: Option<&Path>) -> Result<&Path, ActionProblem> {
+    let workspace = workspace.ok_or(ActionProblem::NoWorkspace)?;
+    if workspace.is_dir() {
+        Ok(workspace)
+    } else {
+        Err(ActionProblem::WorkspaceMissing { workspace: workspace.to_owned() })
+    }
 }
 
 fn on_file(
@@ -111,7 +122,7 @@ impl Run {
         };
         match self.exit {
             ExpectedExit::Code(expected) if ended.exit != Some(expected) => {
-                let (exit, last_words) = (ended.exit, ended.last_words);
+                let (exit, last_words) = (ended.exit, ended.last_words());
                 Err(ActionProblem::WrongExit { command, expected, exit, last_words })
             }
             _ => Ok(AgentEvent::CommandRun { command, exit: ended.exit }),

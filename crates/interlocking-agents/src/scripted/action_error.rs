@@ -56,6 +56,20 @@ pub enum ActionProblem {
         /// How often it is there.
         count: usize,
     },
+    /// There is nothing to commit.
+    #[error("there is nothing to commit: change a file before this, or leave the commit out")]
+    NothingToCommit,
+    /// A commit, or the hash of one, is asked for where no repository is.
+    #[error("{} is no git worktree, so it has no commits: give the turn one{}", workspace.display(), indented(last_words))]
+    NotARepository {
+        /// The turn's workspace.
+        workspace: PathBuf,
+        /// What git said.
+        last_words: String,
+    },
+    /// `$HEAD` is asked for in a repository without commits.
+    #[error("`$HEAD` is no commit yet: commit before, with `[[turn.commit]]`")]
+    NoCommit,
     /// The command could not be started.
     #[error("`{}` cannot be started: {reason}", command.join(" "))]
     NotStarted {

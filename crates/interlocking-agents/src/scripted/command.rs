@@ -23,22 +23,41 @@ pub(crate) struct Surroundings<'a> {
 pub(crate) struct Ended {
     /// The exit code; none when a signal ended it.
     pub(crate) exit: Option<i32>,
+    /// The end of its standard output.
+    pub(crate) output: String,
+    /// The end of its standard error.
+    pub(crate) errors: String,
+}
+
+impl Ended {
     /// The end of its standard error, or of its standard output when that is empty.
-    pub(crate) last_words: String,
+    pub(crate) fn last_words(self) -> String {
+        if self.errors.is_empty() { self.output } else { self.errors }
+    }
 }
 
 /// Runs a command to its end. When it ends, and when the future is dropped before that, whatever came of it ends, too.
 pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Surroundings<'_>) -> io::Result<Ended> {
-    let Some((program, arguments)) = command.split_first() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty command"));
-    };
     let inherited = Environment::inherited();
     let added = surroundings.environment.iter();
     let environment = added.fold(inherited, |environment, (name, value)| environment.set(name, value));
+    run_in(command, directory, environment, surroundings.sandbox).await
+}
+
+/// The same in an environment that is all there is.
+pub(crate) async fn run_in(
+    command: &[String],
+    directory: &Path,
+    environment: Environment,
+    sandbox: Option<&Arc<Sandbox>>,
+) -> io::Result<Ended> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty command"));
+    };
     let invocation = Invocation {
         arguments: arguments.iter().map(OsString::from).collect(),
         directory: Some(directory.to_owned()),
-        sandbox: surroundings.sandbox.cloned(),
+        sandbox: sandbox.cloned(),
         ..Invocation::new(program, environment)
     };
     let mut running = invocation.start().await.map_err(|error| match error {
@@ -48,6 +67,5 @@ pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Sur
     })?;
     let output = running.output_tail().await?;
     let ended = running.end().await?;
-    let last_words = if ended.stderr.is_empty() { output } else { ended.stderr };
-    Ok(Ended { exit: ended.exit, last_words })
+    Ok(Ended { exit: ended.exit, output, errors: ended.stderr })
 }

@@ -10,7 +10,7 @@
 //! | `session = "fresh"` | fits only this operation: `fresh`, `continue` or `fork` |
 //! | `times = 2` | how often it may be used: 1 by default, or `"any"` |
 //! | `delay = "300ms"` | waits first; a whole number of `ms`, `s`, `m` or `h` |
-//! | `write`, `append`, `replace`, `remove`, `run` | [actions](#actions), done for real, in the order of the script |
+//! | `write`, `append`, `replace`, `remove`, `run`, `commit` | [actions](#actions), done for real, in the order of the script |
 //! | `output = { … }`, `output_json = '…'` | the structured output, in TOML or in JSON |
 //! | `decide` | [decisions](#decisions) instead of an output |
 //! | `text = "…"` | what the agent says; the reason, in a turn that fails |
@@ -31,6 +31,26 @@
 //! | `[[turn.replace]]` | `path`, `find`, `with`; `find` must be there exactly once |
 //! | `[[turn.remove]]` | `path` of a file, or of a directory with all that is in it |
 //! | `[[turn.run]]` | `command = ["program", "argument"]`, `exit` (0) or `"any"` |
+//! | `[[turn.commit]]` | `message`; commits everything in the workspace that is not ignored |
+//!
+//! # Commits
+//!
+//! The workspace must be a git worktree, and there must be something to commit. `git` of `PATH` makes the commit, in the name of
+//! `Scripted agent`, without hooks and without the user's and the system's configuration; [`ScriptedAgent::with_env`] can set git's variables,
+//! such as dates.
+//!
+//! In the output, in the input of decisions and in the text, `$HEAD` is the hash of the commit that the workspace stands at when the
+//! actions are done: so an agent reports its commit. A hash that is written out is what an agent says that lies.
+//!
+//! ```toml
+//! [[turn]]
+//! output = { status = "complete", commit = "$HEAD" }
+//! [[turn.write]]
+//! path = "src/parser.rs"
+//! content = "pub fn parse() {}\n"
+//! [[turn.commit]]
+//! message = "Add the parser"
+//! ```
 //!
 //! # Decisions
 //!
@@ -46,10 +66,12 @@ pub(crate) mod command;
 mod act;
 pub(crate) mod action_error;
 pub(crate) mod duration;
+mod git;
 mod matching;
 pub(crate) mod no_match;
 mod memory;
 mod parse;
+mod said;
 mod script;
 mod stage;
 
@@ -79,6 +101,7 @@ use crate::conversation::decision::Decision;
 use crate::scripted::command::Surroundings;
 use crate::sessions::Sessions;
 use crate::sessions::session::SessionId;
+use said::Said;
 use script::{Failure, ScriptTurn, Times, Tokens};
 use stage::Stage;
 
@@ -196,20 +219,25 @@ impl ScriptedAgent {
         }
     }
 
-    async fn play(&self, context: &TurnContext<'_>, turn: &Turn, played: &ScriptTurn) -> Result<(), AgentErrorKind> {
+    async fn play(&self, context: &TurnContext<'_>, turn: &Turn, played: &ScriptTurn) -> Result<Said, AgentErrorKind> {
         if let Some(delay) = played.delay {
             tokio::time::sleep(delay).await;
         }
         let surroundings = Surroundings { environment: &self.environment, sandbox: turn.sandbox.as_ref() };
+        let at = |line| move |problem| ActionError { script: self.script.name.clone(), line, problem };
         for action in &played.actions {
-            act::act(context, action, turn.workspace.as_deref(), &surroundings)
-                .await
-                .map_err(|problem| ActionError { script: self.script.name.clone(), line: action.line, problem })?;
+            let acted = act::act(context, action, turn.workspace.as_deref(), &surroundings).await;
+            acted.map_err(at(action.line))?;
         }
-        match played.fail {
-            Some(failure) => Err(failure.kind(played.text.as_deref(), played.retry_after)),
-            None => Ok(()),
+        if let Some(failure) = played.fail {
+            return Err(failure.kind(played.text.as_deref(), played.retry_after));
         }
+        let mut said = Said::of(played);
+        if said.names_head() {
+            let workspace = act::existing(turn.workspace.as_deref()).map_err(at(played.line))?;
+            said.name_head(&git::head(workspace, &surroundings).await.map_err(at(played.line))?);
+        }
+        Ok(said)
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -242,9 +270,11 @@ impl Agent for ScriptedAgent {
             outcome = self.play(context, turn, played) => outcome,
         };
         let usage = played.usage();
-        let outcome = outcome.map(|()| {
-            let (output, decisions, text) = (played.output.clone(), played.decisions.clone(), played.text.clone());
-            Reply { output, decisions, text, ..Reply::new(session.clone(), usage) }
+        let outcome = outcome.map(|Said { output, decisions, text }| Reply {
+            output,
+            decisions,
+            text,
+            ..Reply::new(session.clone(), usage)
         });
         if let Ok(reply) = &outcome {
             report(context, reply);

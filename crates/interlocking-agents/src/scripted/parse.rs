@@ -89,6 +89,7 @@ fn turn(field: &Field<'_>, problems: &mut Problems) -> Option<ScriptTurn> {
     add_actions(&mut fields, "replace", Deed::Replace, &mut actions, problems);
     add_actions(&mut fields, "remove", Deed::Remove, &mut actions, problems);
     add_actions(&mut fields, "run", Deed::Run, &mut actions, problems);
+    add_actions(&mut fields, "commit", Deed::Commit, &mut actions, problems);
     // TOML groups the actions by kind; their places in the text tell the order they were written in.
     actions.sort_by_key(|(position, _)| *position);
     let output = fields.take("output");

@@ -62,6 +62,7 @@ pub(super) enum Deed {
     Replace(Replace),
     Remove(Remove),
     Run(Run),
+    Commit(Commit),
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -101,6 +102,17 @@ pub(super) struct Run {
     #[serde(default)]
     pub(super) exit: ExpectedExit,
 }
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Commit {
+    pub(super) message: CommitMessage,
+}
+
+/// What a commit says; never blank.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct CommitMessage(String);
 
 /// A text to look for; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -183,6 +195,23 @@ impl TryFrom<String> for Findable {
 
     fn try_from(text: String) -> Result<Self, String> {
         if text.is_empty() { Err("there is nothing to find in an empty text".to_owned()) } else { Ok(Self(text)) }
+    }
+}
+
+impl CommitMessage {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for CommitMessage {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.trim().is_empty() || text.contains('\0') {
+            true => Err("a commit needs a message: write what it is for".to_owned()),
+            false => Ok(Self(text)),
+        }
     }
 }
 

@@ -44,7 +44,7 @@ fn a_mistake_in_a_turn_is_named_with_its_place_and_field() {
             "text = \"a\"\ntext = \"b\"",
         ],
         expect![[r#"
-            script.toml:2:1: `turn.contain`: there is no such field (did you mean `contains`?); the fields are `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail` and `retry_after`
+            script.toml:2:1: `turn.contain`: there is no such field (did you mean `contains`?); the fields are `agent`, `contains`, `session`, `times`, `delay`, `write`, `append`, `replace`, `remove`, `run`, `commit`, `output`, `output_json`, `decide`, `text`, `cost`, `tokens`, `fail` and `retry_after`
             script.toml:2:12: `turn.contains`: expected a list, found "a"
             script.toml:3:18: `turn.contains`: expected text, found `3`
             script.toml:2:11: `turn.session`: expected `fresh`, `continue` or `fork`, found "new"
@@ -89,6 +89,8 @@ fn a_mistake_in_an_action_is_named_with_its_place_and_field() {
             "[[turn.run]]\ncommand = []",
             "[[turn.run]]\ncommand = [\"a\"]\nexit = \"bad\"",
             "[[turn.run]]\ncommand = [\"a\"]\nexpect = 1",
+            "[[turn.commit]]\nmessage = \" \"",
+            "commit = \"Add it\"",
         ],
         expect![[r#"
             script.toml:2:1: `turn.write`: the field `path` is missing: write it
@@ -103,6 +105,8 @@ fn a_mistake_in_an_action_is_named_with_its_place_and_field() {
             script.toml:3:11: `turn.run.command`: a command needs a program: write it as a list, like ["cargo", "test"]
             script.toml:4:8: `turn.run.exit`: expected an exit code, or "any", found "bad"
             script.toml:4:1: `turn.run.expect`: there is no such field; the fields are `command` and `exit`
+            script.toml:3:11: `turn.commit.message`: a commit needs a message: write what it is for
+            script.toml:2:10: `turn.commit`: expected a list, found "Add it"
         "#]],
     );
 }

@@ -9,6 +9,7 @@ mod backends;
 mod bad_scripts;
 mod cancelling;
 mod cassettes;
+mod commits;
 mod common;
 mod correction;
 mod deciding;

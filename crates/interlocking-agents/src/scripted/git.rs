@@ -1,0 +1,119 @@
+//! What a scripted agent does in git, through the user's `git`: a commit, and the hash that its workspace stands at.
+//!
+//! The commit is the agent's own, like one that a real agent makes: no hook runs, nothing is signed, and the user's and the
+//! system's configuration say nothing. What the repository's own configuration says of file contents (filters, line ends) holds.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::action_error::ActionProblem;
+use super::script::Commit;
+use crate::agent::event::AgentEvent;
+use crate::program::Environment;
+use crate::scripted::command::{self, Ended, Surroundings};
+
+/// Whose commits they are, where the agent's [environment](super::ScriptedAgent::with_env) does not say otherwise.
+const NAME: &str = "Scripted agent";
+const EMAIL: &str = "scripted-agent@localhost";
+
+/// What a repository's configuration could start or ask, and must not.
+const QUIET: [&str; 12] = [
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "commit.template=",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+];
+
+impl Commit {
+    /// Commits everything in the workspace that is not ignored.
+    pub(super) async fn perform(
+        &self,
+        workspace: &Path,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<AgentEvent, ActionProblem> {
+        let git = Git::of(workspace, surroundings).await?;
+        git.run(&["add", "--all"]).await?;
+        let staged = git.ask(&["diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"]).await?;
+        match staged.exit {
+            Some(0) => return Err(ActionProblem::NothingToCommit),
+            Some(1) => {}
+            _ => return Err(refused("diff", staged)),
+        }
+        let message = self.message.as_str();
+        git.run(&["commit", "--quiet", "--cleanup=verbatim", "-m", message]).await?;
+        let command = ["git", "commit", "-m", message].map(str::to_owned).to_vec();
+        Ok(AgentEvent::CommandRun { command, exit: Some(0) })
+    }
+}
+
+/// The hash of the commit that the workspace stands at.
+pub(super) async fn head(workspace: &Path, surroundings: &Surroundings<'_>) -> Result<String, ActionProblem> {
+    let git = Git::of(workspace, surroundings).await?;
+    let read = git.ask(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await?;
+    match read.exit {
+        Some(0) => Ok(read.output.trim().to_owned()),
+        _ => Err(ActionProblem::NoCommit),
+    }
+}
+
+/// The user's `git` in a workspace that is a repository's worktree.
+struct Git<'a> {
+    workspace: &'a Path,
+    surroundings: &'a Surroundings<'a>,
+}
+
+impl<'a> Git<'a> {
+    async fn of(workspace: &'a Path, surroundings: &'a Surroundings<'a>) -> Result<Self, ActionProblem> {
+        let git = Self { workspace, surroundings };
+        let told = git.ask(&["rev-parse", "--is-inside-work-tree"]).await?;
+        if told.exit == Some(0) && told.output.trim() == "true" {
+            return Ok(git);
+        }
+        Err(ActionProblem::NotARepository { workspace: workspace.to_owned(), last_words: told.errors })
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Result<(), ActionProblem> {
+        let ended = self.ask(arguments).await?;
+        if ended.exit == Some(0) { Ok(()) } else { Err(refused(arguments[0], ended)) }
+    }
+
+    async fn ask(&self, arguments: &[&str]) -> Result<Ended, ActionProblem> {
+        let command: Vec<String> = ["git"].iter().chain(&QUIET).chain(arguments).map(ToString::to_string).collect();
+        let ended = command::run_in(&command, self.workspace, self.environment(), self.surroundings.sandbox).await;
+        ended.map_err(|error| {
+            let command = vec!["git".to_owned(), arguments[0].to_owned()];
+            ActionProblem::NotStarted { command, reason: error.to_string() }
+        })
+    }
+
+    fn environment(&self) -> Environment {
+        let who = ["AUTHOR", "COMMITTER"].into_iter().fold(Environment::minimal(), |environment, who| {
+            environment.set(format!("GIT_{who}_NAME"), NAME).set(format!("GIT_{who}_EMAIL"), EMAIL)
+        });
+        let added = self.surroundings.environment.iter();
+        let environment = added.fold(who, |environment, (name, value)| environment.set(name, value));
+        // A workspace that is no worktree must not be taken for a part of one that is around it.
+        let workspace = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
+        let around = workspace.parent().map(|around| OsString::from(around.as_os_str())).unwrap_or_default();
+        environment
+            .set("GIT_CEILING_DIRECTORIES", around)
+            .set("GIT_CONFIG_GLOBAL", "/dev/null")
+            .set("GIT_CONFIG_SYSTEM", "/dev/null")
+            .set("GIT_TERMINAL_PROMPT", "0")
+            .set("GIT_OPTIONAL_LOCKS", "0")
+            .set("LC_ALL", "C")
+    }
+}
+
+fn refused(what: &str, ended: Ended) -> ActionProblem {
+    let command = vec!["git".to_owned(), what.to_owned()];
+    ActionProblem::WrongExit { command, expected: 0, exit: ended.exit, last_words: ended.last_words() }
+}

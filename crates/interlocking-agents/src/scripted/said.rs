@@ -1,0 +1,49 @@
+//! What a turn of a script says in the end: its output, its decisions and its text, with `$HEAD` replaced.
+
+use serde_json::Value;
+
+use super::script::ScriptTurn;
+use crate::conversation::decision::Decision;
+
+/// What stands for the hash of the commit that the workspace stands at when the turn's actions are done.
+const HEAD: &str = "$HEAD";
+
+/// What a turn says.
+pub(super) struct Said {
+    pub(super) output: Option<Value>,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) text: Option<String>,
+}
+
+impl Said {
+    pub(super) fn of(turn: &ScriptTurn) -> Self {
+        Self { output: turn.output.clone(), decisions: turn.decisions.clone(), text: turn.text.clone() }
+    }
+
+    /// Whether it names the commit that the workspace stands at.
+    pub(super) fn names_head(&mut self) -> bool {
+        let mut is_named = false;
+        self.for_each_text(&mut |text| is_named |= text.contains(HEAD));
+        is_named
+    }
+
+    pub(super) fn name_head(&mut self, hash: &str) {
+        self.for_each_text(&mut |text| *text = text.replace(HEAD, hash));
+    }
+
+    fn for_each_text(&mut self, each: &mut dyn FnMut(&mut String)) {
+        let inputs = self.decisions.iter_mut().map(|decision| &mut decision.input);
+        self.output.iter_mut().chain(inputs).for_each(|value| in_value(value, each));
+        self.text.iter_mut().for_each(each);
+    }
+}
+
+/// The texts of a value; names of fields stay as they are.
+fn in_value(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| in_value(item, each)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| in_value(field, each)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
