@@ -6,7 +6,8 @@ use crate::git_run::GitRun;
 use crate::lock::Held;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::Node;
-use interlocking_worktree::{CommitId, FileChange, Keep, RepositoryPath, Worktree};
+use interlocking_worktree::{CommitId, FileChange, Keep, RebaseError, Rebased, RepositoryPath, Signature, Worktree};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -244,6 +245,49 @@ impl Checkout<'_> {
         .await
     }
 
+    /// The same, where what `onto` has stays as it is, and of lines that both have changed the workspace's own are dropped (V3-101).
+    /// [`Rebased::conflicts`] says what gave way.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Rebase`], where one side has deleted or renamed what the other has changed; the branch is then left at its old
+    /// base.
+    pub async fn rebase_preferring_onto(
+        &mut self,
+        since: CommitId,
+        onto: CommitId,
+    ) -> Result<Rebased, GitWorkspacesError> {
+        let work = move |worktree: &Worktree, author: &Signature| worktree.rebase_preferring_onto(since, onto, author);
+        self.rebase_with(work).await
+    }
+
+    /// The same, commit by commit, up to the first that conflicts: that commit's change is then in the files, with conflict markers, for
+    /// somebody to resolve and [`commit`](Self::commit). It goes on with the rest of `commits`, `conflict.commit..commits.end`, onto that
+    /// commit; it is given up by a [`reset`](Self::reset) to `commits.end` (V3-105).
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Rebase`]; no conflict. Everything is then as it was.
+    pub async fn rebase_until_conflict(
+        &mut self,
+        commits: Range<CommitId>,
+        onto: CommitId,
+    ) -> Result<Rebased, GitWorkspacesError> {
+        let work = move |worktree: &Worktree, author: &Signature| worktree.rebase_until_conflict(commits, onto, author);
+        self.rebase_with(work).await
+    }
+
+    async fn rebase_with(
+        &mut self,
+        work: impl FnOnce(&Worktree, &Signature) -> Result<Rebased, RebaseError> + Send + 'static,
+    ) -> Result<Rebased, GitWorkspacesError> {
+        let rebased =
+            self.on(move |run, name| run.moving(name, "rebase", |worktree, _, author| Ok(work(worktree, author)?)));
+        let rebased = rebased.await?;
+        self.moved(Ok(self.head()))?;
+        Ok(rebased)
+    }
+
     /// Takes it away before the run ends, because nobody works there any more. What is not committed is gone, its branch stays; it is
     /// made again if a node needs it all the same. Where workspaces are always [kept](crate::GitWorkspaces::with_keep), it stays.
     ///
@@ -284,9 +328,7 @@ impl Checkout<'_> {
     async fn moving(
         &mut self,
         operation: &'static str,
-        work: impl FnOnce(&Worktree, CommitId, &interlocking_worktree::Signature) -> Result<CommitId, GitWorkspacesError>
-        + Send
-        + 'static,
+        work: impl FnOnce(&Worktree, CommitId, &Signature) -> Result<CommitId, GitWorkspacesError> + Send + 'static,
     ) -> Result<CommitId, GitWorkspacesError> {
         let done = self.on(move |run, name| run.moving(name, operation, work)).await;
         self.moved(done)

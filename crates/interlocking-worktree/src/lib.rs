@@ -58,7 +58,7 @@
 //! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
 //! | the life of a run's worktrees: setup, cleanup, keeping, orphans | [`Yard`], [`Run`], [`Orphan`] |
 //! | after a process of ours was killed | every operation recovers; [`Repository::recover`] does nothing else |
-//! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
+//! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::rebase_preferring_onto`], [`Worktree::rebase_until_conflict`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
 //! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
 //! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
 //! | move a branch from where it was seen | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::rename_branch`], [`Repository::delete_branch`] |
@@ -151,7 +151,7 @@ pub use commits::commit::{CommitError, MessageError};
 pub use commits::message::{Message, TrailerError};
 pub use merges::conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renamed};
 pub use merges::integrate::{CherryPickError, MergeError};
-pub use merges::rebase::RebaseError;
+pub use merges::rebase::{CommitConflicts, RebaseError, Rebased};
 pub use pool::{Pool, PoolError, Retired};
 pub use repository::branch::{ArchiveError, DeleteBranchError, FastForwardError};
 pub use repository::create_branch::{CreateBranchError, MoveBranchError};

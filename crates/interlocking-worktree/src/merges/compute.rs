@@ -6,7 +6,10 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use gix::{ObjectId, merge::blob::builtin_driver::text::Labels};
+use gix::{
+    ObjectId,
+    merge::{blob::builtin_driver::text::Labels, tree::FileFavor},
+};
 
 use crate::{
     checkout::reset::tree_of,
@@ -14,6 +17,7 @@ use crate::{
     merges::{
         conflict::{Conflict, conflicts_of},
         integrate::{CherryPickError, MergeError},
+        rebase::CommitConflicts,
         settle::settle,
     },
     repository::history::is_ancestor,
@@ -39,6 +43,27 @@ pub(crate) enum Keep {
     History,
     /// One commit with one parent.
     Changes,
+}
+
+/// What happens where a commit's change does not fit onto the ones before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnConflict {
+    /// Nothing is made at all.
+    Refuse,
+    /// What it is put on stays as it is, where both have changed the same.
+    PreferOnto,
+    /// It ends there.
+    Stop,
+}
+
+/// What was made of commits.
+#[derive(Default)]
+pub(crate) struct Replayed {
+    pub(crate) created: Vec<Computed>,
+    /// The commits that did not fit.
+    pub(crate) conflicts: Vec<CommitConflicts>,
+    /// What the working tree is to have where it ended early: with markers.
+    pub(crate) stopped_with: Option<ObjectId>,
 }
 
 /// What happens to a commit that already stands where it would be put.
@@ -108,29 +133,44 @@ pub(crate) fn replay(
     commits: &[CommitId],
     committer: &Signature,
     in_place: InPlace,
-) -> Result<Vec<Computed>, CherryPickError> {
+    on_conflict: OnConflict,
+) -> Result<Replayed, CherryPickError> {
     untrusted::index::look(git)?;
     let committer = committer.git();
     let mut tip = Computed { commit: onto, tree: tree_of(git, onto)? };
-    let mut created = Vec::with_capacity(commits.len());
+    let mut replayed = Replayed::default();
     for &commit in commits {
         if in_place == InPlace::Stays && parent_of(git, commit)? == Some(tip.commit) {
             tip = Computed { commit, tree: tree_of(git, commit)? };
-            created.push(tip);
+            replayed.created.push(tip);
             continue;
         }
-        let (tree, conflicts) = apply(git, commit, tip.tree)?;
+        let (mut tree, conflicts) = apply(git, commit, tip.tree, None)?;
         if !conflicts.is_empty() {
-            return Err(CherryPickError::Conflict { commit, conflicts });
+            match on_conflict {
+                OnConflict::Refuse => return Err(CherryPickError::Conflict { commit, conflicts }),
+                OnConflict::PreferOnto => {
+                    let (preferred, conflicts) = apply(git, commit, tip.tree, Some(FileFavor::Ours))?;
+                    if !conflicts.is_empty() {
+                        return Err(CherryPickError::Conflict { commit, conflicts });
+                    }
+                    tree = preferred;
+                }
+                OnConflict::Stop => replayed.stopped_with = Some(tree),
+            }
+            replayed.conflicts.push(CommitConflicts { commit, conflicts });
+            if replayed.stopped_with.is_some() {
+                break;
+            }
         }
         // Its change is there already. A commit that never had one is a word on the others, and stays.
         if tree == tip.tree && !is_empty(git, commit)? {
             continue;
         }
         tip = Computed { commit: rewrite(git, commit, tree, tip.commit, &committer)?, tree };
-        created.push(tip);
+        replayed.created.push(tip);
     }
-    Ok(created)
+    Ok(replayed)
 }
 
 /// The commits of a range along first parents, oldest first.
@@ -154,11 +194,13 @@ pub(crate) fn line(git: &gix::Repository, range: &Range<CommitId>) -> Result<Vec
     Ok(commits)
 }
 
-/// The tree that results from applying a commit's change to `ours`, with markers where there are conflicts.
+/// The tree that results from applying a commit's change to `ours`, with markers where there are conflicts; where both have changed the
+/// same lines, the side in favor is taken.
 pub(crate) fn apply(
     git: &gix::Repository,
     commit: CommitId,
     ours: ObjectId,
+    favor: Option<FileFavor>,
 ) -> Result<(ObjectId, Vec<Conflict>), GitError> {
     let doing = || format!("picking {commit}");
     let picked = git.find_commit(commit.git()).doing(doing)?;
@@ -173,7 +215,7 @@ pub(crate) fn apply(
         current: Some("HEAD".into()),
         other: Some(other.as_str().into()),
     };
-    let options = git.tree_merge_options().doing(doing)?;
+    let options = git.tree_merge_options().doing(doing)?.with_file_favor(favor);
     let mut outcome = git.merge_trees(base, ours, theirs, labels, options).doing(doing)?;
     settle(git, &mut outcome)?;
     let conflicts = conflicts_of(git, &mut outcome)?;

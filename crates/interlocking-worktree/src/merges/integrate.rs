@@ -12,7 +12,7 @@ use crate::{
     },
     commits::commit::MessageError,
     merges::{
-        compute::{self, Computed, InPlace, Keep},
+        compute::{self, Computed, InPlace, Keep, OnConflict},
         conflict::Conflict,
     },
     untrusted,
@@ -115,7 +115,8 @@ impl Worktree {
         let (git, head) = self.open_with_head()?;
         let commits = compute::line(&git, &range)?;
         let git = git.with_object_memory();
-        let created = compute::replay(&git, head, &commits, committer, InPlace::IsMadeAgain)?;
+        let created =
+            compute::replay(&git, head, &commits, committer, InPlace::IsMadeAgain, OnConflict::Refuse)?.created;
         if let Some(tip) = created.last() {
             let reason = format!("cherry-pick: {} commits up to {}", commits.len(), range.end);
             self.take_over(&git, head, *tip, &committer.git(), reason)?;
@@ -139,7 +140,7 @@ impl Worktree {
             return Err(CherryPickError::MergeCommit { commit });
         }
         untrusted::index::look(&git)?;
-        let (tree, conflicts) = compute::apply(&git, commit, tree_of(&git, head)?)?;
+        let (tree, conflicts) = compute::apply(&git, commit, tree_of(&git, head)?, None)?;
         self.take_over(&git, head, Computed { commit: head, tree }, &Signature::runtime(), String::new())?;
         Ok(conflicts)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::{
     merges::{
-        compute::{self, InPlace, Keep},
+        compute::{self, InPlace, Keep, OnConflict},
         integrate::{CherryPickError, MergeError},
         rebase::RebaseError,
     },
@@ -103,7 +103,7 @@ impl Repository {
     ) -> Result<Vec<CommitId>, CherryPickError> {
         let git = self.git_of_main_worktree()?.with_object_memory();
         let commits = compute::line(&git, &range)?;
-        let created = compute::replay(&git, onto, &commits, committer, in_place)?;
+        let created = compute::replay(&git, onto, &commits, committer, in_place, OnConflict::Refuse)?.created;
         compute::write_objects(&git, &self.git())?;
         Ok(created.iter().map(|made| made.commit).collect())
     }

@@ -1,9 +1,11 @@
 //! Moving a worktree's own commits onto another commit.
 
+use std::ops::Range;
+
 use crate::{
     checkout::{reset::tree_of, switch::SwitchError},
     merges::{
-        compute::{self, Computed, InPlace},
+        compute::{self, Computed, InPlace, OnConflict},
         conflict::Conflict,
         integrate::CherryPickError,
     },
@@ -50,6 +52,26 @@ pub enum RebaseError {
     Git(#[from] GitError),
 }
 
+/// What a rebase that goes on at a conflict has come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rebased {
+    /// The commits that the branch now has after the one that they were put on.
+    pub moved: Vec<CommitId>,
+    /// The commits that did not fit, in order: those that gave way, or the one at which it has stopped.
+    pub conflicts: Vec<CommitConflicts>,
+}
+
+/// A commit that did not fit onto the ones before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommitConflicts {
+    /// The commit.
+    pub commit: CommitId,
+    /// The paths, ordered, with both sides.
+    pub conflicts: Vec<Conflict>,
+}
+
 impl From<WorktreeError> for RebaseError {
     fn from(error: WorktreeError) -> Self {
         Self::Switch(error.into())
@@ -80,18 +102,65 @@ impl Worktree {
     ///
     /// See [`RebaseError`]; on each of them everything is as it was.
     pub fn rebase(&self, start: CommitId, onto: CommitId, committer: &Signature) -> Result<Vec<CommitId>, RebaseError> {
+        let head = self.head()?;
+        Ok(self.rebase_with(start..head, onto, committer, OnConflict::Refuse)?.moved)
+    }
+
+    /// The same, where what `onto` has stays as it is: of lines that both have changed, the commits' own are dropped, as
+    /// `git rebase --strategy-option=ours` does. [`Rebased::conflicts`] has what gave way.
+    ///
+    /// # Errors
+    ///
+    /// As of [`rebase`](Self::rebase): [`RebaseError::Conflict`] where one side has deleted or renamed what the other has changed.
+    pub fn rebase_preferring_onto(
+        &self,
+        start: CommitId,
+        onto: CommitId,
+        committer: &Signature,
+    ) -> Result<Rebased, RebaseError> {
+        let head = self.head()?;
+        self.rebase_with(start..head, onto, committer, OnConflict::PreferOnto)
+    }
+
+    /// The same up to the first commit of the range that does not fit: branch, index and files are at the last that does, with that
+    /// commit's change in the files, and conflict markers, and nothing of it committed.
+    ///
+    /// Whoever has resolved it commits, and goes on with `conflict.commit..range.end`, onto that commit; whoever gives up resets to
+    /// `range.end`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`rebase`](Self::rebase), conflicts excepted; everything is then as it was.
+    pub fn rebase_until_conflict(
+        &self,
+        range: Range<CommitId>,
+        onto: CommitId,
+        committer: &Signature,
+    ) -> Result<Rebased, RebaseError> {
+        self.rebase_with(range, onto, committer, OnConflict::Stop)
+    }
+
+    fn rebase_with(
+        &self,
+        range: Range<CommitId>,
+        onto: CommitId,
+        committer: &Signature,
+        on_conflict: OnConflict,
+    ) -> Result<Rebased, RebaseError> {
         let (git, head) = self.open_with_head()?;
-        let commits = compute::line(&git, &(start..head))?;
+        let commits = compute::line(&git, &range)?;
         let git = git.with_object_memory();
-        let moved = compute::replay(&git, onto, &commits, committer, InPlace::Stays)?;
-        let tip = match moved.last() {
+        let replayed = compute::replay(&git, onto, &commits, committer, InPlace::Stays, on_conflict)?;
+        let tip = match replayed.created.last() {
             Some(tip) => *tip,
             None => Computed { commit: onto, tree: tree_of(&git, onto)? },
         };
-        if tip.commit != head {
-            let reason = format!("rebase: {} commits after {start} onto {onto}", commits.len());
-            self.take_over(&git, head, tip, &committer.git(), reason)?;
+        let to = Computed { tree: replayed.stopped_with.unwrap_or(tip.tree), ..tip };
+        if tip.commit != head || replayed.stopped_with.is_some() {
+            let reason = format!("rebase: {} commits after {} onto {onto}", commits.len(), range.start);
+            self.take_over(&git, head, to, &committer.git(), reason)?;
         }
-        Ok(moved.iter().map(|made| made.commit).collect())
+        let moved = replayed.created.iter().map(|made| made.commit).collect();
+        Ok(Rebased { moved, conflicts: replayed.conflicts })
     }
 }

@@ -103,3 +103,91 @@ fn a_rebase_that_conflicts_or_is_refused_never_began() {
     assert!(worktree.is_clean().unwrap());
     place.assert_git_agrees();
 }
+
+/// V3-101: what it is rebased onto wins, hunk by hunk, as git does it; the rest of the commit is kept.
+#[test]
+fn the_side_that_it_is_rebased_onto_wins() {
+    let place = Place::new();
+    let start = place.main();
+    let (ours, gits) = (place.worktree("ours"), place.worktree("gits"));
+    for root in [ours.path(), gits.path()] {
+        let both = [("src/lib.rs", "mine\ntwo\nthree\nfour\nFIVE\n"), ("mine.txt", "mine\n")];
+        commit_with_git(root, &both, "both hunks");
+        commit_with_git(root, &[("README.md", "mine\n")], "all of it is theirs already");
+    }
+    let sibling = [("src/lib.rs", "sibling's\ntwo\nthree\nfour\nfive\n"), ("README.md", "sibling's\n")];
+    let onto = commit_with_git(place.worktree("sibling").path(), &sibling, "sibling");
+    let rebased = ours.rebase_preferring_onto(start, onto, &author()).unwrap();
+    git_in(gits.path(), &["rebase", "--quiet", "-X", "ours", "--onto", &onto.to_string(), &start.to_string()]);
+    let tree = |revision: &str| place.git(&["rev-parse", &format!("{revision}^{{tree}}")]);
+    assert_eq!(tree("ours"), tree("gits"));
+    assert_eq!(
+        std::fs::read_to_string(ours.path().join("src/lib.rs")).unwrap(),
+        "sibling's\ntwo\nthree\nfour\nFIVE\n",
+        "the sibling's hunk survives, and what does not touch it"
+    );
+    // The second has nothing left.
+    assert_eq!(rebased.moved.len(), 1);
+    let gave_way: Vec<_> = rebased.conflicts.iter().map(|conflict| conflict.conflicts[0].path.to_string()).collect();
+    assert_eq!(gave_way, ["src/lib.rs", "README.md"]);
+    assert!(ours.is_clean().unwrap());
+    place.assert_git_agrees();
+}
+
+/// Where there are no lines to choose from, it is a conflict still, and nothing has happened.
+#[test]
+fn what_one_side_has_deleted_nobody_wins() {
+    let place = Place::new();
+    let start = place.main();
+    let worktree = place.worktree("task");
+    let head = commit_with_git(worktree.path(), &[("README.md", "mine\n")], "mine");
+    let sibling = place.worktree("sibling");
+    git_in(sibling.path(), &["rm", "--quiet", "README.md"]);
+    git_in(sibling.path(), &["commit", "--quiet", "--message", "deleted"]);
+    let error = worktree.rebase_preferring_onto(start, sibling.head().unwrap(), &author()).unwrap_err();
+    let RebaseError::Conflict { commit, conflicts } = error else { panic!("{error}") };
+    assert_eq!((commit, conflicts.len()), (head, 1));
+    assert_eq!(worktree.head().unwrap(), head);
+    assert!(worktree.is_clean().unwrap());
+}
+
+/// Commit by commit: at a conflict somebody resolves it, and it goes on; or it is given up (V3-105).
+#[test]
+fn a_rebase_stops_at_each_conflict_and_goes_on() {
+    let place = Place::new();
+    let start = place.main();
+    let worktree = place.worktree("task");
+    commit_with_git(worktree.path(), &[("fits.txt", "fits\n")], "fits");
+    let second = commit_with_git(worktree.path(), &[("README.md", "mine\n")], "conflicts");
+    commit_with_git(worktree.path(), &[("src/lib.rs", "mine\n")], "conflicts, too");
+    let head = commit_with_git(worktree.path(), &[("last.txt", "last\n")], "last");
+    let sibling = [("README.md", "sibling's\n"), ("src/lib.rs", "sibling's\n")];
+    let onto = commit_with_git(place.worktree("sibling").path(), &sibling, "sibling");
+
+    let given_up = worktree.rebase_until_conflict(start..head, onto, &author()).unwrap();
+    assert_eq!(given_up.moved.len(), 1);
+    worktree.reset_to(head).unwrap();
+    assert!(worktree.is_clean().unwrap());
+    assert_eq!(std::fs::read_to_string(worktree.path().join("README.md")).unwrap(), "mine\n");
+
+    let (mut since, mut onto, mut stops) = (start, onto, Vec::new());
+    let moved = loop {
+        let rebased = worktree.rebase_until_conflict(since..head, onto, &author()).unwrap();
+        let [stop] = &rebased.conflicts[..] else { break rebased.moved };
+        let path = worktree.path().join(stop.conflicts[0].path.to_path());
+        let marked = std::fs::read_to_string(&path).unwrap();
+        assert!(marked.contains("<<<<<<<") && marked.contains("sibling's\n") && marked.contains("mine\n"), "{marked}");
+        let again = worktree.rebase_until_conflict(since..head, onto, &author()).unwrap_err();
+        assert!(matches!(again, RebaseError::Switch(SwitchError::Dirty { .. })), "{again}");
+        write(&path, "both\n");
+        let message = place.repository.commit(stop.commit).unwrap().message;
+        onto = worktree.commit_all(&author(), &message).unwrap().unwrap();
+        since = stop.commit;
+        stops.push(stop.commit);
+    };
+    assert_eq!((stops.len(), stops[0], moved.len()), (2, second, 1));
+    let log = git_in(worktree.path(), &["log", "--format=%s"]);
+    assert_eq!(log.lines().take(5).collect::<Vec<_>>(), ["last", "conflicts, too", "conflicts", "fits", "sibling"]);
+    assert_eq!(std::fs::read_to_string(worktree.path().join("src/lib.rs")).unwrap(), "both\n");
+    place.assert_git_agrees();
+}
