@@ -37,8 +37,8 @@ impl GitRun {
         // A handler of a node that works elsewhere may have been cut off at something here, too.
         let is_free = worktree.unlock().is_ok();
         let stands = is_free && !cut_off && worktree.head().ok() == Some(commit);
-        if !stands && !(is_free && worktree.reset_to(commit).is_ok()) {
-            // Led astray; all that counts is in the commit.
+        if !stands && !(is_free && self.make_as_new(name, &worktree, commit).is_ok()) {
+            // Led astray, or not made ready; all that counts is in the commit.
             return self.clear(&self.directory_of(name)?);
         }
         self.note(name, |place| place.worktree = Some(worktree));

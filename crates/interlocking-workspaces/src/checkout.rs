@@ -178,15 +178,20 @@ impl Checkout<'_> {
         self.moved(adopted)
     }
 
-    /// Takes it back to a commit; everything else there is discarded, ignored files too. The head that it had is kept in the archive
+    /// Takes it back to a commit; everything else there is discarded, ignored files too, and it is made ready again. The head that it had is kept in the archive
     /// (CON-74). One that may only be read has no head of its own: it is put there, and stays there unless it follows another workspace.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Reset`].
+    /// [`GitWorkspacesError::Reset`]; [`Setup`](GitWorkspacesError::Setup) and [`Copy`](GitWorkspacesError::Copy) where it could not be made
+    /// ready, which stands at the commit then, and is made again when it is asked for.
     pub async fn reset(&mut self, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let reset = self.on(move |run, name| run.reset(name, commit)).await;
-        self.moved(reset).map(drop)
+        // Also where it could not be made ready.
+        if self.head() == commit {
+            self.cx.committed(&self.name, commit);
+        }
+        reset.map(drop)
     }
 
     /// Merges a commit with a merge commit, even where a fast-forward would do. Gives the commit that it stands at then.

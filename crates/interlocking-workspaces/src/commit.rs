@@ -44,8 +44,8 @@ impl GitRun {
         if self.wanted(name).is_read_only {
             let (worktree, _) = self.make_ready(name)?;
             if !worktree.is_clone() {
-                worktree.reset_to(to)?;
-                return Ok(self.moved(name, to));
+                self.make_as_new(name, &worktree, to)?;
+                return Ok(to);
             }
             // It has one commit and no other.
             self.retire(name)?;
@@ -60,15 +60,15 @@ impl GitRun {
             repository.archive(&self.archive_name(&branch, at)?, at)?;
         }
         if !worktree.is_clone() {
-            worktree.reset_to(to)?;
-            return Ok(self.moved(name, to));
+            self.make_as_new(name, &worktree, to)?;
+            return Ok(to);
         }
         if let Some(head) = repository.branch_head(&branch)?.filter(|head| *head != to) {
             repository.delete_branch(&branch, head)?;
         }
         self.moved(name, to);
         if worktree.repository().commit(to).is_ok() {
-            worktree.reset_to(to)?;
+            self.make_as_new(name, &worktree, to)?;
         } else {
             // It has what it began at, and what was made there, and nothing else.
             self.retire(name)?;

@@ -3,10 +3,10 @@
 use interlocking_core::context::ContextError;
 use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
-    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CreateBranchError, CreateCloneError, CreateError,
-    DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, MergeError, NameError,
-    ObjectIdError, OpenCloneError, OpenWorktreeError, RebaseError, RemoveCloneError, RemoveError, RepositoryPath,
-    ResetError, SetupError, SwitchError, TakeInError, UnlockError, WorktreeError,
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CopyError, CreateBranchError, CreateCloneError,
+    CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, MergeError,
+    NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, RebaseError, RemoveCloneError, RemoveError,
+    RepositoryPath, ResetError, SetupError, SwitchError, TakeInError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -110,9 +110,12 @@ pub enum GitWorkspacesError {
     /// A clone cannot be made.
     #[error(transparent)]
     CreateClone(#[from] CreateCloneError),
-    /// What makes a worktree ready failed; the worktree was removed.
+    /// What makes a worktree ready failed; the worktree was removed, and is made again when it is needed.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A file could not be copied to a worktree; the worktree was removed, and is made again when it is needed.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// A commit that a workspace is to stand at is not in the repository.
     #[error(
         "the commit {commit}, which `{name}` stood at, is not in {} any more ({reason}): whatever kept it, such as a reference below \

@@ -2,6 +2,7 @@
 
 use crate::child::Child;
 use crate::error::GitWorkspacesError;
+use crate::left::Alive;
 use crate::lock::{Held, lock};
 use crate::named_branches::Named;
 use crate::names::Names;
@@ -12,7 +13,6 @@ use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::{ParentJournal, RunScope};
 use interlocking_worktree::{BranchName, CommitId, Signature};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The workspaces of one run. A cheap handle.
@@ -38,7 +38,7 @@ pub(crate) struct State {
 #[derive(Default)]
 pub(crate) struct Tree {
     /// Locked while anybody has workspaces of a run of it.
-    pub(crate) alive: Mutex<Option<File>>,
+    pub(crate) alive: Mutex<Option<Alive>>,
     pub(crate) named: Named,
     /// The numbers of the fresh checkouts that there are.
     pub(crate) checkouts: Mutex<BTreeSet<u32>>,

@@ -2,7 +2,7 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::{GitRun, Wanted};
-use crate::settings::Base;
+use crate::settings::{Base, Settings};
 use interlocking_worktree::{
     BranchName, CommitId, CreateError, Force, Repository, Worktree, WorktreeEntry, delete_directory,
 };
@@ -26,8 +26,7 @@ impl GitRun {
         if let (true, Base::Workspace(other)) = (self.wanted(name).is_read_only, self.base_setting(name)) {
             let at = self.stands_at(other, &mut vec![name.to_owned()])?;
             if place.at != Some(at) {
-                worktree.reset_to(at)?;
-                self.note(name, |place| place.stand_at(at));
+                self.make_as_new(name, &worktree, at)?;
             }
         }
         Ok((worktree, base))
@@ -75,13 +74,33 @@ impl GitRun {
                 made => made?,
             },
         };
-        if let Some(setup) = &self.settings().setup
-            && let Err(error) = setup.run(worktree.path())
-        {
+        if let Err(error) = self.prepare(&worktree) {
             self.clear(&directory)?;
-            return Err(error.into());
+            return Err(error);
         }
         Ok(worktree)
+    }
+
+    /// Makes a worktree or clone ready that has the files of a commit and nothing else. Git work.
+    fn prepare(&self, worktree: &Worktree) -> Result<(), GitWorkspacesError> {
+        let Settings { repository, copied_files, setup, .. } = self.settings();
+        repository.copy_ignored(worktree, copied_files)?;
+        match setup {
+            Some(setup) => Ok(setup.run(worktree.path())?),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a worktree or clone to a commit, as if it had been made there. One that cannot be made ready is taken away: it is made
+    /// again when a node needs it. Git work.
+    pub(crate) fn make_as_new(&self, name: &str, worktree: &Worktree, at: CommitId) -> Result<(), GitWorkspacesError> {
+        worktree.reset_to(at)?;
+        self.note(name, |place| place.stand_at(at));
+        let prepared = self.prepare(worktree);
+        if prepared.is_err() {
+            self.retire(name)?;
+        }
+        prepared
     }
 
     /// Keeps a head in the archive, and deletes its branch.

@@ -6,7 +6,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_runtime::{WorkspaceError, Workspaces};
 use interlocking_sandbox::Sandbox;
-use interlocking_worktree::{BranchName, CommitId, Keep, Repository, Setup, Signature};
+use interlocking_worktree::{BranchName, CommitId, Keep, Repository, RepositoryPath, Setup, Signature};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -51,6 +51,7 @@ pub(crate) struct Settings {
     pub(crate) bases: BTreeMap<String, Base>,
     pub(crate) keep: Keep,
     pub(crate) setup: Option<Setup>,
+    pub(crate) copied_files: Vec<RepositoryPath>,
     pub(crate) grants: Option<Grants>,
     pub(crate) patience: Duration,
     pub(crate) branch_names: Option<BranchNames>,
@@ -77,7 +78,7 @@ type Grants = Arc<dyn Fn(&str, Sandbox) -> Sandbox + Send + Sync>;
 impl GitWorkspaces {
     /// Workspaces of `repository`, below `directory`, which is made when it is needed and lies outside the repository.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
-        let (author, target, landing, bases, keep, setup, grants, branch_names) = Default::default();
+        let (author, target, landing, bases, keep, setup, copied_files, grants, branch_names) = Default::default();
         let (directory, patience) = (directory.into(), Duration::from_secs(10));
         Self(Arc::new(Settings {
             repository,
@@ -88,6 +89,7 @@ impl GitWorkspaces {
             bases,
             keep,
             setup,
+            copied_files,
             grants,
             patience,
             branch_names,
@@ -132,10 +134,19 @@ impl GitWorkspaces {
         self
     }
 
-    /// The same with a command that makes each new worktree and clone ready: run there when it was made.
+    /// The same with a command that makes each worktree and clone ready: run there when it was made, and when it was reset or put back, which
+    /// takes away what is ignored.
     #[must_use]
     pub fn with_setup(mut self, setup: Setup) -> Self {
         self.settings().setup = Some(setup);
+        self
+    }
+
+    /// The same with ignored files, such as `.env`, that are copied from the user's working tree to each worktree and clone, before its
+    /// [setup](Self::with_setup), as often as that. Those that are named, and no others: agents read them.
+    #[must_use]
+    pub fn with_copied_files(mut self, files: impl IntoIterator<Item = RepositoryPath>) -> Self {
+        self.settings().copied_files = files.into_iter().collect();
         self
     }
 

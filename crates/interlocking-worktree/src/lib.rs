@@ -54,9 +54,9 @@
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; [`Worktree::propose_since`] makes a commit and moves nothing to it; trailers with [`Message`] |
 //! | read and write a file where an agent works | [`Worktree::read_file`], [`Worktree::write_file`] |
 //! | see what an agent did to its place | [`Place::verify`] |
-//! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Run::reset_worktree`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
+//! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
 //! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
-//! | the life of a run's worktrees: setup, cleanup, keeping, orphans | [`Yard`], [`Run`], [`Orphan`] |
+//! | make ready: the user's own command, and ignored files | [`Setup::run`], [`Repository::copy_ignored`] |
 //! | after a process of ours was killed | every operation recovers; [`Repository::recover`] does nothing else |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::rebase_preferring_onto`], [`Worktree::rebase_until_conflict`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
 //! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
@@ -87,7 +87,7 @@
 //! to another, rebase, prune, repair, patches that `git apply` takes) is written here, on gix. So there is no boundary to
 //! cross and no version to check; the tests do everything where no program can be found.
 //!
-//! What does start programs is the setup command that a [`Yard`] is given, and the user's own git configuration: clean, smudge and long-running filters
+//! What does start programs is a [`Setup`], and the user's own git configuration: clean, smudge and long-running filters
 //! (`filter.<name>.…`, git-lfs for one) when files are read or written, and merge drivers (`merge.<name>.driver`) in merges,
 //! picks and rebases, each where attributes say so. With [`Configuration::RepositoryOnly`] those of the user's own
 //! configuration and the system's do not count.
@@ -137,7 +137,7 @@ mod worktrees;
 mod merges;
 mod clones;
 mod pool;
-mod runs;
+mod preparation;
 mod untrusted;
 
 pub use checkout::reset::ResetError;
@@ -153,16 +153,13 @@ pub use merges::conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renam
 pub use merges::integrate::{CherryPickError, MergeError};
 pub use merges::rebase::{CommitConflicts, RebaseError, Rebased};
 pub use pool::{Pool, PoolError, Retired};
+pub use preparation::copied_files::CopyError;
+pub use preparation::setup::{Setup, SetupError};
 pub use repository::branch::{ArchiveError, DeleteBranchError, FastForwardError};
 pub use repository::create_branch::{CreateBranchError, MoveBranchError};
 pub use repository::history::{CommitRecord, Person, ResolveError};
 pub use repository::rename_branch::RenameBranchError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
-pub use runs::copied_files::CopyError;
-pub use runs::orphan::Orphan;
-pub use runs::run::{Run, RunEnd, RunOutcome};
-pub use runs::setup::{Setup, SetupError};
-pub use runs::yard::{Keep, PlaceName, Yard, YardError, YardSettings};
 pub use status::change::{Change, ChangeKind};
 pub use status::diff::{FileChange, FileChangeKind};
 pub use untrusted::{Limits, Refused};
@@ -174,6 +171,7 @@ pub use values::signature::{Signature, SignatureError};
 pub use values::worktree_error::{LargeFile, WorktreeError};
 pub use worktrees::files::FileError;
 pub use worktrees::finding::Finding;
+pub use worktrees::keep::Keep;
 pub use worktrees::list::{OpenWorktreeError, WorktreeEntry};
 pub use worktrees::lock::LockError;
 pub use worktrees::new_worktree::CreateError;

@@ -4,7 +4,7 @@ use crate::project::Project;
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
-use interlocking::runtime::{Journal, MemoryJournal, RunContext as _, Workspaces};
+use interlocking::runtime::{Journal, MemoryJournal, Workspaces};
 use interlocking::workspaces::{Checkout, FreshCheckout, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, Keep, RepositoryPath};
 use std::path::Path;

@@ -19,5 +19,7 @@ mod every_file_is_here;
 mod fresh;
 mod hostile;
 mod landing;
+mod made_ready;
+mod rebasing;
 mod shared_branch;
 mod work;

@@ -33,7 +33,7 @@ impl Worktree {
     /// too, and an unfinished merge or pick is forgotten. What is in the directory of a submodule stays.
     ///
     /// So what makes a worktree ready, such as a [`Setup`](crate::Setup) command, has to do so again:
-    /// [`Run::reset_worktree`](crate::Run::reset_worktree) sees to it. To keep the head that is left, archive it first:
+    /// [`Setup::run`](crate::Setup::run) sees to it. To keep the head that is left, archive it first:
     /// [`crate::Repository::archive`].
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Directories of our own, a yard or a pool, which say in a file whose they are.
+//! A directory of our own, a pool's, which says in a file whose it is.
 
 use std::{fs::File, path::Path};
 

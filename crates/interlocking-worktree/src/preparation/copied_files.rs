@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use gix::bstr::ByteSlice as _;
 
 use crate::{
+    repository::Repository,
     status::ignores::is_ignored,
     values::{
         git_error::{Doing as _, GitError},
         path::RepositoryPath,
+        worktree_error::WorktreeError,
     },
+    worktrees::worktree::Worktree,
 };
 
-/// A listed file could not be copied; the worktree was removed.
+/// A listed file could not be copied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
     /// It is not there.
@@ -44,24 +47,32 @@ pub enum CopyError {
         /// The file.
         path: RepositoryPath,
     },
+    /// The worktree is not what it was.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
     /// Something could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
-/// Copies the files from one working tree to another, `git`'s.
-pub(crate) fn copy_listed(from: &Path, git: &gix::Repository, listed: &[RepositoryPath]) -> Result<(), CopyError> {
-    if listed.is_empty() {
-        return Ok(());
-    }
-    let to = git.workdir().ok_or_else(|| GitError::new("copying files", "the worktree has none"))?;
-    for path in listed {
-        if !is_ignored(git, to, path.as_bytes().as_bstr())? {
-            return Err(CopyError::NotIgnored { path: path.clone() });
+impl Repository {
+    /// Copies ignored files of the user's working tree to a worktree or a clone, with their modes: those that are named, and no others.
+    /// A bare repository has none.
+    ///
+    /// # Errors
+    ///
+    /// [`CopyError`] of the first that is no ignored file of its own, or is there already; those before it are copied.
+    pub fn copy_ignored(&self, to: &Worktree, files: &[RepositoryPath]) -> Result<(), CopyError> {
+        let (Some(from), false) = (self.working_tree(), files.is_empty()) else { return Ok(()) };
+        let (git, _) = to.open()?;
+        for path in files {
+            if !is_ignored(&git, to.path(), path.as_bytes().as_bstr())? {
+                return Err(CopyError::NotIgnored { path: path.clone() });
+            }
+            copy(from, to.path(), path)?;
         }
-        copy(from, to, path)?;
+        Ok(())
     }
-    Ok(())
 }
 
 fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> {

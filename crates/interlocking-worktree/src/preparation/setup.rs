@@ -15,7 +15,7 @@ pub struct Setup {
     environment: Vec<(OsString, OsString)>,
 }
 
-/// The setup command failed; the worktree was removed.
+/// The setup command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     /// It could not be started.

@@ -1,0 +1,131 @@
+//! What makes a workspace ready is done whenever it has been emptied: made, reset, put back, or taken along with its base.
+
+use crate::project::Project;
+use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::workspaces::Base;
+use interlocking::worktree::{CommitId, Setup};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Three rounds of writing, each looked at in a workspace that may only be read and follows that in which is written.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Rounds {
+    #[node(entry, input = u32, goto(look), workspace = "draft", visits = 9)]
+    write: LogicNode<Write>,
+    #[node(input = (u32, CommitId), goto(write, exit), workspace = "reading", read_only, visits = 9)]
+    look: LogicNode<Look>,
+}
+
+held!(Rounds);
+
+/// Where it is cut off: in that round, as it is written or looked at.
+#[derive(Clone)]
+struct Cut(Option<(u32, &'static str)>, Arc<Notify>);
+
+impl Cut {
+    async fn at(&self, round: u32, what: &str) {
+        if self.0 == Some((round, what)) {
+            self.1.notify_one();
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// It has what the project needs, as the user has it, and nothing of an agent's.
+fn is_as_new(place: &Path) -> bool {
+    let read = |file: &str| std::fs::read_to_string(place.join(file)).unwrap_or_default();
+    read("env.log") == "TOKEN=1\n" && read("built.log") == "built of TOKEN=1\n" && !place.join("noise.log").exists()
+}
+
+fn mess(place: &Path) -> Result<(), NodeError> {
+    for file in ["env.log", "built.log", "noise.log"] {
+        std::fs::write(place.join(file), "an agent's")?;
+    }
+    Ok(())
+}
+
+struct Write(Cut);
+impl LogicHandler<rounds::write> for Write {
+    async fn run(&self, round: u32, cx: &mut Cx<'_, rounds::write>) -> Route<rounds::write> {
+        let mut worktree = cx.worktree().await?;
+        assert!(is_as_new(worktree.path()), "also where a node was cut off");
+        mess(worktree.path())?;
+        self.0.at(round, "written").await;
+        let head = worktree.head();
+        worktree.reset(head).await?;
+        assert!(is_as_new(worktree.path()), "after a reset");
+        std::fs::write(worktree.path().join("round.txt"), round.to_string())?;
+        let commit = worktree.commit(format!("Round {round}")).await?.ok_or("nothing new")?;
+        goto!(cx, rounds::look, (round, commit))
+    }
+}
+
+struct Look(Cut);
+impl LogicHandler<rounds::look> for Look {
+    async fn run(&self, (round, commit): (u32, CommitId), cx: &mut Cx<'_, rounds::look>) -> Route<rounds::look> {
+        let place = cx.workspace()?.path;
+        assert_eq!(std::fs::read_to_string(place.join("round.txt"))?, round.to_string(), "it follows its base");
+        assert_eq!(cx.worktree().await?.head(), commit);
+        assert!(is_as_new(&place), "in round {round}");
+        self.0.at(round, "looked").await;
+        mess(&place)?;
+        if round < 3 {
+            return goto!(cx, rounds::write, round + 1);
+        }
+        cx.land(commit).await?;
+        goto!(cx, rounds::exit, ())
+    }
+}
+
+fn rounds(project: &Project, journal: &Arc<dyn Journal>, cut: &Cut) -> Run<Rounds> {
+    let setup = Setup::new("sh", ["-c", "echo built of $(cat env.log) > built.log"]);
+    let workspaces = project
+        .workspaces()
+        .with_setup(setup.with_variable("PATH", std::env::var("PATH").unwrap()))
+        .with_copied_files(["env.log".parse().unwrap()])
+        .with_base("reading", Base::Workspace("draft".to_owned()));
+    let run = Run::new(Rounds { write: LogicNode(Write(cut.clone())), look: LogicNode(Look(cut.clone())) });
+    run.with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
+}
+
+/// Also by another process, whichever node was cut off; and a reader follows its base all the while.
+#[tokio::test]
+async fn a_workspace_is_made_ready_whenever_it_was_emptied() {
+    for at in [None, Some((1, "written")), Some((2, "written")), Some((2, "looked")), Some((3, "looked"))] {
+        let project = Project::new();
+        std::fs::write(project.root().join("env.log"), "TOKEN=1\n").unwrap();
+        let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+        let cut = Cut(at, Arc::default());
+        let ended = match at {
+            None => rounds(&project, &journal, &cut).start(1).await.unwrap(),
+            Some(_) => {
+                tokio::select! {
+                    ended = rounds(&project, &journal, &cut).start(1) => panic!("{at:?}: {ended:?}"),
+                    () = cut.1.notified() => {}
+                }
+                rounds(&project, &journal, &Cut(None, Arc::default())).resume().await.unwrap()
+            }
+        };
+        assert!(matches!(ended.outcome, Outcome::Finished(())), "{at:?}: {:?}", ended.outcome);
+        assert_eq!(project.git(&["log", "--format=%s"]), "Round 3\nRound 2\nRound 1\nBegin\n");
+        assert_eq!(project.left(), [""; 0]);
+    }
+}
+
+/// A file that is not there, or not ignored, fails the node that needs the workspace.
+#[tokio::test]
+async fn a_file_that_cannot_be_copied_is_named() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let ended = rounds(&project, &journal, &Cut(None, Arc::default())).start(1).await.unwrap();
+    let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
+    assert!(failure.kind == FailureKind::Workspace, "{failure}");
+    let root = project.root().canonicalize().unwrap();
+    let told =
+        format!("env.log is listed to be copied, but is not in {}: make it, or take it off the list", root.display());
+    assert!(failure.message.contains(&told), "{failure}");
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+}

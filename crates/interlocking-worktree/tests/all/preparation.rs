@@ -1,0 +1,84 @@
+//! Making a worktree ready: the user's own command, and ignored files that a build needs.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use interlocking_worktree::{CopyError, Setup, SetupError};
+
+use crate::judge::{Place, path, write};
+
+#[test]
+fn the_setup_command_runs_in_the_new_worktree_with_its_own_environment() {
+    let place = Place::new();
+    let script = "set -eu; test \"$(cat README.md)\" = '# Project'; pwd > where; env > environment; echo made > out";
+    let setup = Setup::new("sh", ["-c", script]).with_variable("PATH", "/usr/bin:/bin").with_variable("TOKEN", "t 1");
+    let tests = place.worktree("tests");
+    setup.run(tests.path()).unwrap();
+    let read = |file: &str| std::fs::read_to_string(tests.path().join(file)).unwrap();
+    assert_eq!(read("where").trim(), tests.path().to_str().unwrap());
+    let variables: Vec<_> =
+        read("environment").lines().map(|line| line.split('=').next().unwrap().to_owned()).collect();
+    let given = ["PATH", "TOKEN", "PWD", "OLDPWD", "SHLVL", "_"];
+    assert!(variables.iter().all(|name| given.contains(&name.as_str())), "{variables:?}");
+    assert!(read("environment").contains("TOKEN=t 1"));
+}
+
+#[test]
+fn a_setup_command_that_fails_says_what_it_said() {
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    let failing = Setup::new("sh", ["-c", "echo half; echo why >&2; exit 7"]).with_variable("PATH", "/usr/bin:/bin");
+    match failing.run(tests.path()).unwrap_err() {
+        SetupError::Failed { code, output, error, .. } => {
+            assert_eq!((code, output.as_str(), error.as_str()), (Some(7), "half\n", "why\n"));
+        }
+        other => panic!("{other}"),
+    }
+    let absent = Setup::new("no-such-program", ["x"]).run(tests.path()).unwrap_err();
+    assert!(matches!(absent, SetupError::NotStarted { .. }), "{absent}");
+}
+
+#[test]
+fn named_files_are_copied_and_no_others() {
+    let place =
+        Place::with_files(&[(".gitignore", ".env\nconfig/*.key\n*.link\n"), ("a.txt", "a\n"), ("config/x", "x\n")]);
+    write(&place.project().join(".env"), "SECRET=1\n");
+    std::fs::set_permissions(place.project().join(".env"), PermissionsExt::from_mode(0o600)).unwrap();
+    write(&place.project().join("config/own.key"), "key\n");
+    write(&place.project().join("config/other.key"), "other\n");
+    write(&place.path().join("outside/passwords"), "outside\n");
+    symlink("../outside/passwords", place.project().join("to.link")).unwrap();
+    symlink("../outside", place.project().join("directory.link")).unwrap();
+    let tests = place.worktree("tests");
+    let copy = |listed: &[&str]| {
+        let listed: Vec<_> = listed.iter().map(|listed| path(listed)).collect();
+        place.repository.copy_ignored(&tests, &listed)
+    };
+    copy(&[".env", "config/own.key"]).unwrap();
+    assert_eq!(std::fs::read_to_string(tests.path().join(".env")).unwrap(), "SECRET=1\n");
+    let mode = std::fs::metadata(tests.path().join(".env")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(tests.path().join("config/own.key").exists() && !tests.path().join("config/other.key").exists());
+    assert_eq!(tests.status().unwrap(), []);
+
+    let root = place.project();
+    let missing = CopyError::Missing { path: path("config/none.key"), root: root.clone() };
+    let link = CopyError::NotAFile { path: path("to.link"), root: root.clone() };
+    let through = CopyError::NotAFile { path: path("directory.link/passwords"), root };
+    let tracked = CopyError::NotIgnored { path: path("a.txt") };
+    let again = CopyError::Exists { path: path(".env") };
+    for (listed, expected) in [
+        ("config/none.key", missing),
+        ("to.link", link),
+        ("directory.link/passwords", through),
+        ("a.txt", tracked),
+        (".env", again),
+    ] {
+        assert_eq!(copy(&[listed]), Err(expected));
+    }
+    // An agent's links are not followed on the way there.
+    std::fs::remove_dir_all(tests.path().join("config")).unwrap();
+    symlink(place.path().join("outside"), tests.path().join("config")).unwrap();
+    let led = copy(&["config/other.key"]).unwrap_err();
+    assert_eq!(led, CopyError::NotAFile { path: path("config/other.key"), root: tests.path().to_owned() });
+    assert!(!place.path().join("outside/other.key").exists());
+}
