@@ -3,8 +3,10 @@
 use crate::error::CommandError;
 use crate::text::{shortened, written_out};
 use std::fmt;
+use std::future::Future;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Where the program prints, and what it reads. Cheap to clone.
 #[derive(Clone)]
@@ -102,6 +104,23 @@ impl Console {
             let mut messages = lock(&self.0.messages);
             let _ = write!(messages, "\r\x1b[2K{}", self.styled(Style::Dim, &text));
             let _ = messages.flush();
+        }
+    }
+
+    /// Does something that takes its time and reports nothing itself: how long, and what, is on the living line.
+    pub async fn while_waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
+        let started = Instant::now();
+        let mut ticks = tokio::time::interval(Duration::from_millis(200));
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => {
+                    self.status("");
+                    return done;
+                }
+                _ = ticks.tick() => self.status(&format!("{:>6.1} s {what}", started.elapsed().as_secs_f64())),
+            }
         }
     }
 

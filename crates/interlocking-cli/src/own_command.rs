@@ -15,12 +15,14 @@ use interlocking_runtime::CancelToken;
 use std::fmt;
 use std::future::Future;
 
+type Handle = Box<dyn Fn(&ArgMatches, CommandContext) -> Local<Exit>>;
+
 /// A command of the program's own.
 pub(crate) struct OwnCommand {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) augment: fn(Command) -> Command,
-    pub(crate) handle: Box<dyn Fn(&ArgMatches, CommandContext) -> Local<Exit>>,
+    pub(crate) handle: Handle,
 }
 
 impl OwnCommand {

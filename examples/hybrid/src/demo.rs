@@ -4,21 +4,10 @@
 //! lock file is the one this program was built with, cut down by cargo to what the seed needs, so whatever built
 //! this program has also fetched what the seed's tests depend on.
 
+use interlocking::cli::repository::EmbeddedFile;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs;
-use std::io;
-use std::path::Path;
 use std::str::FromStr;
-
-/// A file of the demonstration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EmbeddedFile {
-    /// Where it goes, relative to the crate.
-    pub path: &'static str,
-    /// What it says.
-    pub contents: &'static str,
-}
 
 /// The crate a run starts from.
 ///
@@ -34,18 +23,6 @@ pub const SEED: [EmbeddedFile; 5] = [
 
 /// The task, as TOML.
 pub const SPEC: &str = include_str!("../demo/spec.toml");
-
-/// Writes the seed crate into a directory, which is made if need be.
-pub fn write_seed(directory: &Path) -> io::Result<()> {
-    for file in SEED {
-        let path = directory.join(file.path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        fs::write(path, file.contents)?;
-    }
-    Ok(())
-}
 
 /// How the scripted agents behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

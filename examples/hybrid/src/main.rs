@@ -1,14 +1,8 @@
 //! Runs the Hybrid protocol from the command line: the demonstration, or one's own specification, agents, repository.
 
-mod beside;
-mod bindings;
 mod cli;
-mod desk;
-mod preparing;
-mod site;
+mod session;
 mod summary;
-mod waiting;
-mod whereabouts;
 
 use interlocking::cli::Cli;
 use std::process::ExitCode;
@@ -23,11 +17,11 @@ The roles of the agents are types, adversary, types_fix, tests, impl and fix.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    Cli::new("hybrid", desk::take_up)
+    Cli::new("hybrid", session::resume)
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
-        .with_new_runs(desk::begin)
-        .with_clearing_up(desk::clear_cancelled)
+        .with_new_runs(session::begin)
+        .with_clearing_up(session::clear_cancelled)
         .running_by_default()
         .main()
         .await

@@ -1,51 +1,9 @@
-//! What came of a run: as JSON for the next program, and as text for whoever waited for it.
+//! What came of a run in lines, for whoever waited for it.
 
 use hybrid::types::{Check, CheckReport, HybridFailure, HybridResult, VerificationStatus};
-use interlocking::agents::{Ledger, Usage};
-use interlocking::cli::{harmless, quoted};
-use interlocking::run_id::RunId;
-use serde::Serialize;
+use interlocking::cli::repository::Account;
+use interlocking::cli::{Style, harmless, quoted};
 use std::fmt::Write;
-use std::path::PathBuf;
-
-/// The result of a run with what the protocol itself does not know (HY-238).
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Account {
-    pub(crate) run: RunId,
-    /// Whether the run succeeded and the branch was advanced.
-    pub(crate) success: bool,
-    /// Whether it has come to no end of its own: it was cancelled, or stopped and can be taken up.
-    pub(crate) interrupted: bool,
-    pub(crate) seconds: f64,
-    /// What all agent calls used up.
-    pub(crate) usage: Usage,
-    pub(crate) repository: PathBuf,
-    pub(crate) main: Branch,
-    /// The commits that the branch was advanced by, oldest first.
-    pub(crate) commits: Vec<Landed>,
-    /// References that keep the work of a run without success, or of rounds that were rejected.
-    pub(crate) archived: Vec<String>,
-    /// Every agent call.
-    pub(crate) calls: Ledger,
-    /// None exactly if the run was interrupted.
-    pub(crate) result: Option<HybridResult>,
-}
-
-/// The branch that was to be advanced.
-#[derive(Debug, Serialize)]
-pub(crate) struct Branch {
-    pub(crate) branch: String,
-    pub(crate) before: String,
-    pub(crate) after: String,
-}
-
-/// A commit that the branch has now.
-#[derive(Debug, Serialize)]
-pub(crate) struct Landed {
-    pub(crate) commit: String,
-    pub(crate) subject: String,
-}
 
 /// How many lines of what a build printed are shown; the JSON has them all.
 const MOST_LINES: usize = 20;
@@ -53,84 +11,72 @@ const MOST_LINES: usize = 20;
 /// The width of the line that names a check.
 const LONGEST_LABEL: usize = 39;
 
-impl Account {
-    fn failure(&self) -> Option<&HybridFailure> {
-        self.result.as_ref()?.failure()
-    }
+/// The account in lines: how it ended, and what for.
+pub(crate) fn lines(account: &Account<HybridResult>) -> Vec<(Style, String)> {
+    let style = if account.success { Style::Good } else { Style::Bad };
+    let (headline, details) = (headline(account), details(account));
+    vec![(Style::Plain, String::new()), (style, headline), (Style::Plain, details)]
+}
 
-    /// The first line: how it ended.
-    pub(crate) fn headline(&self) -> String {
-        let branch = &self.main.branch;
-        match self.failure() {
-            _ if self.interrupted => format!("Cancelled; `{branch}` is where it was."),
-            _ if self.success => {
-                let (after, commits) = (short(&self.main.after), self.commits.len());
-                let plural = if commits == 1 { "" } else { "s" };
-                format!("Succeeded: `{branch}` is {commits} commit{plural} further, at {after}.")
-            }
-            Some(failure) => {
-                format!(
-                    "Not a success: {}; `{branch}` is where it was.\n{}",
-                    reason(failure),
-                    harmless(&failure.to_string())
-                )
-            }
-            None => format!("Not a success; `{branch}` is where it was."),
+fn failure(account: &Account<HybridResult>) -> Option<&HybridFailure> {
+    account.result.as_ref()?.failure()
+}
+
+/// The first line: how it ended.
+fn headline(account: &Account<HybridResult>) -> String {
+    let advance = account.advance();
+    match failure(account) {
+        _ if account.interrupted => format!("Cancelled; {advance}."),
+        _ if account.success => format!("Succeeded: {advance}."),
+        Some(failure) => {
+            format!("Not a success: {}; {advance}.\n{}", reason(failure), harmless(&failure.to_string()))
+        }
+        None => format!("Not a success; {advance}."),
+    }
+}
+
+/// Everything below that.
+fn details(account: &Account<HybridResult>) -> String {
+    let mut text = String::new();
+    if let Some(failure) = failure(account) {
+        for line in evidence(failure) {
+            let _ = writeln!(text, "  {line}");
+        }
+        let _ = writeln!(text, "What to do: {}", advice(failure));
+    }
+    if let Some(result) = &account.result {
+        text.push_str("\nChecks\n");
+        for report in result.lattice().checks() {
+            let _ = writeln!(text, "  {}", check_line(report));
         }
     }
+    let _ = writeln!(text, "{}", account.work());
+    if let Some(result) = &account.result {
+        result_lines(result, &mut text);
+    }
+    text + &account.cost()
+}
 
-    /// Everything below that.
-    pub(crate) fn details(&self) -> String {
-        let mut text = String::new();
-        if let Some(failure) = self.failure() {
-            for line in evidence(failure) {
-                let _ = writeln!(text, "  {line}");
-            }
-            let _ = writeln!(text, "What to do: {}", advice(failure));
+/// What the protocol has found out beside the checks.
+fn result_lines(result: &HybridResult, text: &mut String) {
+    let _ = writeln!(text, "Fix rounds  {}", result.attempts);
+    for learning in &result.understanding.learnings {
+        let _ = writeln!(text, "            {}", quoted(learning));
+    }
+    if let Some(coverage) = &result.tests_coverage {
+        let (functions, sketches) = (coverage.functions_covered.len(), coverage.sketches_covered.len());
+        let _ = writeln!(
+            text,
+            "Coverage    {functions} of {} functions, {} of {} examples, {sketches} of {} sketched properties",
+            functions + coverage.functions_uncovered.len(),
+            coverage.examples_covered,
+            coverage.examples_total,
+            sketches + coverage.sketches_uncovered.len()
+        );
+        for (number, what) in coverage.not_verified.iter().enumerate() {
+            let title = if number == 0 { "Not seen" } else { "" };
+            let _ = writeln!(text, "{title:<12}{}", quoted(what));
         }
-        if let Some(result) = &self.result {
-            text.push_str("\nChecks\n");
-            for report in result.lattice().checks() {
-                let _ = writeln!(text, "  {}", check_line(report));
-            }
-        }
-        if !self.commits.is_empty() {
-            let _ = writeln!(text, "\nCommits on {}", self.main.branch);
-            for landed in &self.commits {
-                let _ = writeln!(text, "  {} {}", short(&landed.commit), quoted(&landed.subject));
-            }
-        }
-        if !self.success && !self.archived.is_empty() {
-            let _ = writeln!(text, "\nWork kept in {}", self.repository.display());
-            for reference in &self.archived {
-                let _ = writeln!(text, "  {reference}");
-            }
-        }
-        text.push('\n');
-        if let Some(result) = &self.result {
-            let _ = writeln!(text, "Fix rounds  {}", result.attempts);
-            for learning in &result.understanding.learnings {
-                let _ = writeln!(text, "            {}", quoted(learning));
-            }
-            if let Some(coverage) = &result.tests_coverage {
-                let (functions, sketches) = (coverage.functions_covered.len(), coverage.sketches_covered.len());
-                let _ = writeln!(
-                    text,
-                    "Coverage    {functions} of {} functions, {} of {} examples, {sketches} of {} sketched properties",
-                    functions + coverage.functions_uncovered.len(),
-                    coverage.examples_covered,
-                    coverage.examples_total,
-                    sketches + coverage.sketches_uncovered.len()
-                );
-                for (number, what) in coverage.not_verified.iter().enumerate() {
-                    let title = if number == 0 { "Not seen" } else { "" };
-                    let _ = writeln!(text, "{title:<12}{}", quoted(what));
-                }
-            }
-        }
-        let _ = writeln!(text, "Cost        {}", self.usage);
-        let _ = write!(text, "Time        {:.1} s", self.seconds);
-        text
     }
 }
 
@@ -266,8 +212,4 @@ fn end_of(diagnostics: &str) -> Vec<String> {
     let dropped = lines.len().saturating_sub(MOST_LINES);
     let omitted = (dropped > 0).then(|| format!("… {dropped} lines before"));
     omitted.into_iter().chain(lines[dropped..].iter().map(|line| harmless(line))).collect()
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..10).unwrap_or(commit)
 }

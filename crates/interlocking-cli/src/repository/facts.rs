@@ -2,7 +2,7 @@
 //! over, for whoever tries again what failed, or forks it.
 
 use super::directories::Directories;
-use super::options::{Location, Players};
+use super::options::{AgentOptions, Location};
 use super::run_file::RunFile;
 use crate::error::CommandError;
 use crate::start::Start;
@@ -35,7 +35,7 @@ pub(crate) struct Facts<M> {
     pub(crate) base: Option<CommitId>,
     /// The one that it advances in its place.
     pub(crate) land_on: Option<String>,
-    pub(crate) players: Players,
+    pub(crate) agents: AgentOptions,
     pub(crate) keep: bool,
     /// Where the result is written to, too.
     pub(crate) result: Option<PathBuf>,

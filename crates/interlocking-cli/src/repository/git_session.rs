@@ -100,10 +100,10 @@ impl<M: Remembered> RepositoryRun<M> {
     pub async fn clear_up(start: Start) -> Result<(), CommandError> {
         let Some(run) = Self::cancelled(start)? else { return Ok(()) };
         let mut left_behind = None;
-        if !run.keeps() {
-            if let Some(left) = run.workspaces()?.left_of(&run.start.run).await? {
-                left_behind = left.remove().await.err().map(|error| error.to_string());
-            }
+        if !run.keeps()
+            && let Some(left) = run.workspaces()?.left_of(&run.start.run).await?
+        {
+            left_behind = left.remove().await.err().map(|error| error.to_string());
         }
         run.clear_cancelled(left_behind.as_deref())
     }

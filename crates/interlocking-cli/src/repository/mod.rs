@@ -47,6 +47,8 @@ mod directories;
 mod run_file;
 mod facts;
 mod run;
+mod agents;
+mod end;
 mod account;
 mod git_session;
 mod demonstration;

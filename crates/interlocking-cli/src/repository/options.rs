@@ -76,11 +76,11 @@ impl RepositoryOptions {
     }
 
     /// Who plays, where that is said.
-    pub(crate) fn players(&self) -> Result<Option<Players>, CommandError> {
+    pub(crate) fn agent_options(&self) -> Result<Option<AgentOptions>, CommandError> {
         if !self.name_agents() {
             return Ok(None);
         }
-        Ok(Some(Players {
+        Ok(Some(AgentOptions {
             script: self.script.as_deref().map(absolute).transpose()?,
             said: self.agents.said().to_vec(),
             file: self.agents.file().map(Path::to_owned),
@@ -92,7 +92,7 @@ impl RepositoryOptions {
 /// Who plays the agents, as it was said: remembered for the next process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Players {
+pub(crate) struct AgentOptions {
     /// As given with `--script`.
     pub(crate) script: Option<PathBuf>,
     /// As given with `--agent`.

@@ -1,4 +1,4 @@
-//! A run over a repository in this process: from its options to where it is ready, and from its end to where nothing is left of it.
+//! A run over a repository in this process: from its options to where it is ready.
 
 use super::directories::{Directories, result_file};
 use super::facts::{Facts, file};
@@ -8,17 +8,12 @@ use crate::console::Style;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::start::Start;
-use interlocking_agents::backends::{Backends, BuildAccess, RoleBindings};
-use interlocking_agents::{Script, ScriptedAgent};
-use interlocking_core::graph::Graph;
 use interlocking_runtime::journal::Claim;
-use interlocking_runtime::roles::Roles;
 use interlocking_sqlite::private;
 use interlocking_worktree::{BranchName, CommitId, Repository};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A run over a repository, in this process: its directories, and what is remembered of it beside its journal, `M` of the program's own
 /// among it.
@@ -31,11 +26,11 @@ pub struct RepositoryRun<M: Remembered = ()> {
     /// Where the result of this process is written to, too.
     pub(super) result: Option<PathBuf>,
     /// The script, as the user has named it.
-    named_script: Option<PathBuf>,
+    pub(super) named_script: Option<PathBuf>,
     /// What was there before this process made anything.
-    before: Before<M>,
+    pub(super) before: Before<M>,
     /// What this process has made, and what it holds, until the run is ready.
-    unready: Option<Unready>,
+    pub(super) unready: Option<Unready>,
 }
 
 /// A value that a program remembers of a run.
@@ -44,19 +39,19 @@ pub trait Remembered: Clone + Serialize + DeserializeOwned + 'static {}
 impl<M: Clone + Serialize + DeserializeOwned + 'static> Remembered for M {}
 
 /// What there was of a run before this process had to do with it.
-enum Before<M> {
+pub(super) enum Before<M> {
     /// Something on disk: whatever comes of this process, that stays.
     Directories,
     /// Nothing on disk.
     Nothing {
         /// What was known of it; none of a new one, and of a fork that nobody had taken up.
-        known: Option<Facts<M>>,
+        known: Option<Box<Facts<M>>>,
         /// How many records it had.
         records: usize,
     },
 }
 
-struct Unready {
+pub(super) struct Unready {
     /// What was made.
     made: Option<Directories>,
     /// Until all is ready, nobody else makes ready for a run that has nothing on disk; and whoever executes it has made it ready.
@@ -98,7 +93,7 @@ impl<M: Remembered> RepositoryRun<M> {
         start: Start,
         own: M,
     ) -> Result<Self, CommandError> {
-        let (players, land_on) = (options.players()?.unwrap_or_default(), options.landing_branch()?);
+        let (agents, land_on) = (options.agent_options()?.unwrap_or_default(), options.landing_branch()?);
         if !start.journal.load(&start.run).await?.is_empty() {
             let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
             return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
@@ -125,7 +120,7 @@ impl<M: Remembered> RepositoryRun<M> {
             base,
             location,
             land_on,
-            players,
+            agents,
             keep: options.keep,
             result: result.clone(),
             own,
@@ -156,8 +151,8 @@ impl<M: Remembered> RepositoryRun<M> {
         let known = Facts::<M>::find(&start)?;
         let mut facts = Facts::read(&start).await?;
         facts.refuse_gone(&start)?;
-        if let Some(players) = options.players()? {
-            facts.players = players;
+        if let Some(agents) = options.agent_options()? {
+            facts.agents = agents;
         }
         facts.keep |= options.keep;
         facts.land_on = options.landing_branch()?.or(facts.land_on);
@@ -169,7 +164,7 @@ impl<M: Remembered> RepositoryRun<M> {
                 .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
             (None, Before::Directories)
         } else {
-            (Some(facts.settle(start.program, &start.run)?), Before::Nothing { known, records })
+            (Some(facts.settle(start.program, &start.run)?), Before::Nothing { known: known.map(Box::new), records })
         };
         facts.result = result.clone();
         let unready = Some(Unready { made, _claim: claim });
@@ -253,63 +248,6 @@ impl<M: Remembered> RepositoryRun<M> {
         &mut self.facts.own
     }
 
-    /// Whether anybody but the program's own default plays: what was said when the run began, or is said now.
-    pub fn has_players(&self) -> bool {
-        let players = &self.facts.players;
-        players.script.is_some() || self.has_agents()
-    }
-
-    /// Whether an agent of a backend plays.
-    pub fn has_agents(&self) -> bool {
-        let players = &self.facts.players;
-        !players.said.is_empty() || players.file.is_some()
-    }
-
-    /// Whether a script of the user's plays.
-    pub fn has_script(&self) -> bool {
-        self.facts.players.script.is_some()
-    }
-
-    /// Forgets who was said to play when the run began: the program's own default does.
-    pub fn forget_players(&mut self) {
-        self.facts.players = super::options::Players::default();
-    }
-
-    /// Who plays which role, each of them ready to work: the agents that the options name, and the script, theirs or else `usual`, for all
-    /// other roles. Agents may build as `access` says; their sessions are kept in the [agents' directory](Self::agents_directory).
-    ///
-    /// # Errors
-    ///
-    /// [`CommandError`] where a role is not played, or an agent cannot work.
-    pub async fn bind_roles<G: Graph>(
-        &self,
-        access: &BuildAccess,
-        usual: Option<Script>,
-    ) -> Result<Roles, CommandError> {
-        let players = &self.facts.players;
-        let script = match &players.script {
-            Some(path) => Some(Script::read(self.named_script.as_deref().unwrap_or(path))?),
-            None => usual,
-        };
-        let mut roles = match script {
-            Some(script) => {
-                // Real agents know their sessions in another process, too.
-                let mut agent = ScriptedAgent::new(script).with_memory(self.agents_directory().join("agents.json"))?;
-                for (name, value) in &access.environment {
-                    agent = agent.with_env(name, value);
-                }
-                Roles::all(Arc::new(agent))
-            }
-            None => Roles::new(),
-        };
-        let access = BuildAccess { homes: Some(self.agents_directory()), ..access.clone() };
-        let said = crate::Agents::new(players.said.clone(), players.file.clone(), players.directory.clone());
-        let bindings: RoleBindings = said.bindings(Backends::with_build_access(&access))?;
-        roles.bind_all::<G>(&bindings).map_err(CommandError::of_role_bindings)?;
-        roles.check::<G>().await.map_err(CommandError::of_roles)?;
-        Ok(roles)
-    }
-
     /// Notes that nothing more can keep the run from starting: writes down what is remembered of it.
     ///
     /// # Errors
@@ -323,73 +261,6 @@ impl<M: Remembered> RepositoryRun<M> {
         }
         self.unready = None;
         Ok(())
-    }
-
-    /// Removes the directory of a run that is over, or says where it is. One that has failed and `may_be_retried` keeps its agents'
-    /// sessions.
-    pub(super) fn leave(mut self, is_left_behind: bool, may_be_retried: bool) -> Result<(), CommandError> {
-        let file = file(&self.start);
-        if self.facts.keep || is_left_behind {
-            self.start.console.line(Style::Plain, &format!("Kept        {}", self.facts.directory.display()));
-            return file.replace(&self.facts);
-        }
-        remove_directory(&self.facts.removed)?;
-        if self.facts.is_demonstration {
-            // Nothing can go on without its repository.
-            return file.forget();
-        }
-        self.facts.is_there = false;
-        file.replace(&self.facts)?;
-        if may_be_retried { Ok(()) } else { file.clear() }
-    }
-
-    /// Removes what was made for a run that then did not begin, or was not taken up, unless somebody else executes it now. Before that
-    /// `undo` takes away what the program has made there.
-    ///
-    /// # Errors
-    ///
-    /// [`CommandError`] where something cannot be removed.
-    pub async fn abandon<F: Future<Output = ()>>(self, undo: impl FnOnce() -> F) -> Result<(), CommandError> {
-        let Before::Nothing { known, records } = &self.before else { return Ok(()) };
-        // Somebody who executes it has made the directories his own.
-        let Ok(_claim) = self.start.journal.claim(&self.start.run).await else { return Ok(()) };
-        let has_begun = self.start.journal.load(&self.start.run).await.map_or(true, |known| known.len() != *records);
-        if has_begun {
-            return Ok(());
-        }
-        undo().await;
-        remove_directory(&self.facts.removed)?;
-        match known {
-            Some(known) => file(&self.start).replace(known),
-            None => file(&self.start).forget(),
-        }
-    }
-
-    /// What is known of a run that was cancelled while nobody executed it, and that has something on disk.
-    ///
-    /// # Errors
-    ///
-    /// [`CommandError`] where that cannot be read.
-    pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
-        let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
-        let (result, named_script, unready) = Default::default();
-        Ok(Some(Self { start, facts, result, named_script, before: Before::Directories, unready }))
-    }
-
-    /// Removes what is left of a run that was cancelled, once the program has removed its worktrees, or says what it could not remove.
-    ///
-    /// # Errors
-    ///
-    /// [`CommandError`] where something cannot be removed.
-    pub fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
-        self.tell_left_behind(left_behind);
-        self.leave(left_behind.is_some(), false)
-    }
-
-    pub(super) fn tell_left_behind(&self, left_behind: Option<&str>) {
-        if let Some(problem) = left_behind {
-            self.start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
-        }
     }
 }
 

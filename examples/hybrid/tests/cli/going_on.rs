@@ -93,7 +93,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     let ran = session.call(&["resume", "r1"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let account = ran.json();
-    assert_eq!(account["main"]["after"].as_str().unwrap(), git(&path, &["rev-parse", "main"]));
+    assert_eq!(account["target"]["after"].as_str().unwrap(), git(&path, &["rev-parse", "main"]));
     assert_eq!(git(&path, &["rev-list", "--count", "main"]), "6");
     assert!(Session::done(&session.show("r1")).starts_with(&known));
     assert_eq!(repository.traces().differences(&before), [""; 0]);
@@ -104,7 +104,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     git(&path, &[&user[..], &["commit", "--quiet", "--allow-empty", "--message", "Notes"]].concat());
     let told = session.call(&["resume", "r1"]);
     assert_eq!(told.exit, Some(0), "{}", told.stderr);
-    assert_eq!((&told.json()["main"], &told.json()["success"]), (&account["main"], &Value::from(true)));
+    assert_eq!((&told.json()["target"], &told.json()["success"]), (&account["target"], &Value::from(true)));
     assert_eq!(repository.traces().differences(&before), [""; 0]);
     let again = session.call(&["resume", "r1", "--retry"]);
     assert_eq!(again.exit, Some(2), "{}", again.stderr);
@@ -124,7 +124,7 @@ async fn a_fork_goes_to_an_end_of_its_own() {
 
     let refused = session.call(&["resume", "r1-fork"]);
     assert_eq!((refused.exit, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
-    let base = first.json()["main"]["before"].as_str().unwrap().to_owned();
+    let base = first.json()["target"]["before"].as_str().unwrap().to_owned();
     assert!(
         refused.stderr.contains(&format!("the run began at {base}, and main is at {main} now: ")),
         "{}",
@@ -147,8 +147,8 @@ async fn a_fork_goes_to_an_end_of_its_own() {
     let ran = session.call(&["resume", "r1-fork"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let account = ran.json();
-    assert_eq!(account["main"]["branch"], "second");
-    assert_eq!(account["main"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "second"]));
+    assert_eq!(account["target"]["branch"], "second");
+    assert_eq!(account["target"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "second"]));
     assert_eq!(git(&repository.path(), &["rev-parse", "main"]), main);
     assert_eq!(git(&repository.path(), &["rev-list", "--count", &format!("{base}..second")]), "5");
     git(&repository.path(), &["branch", "--quiet", "-D", "second"]);
@@ -186,7 +186,7 @@ async fn what_could_not_be_landed_is_landed_later() {
     git(&repository.path(), &["checkout", "--quiet", "--", "src/lib.rs"]);
     let landed = session.call(&["resume", "r1", "--retry"]);
     assert_eq!(landed.exit, Some(0), "{}", landed.stderr);
-    assert_eq!(landed.json()["main"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "main"]));
+    assert_eq!(landed.json()["target"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "main"]));
     assert!(fs::read_to_string(file).unwrap().contains("impl BoundedStack"));
     assert_eq!(repository.traces().differences(&before), [""; 0]);
 }

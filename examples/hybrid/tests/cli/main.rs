@@ -54,8 +54,8 @@ fn the_demonstration_succeeds_and_can_be_kept() {
         .iter()
         .map(|commit| format!("{} {}", commit["commit"].as_str().unwrap(), commit["subject"].as_str().unwrap()));
     assert_eq!(listed.collect::<Vec<_>>(), log[1..]);
-    assert_eq!(account["main"]["before"].as_str(), log[0].split(' ').next());
-    assert_eq!(account["main"]["after"].as_str(), log[log.len() - 1].split(' ').next());
+    assert_eq!(account["target"]["before"].as_str(), log[0].split(' ').next());
+    assert_eq!(account["target"]["after"].as_str(), log[log.len() - 1].split(' ').next());
     assert!(work.path().join("r1/worktrees/r1/tests/tests/properties.rs").exists());
 
     for shown in [
@@ -103,7 +103,7 @@ fn a_run_without_success_says_why() {
     assert_eq!(account["success"], false);
     let diagnostics = &account["result"]["failure"]["ImplementationDoesNotBuild"]["diagnostics"];
     assert!(diagnostics.as_str().unwrap().contains("no method named `size`"), "{diagnostics}");
-    assert_eq!(account["main"]["before"], account["main"]["after"]);
+    assert_eq!(account["target"]["before"], account["target"]["after"]);
     assert_eq!(account["commits"], Value::Array(Vec::new()));
     let said =
         "\nNot a success: ImplementationDoesNotBuild; `main` is where it was.\nthe implementation does not build\n";

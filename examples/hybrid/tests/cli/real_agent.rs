@@ -90,7 +90,7 @@ fn what_was_written_is_on_main(repository: &Repository, ran: &Ran) {
     let account = ran.json();
     assert_eq!(account["success"], true, "{}", ran.stderr);
     let at = repository.path();
-    assert_eq!(git(&at, &["rev-parse", "main"]), account["main"]["after"].as_str().unwrap());
+    assert_eq!(git(&at, &["rev-parse", "main"]), account["target"]["after"].as_str().unwrap());
     for (file, text) in [
         ("src/lib.rs", include_str!("../../demo/work/implementation/lib.rs")),
         ("tests/properties.rs", include_str!("../../demo/work/tests/properties.rs")),

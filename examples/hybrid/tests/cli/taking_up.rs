@@ -71,7 +71,7 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
 
     // What it has landed is what the agents wrote, whole, and the tests pass.
     let repository = directory.join("repository");
-    assert_eq!(git(&repository, &["rev-parse", "main"]), account["main"]["after"].as_str().unwrap());
+    assert_eq!(git(&repository, &["rev-parse", "main"]), account["target"]["after"].as_str().unwrap());
     assert_eq!(git(&repository, &["rev-list", "--count", "main"]), "6");
     assert_eq!(git(&repository, &["status", "--porcelain"]), "");
     git(&repository, &["fsck", "--strict"]);
@@ -124,7 +124,7 @@ async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
     let told = ran.json();
     assert_eq!((&told["outcome"], &told["result"]["success"]), (&"finished".into(), &true.into()));
     assert_eq!((&told["visits"]["tests"], &told["visits"]["tests_reject"]), (&2.into(), &1.into()));
-    assert_eq!(told["result"]["main"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "main"]));
+    assert_eq!(told["result"]["target"]["after"].as_str().unwrap(), git(&repository.path(), &["rev-parse", "main"]));
     let text = fs::read_to_string(repository.path().join("tests/properties.rs")).unwrap();
     assert_eq!(text, include_str!("../../demo/work/tests/properties.rs"));
     assert!(repository.is_tidy());
@@ -147,7 +147,7 @@ async fn an_interrupt_suspends_a_run_which_then_goes_on() {
     let account = stopped.json();
     assert_eq!((&account["interrupted"], &account["success"]), (&true.into(), &false.into()));
     assert_eq!(account["result"], Value::Null);
-    assert_eq!(account["main"]["before"], account["main"]["after"]);
+    assert_eq!(account["target"]["before"], account["target"]["after"]);
     assert!(stopped.stderr.contains("`hybrid resume r1` takes it up"), "{}", stopped.stderr);
     assert!(!repository.is_tidy(), "the worktrees are there");
     let known = Session::done(&session.show("r1"));

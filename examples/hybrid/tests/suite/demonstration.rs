@@ -10,6 +10,7 @@ use hybrid::types::{
 };
 use hybrid::verdicts::{type_adversary_result, verify_claims};
 use interlocking::agents::Script;
+use interlocking::cli::repository::EmbeddedFile;
 use interlocking::rust_source::{Sources, StubMarkers, TestFile, public_functions};
 use interlocking::toolchain::red_check;
 use interlocking::toolchain::{BuildOutcome, Checkout, Runner, TestRun, TestVerdict};
@@ -117,7 +118,7 @@ async fn the_demonstration_does_what_it_says() {
         std::fs::copy(work().join(from), to).unwrap();
     };
 
-    demo::write_seed(at).unwrap();
+    EmbeddedFile::write_all(&demo::SEED, at).unwrap();
     assert_eq!(runner.build(&checkout).await.unwrap(), BuildOutcome::Passed);
     let lock = std::fs::read_to_string(at.join("Cargo.lock")).unwrap();
     assert!(lock.len() < demo::SEED[1].contents.len() / 2, "cargo cut the lock file down");

@@ -1,0 +1,225 @@
+//! A run of the protocol over a repository: how the program sets it up, and what it does at its end.
+
+use crate::cli::{Options, Specification};
+use crate::summary;
+use hybrid::demo::Scenario;
+use hybrid::graph::Hybrid;
+use hybrid::past::Past;
+use hybrid::run::{SetUpError, Settings, UnderWay, set_up, take_away};
+use hybrid::spec::Task;
+use hybrid::stage::lay_out;
+use hybrid::types::{HybridResult, StackSpec};
+use interlocking::agents::Script;
+use interlocking::agents::backends::BuildAccess;
+use interlocking::cli::repository::{Account, RepositoryRun, Told, has_ended};
+use interlocking::cli::{CommandError, Ending, Exit, Prepared, RunSession, Start, Style};
+use interlocking::prelude::*;
+use interlocking::runtime::roles::Roles;
+use interlocking::toolchain::{Toolchain, Unconfined};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What is remembered of a run beside where it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Facts {
+    toolchain: Toolchain,
+    /// Whose agents play what nobody else does: none of the demonstration, if others do.
+    scenario: Option<Scenario>,
+}
+
+/// What is kept for a run while this process executes it.
+struct Session {
+    run: RepositoryRun<Facts>,
+    under_way: UnderWay,
+}
+
+/// Makes ready for a new run.
+pub(crate) async fn begin(
+    options: Options,
+    specification: Specification,
+    start: Start,
+) -> Result<(StackSpec, Prepared<Hybrid>), CommandError> {
+    let task = specification.task()?;
+    if task.spec.strictness.mutation_blocking {
+        let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
+                     mutants: the run could not succeed";
+        return Err(CommandError::new(unmet).remedy("set it to false, or take the preset \"default\""));
+    }
+    let scenario = options.scenario().unwrap_or(Some(Scenario::Happy));
+    let is_our_task = specification.is_the_demonstration();
+    let mut location = specification.location;
+    location.branch.get_or_insert_with(|| "main".to_owned());
+    let facts = Facts { toolchain: task.toolchain.clone(), scenario };
+    let run = RepositoryRun::begin_at(location, &options.repository, start, facts).await?;
+    if scenario.is_some() && !is_our_task {
+        run.start().console.line(
+            Style::Bold,
+            "note: the agents are the demonstration's: they write its bounded stack, whatever the specification \
+             says; --script FILE takes your own",
+        );
+    }
+    let roles = bind_roles(&run).await?;
+    announce(&run, &task);
+    if run.is_demonstration() {
+        lay_out_demonstration(&run).await?;
+    }
+    let spec = task.spec.clone();
+    Ok((spec, prepare(run, task, roles, None)?))
+}
+
+/// Makes ready for a run that another process began, or that is a fork.
+pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hybrid>, CommandError> {
+    let mut run = RepositoryRun::<Facts>::resume(&options.repository, start).await?;
+    if let Some(scenario) = options.scenario() {
+        run.own_mut().scenario = scenario;
+        if !options.repository.name_agents() {
+            run.forget_agents();
+        }
+    }
+    let start = run.start();
+    let mut past = Past::read(&*start.journal, &start.run).await?;
+    if start.is_retried {
+        past = past.retried();
+    }
+    if run.is_fresh() {
+        past = past.without_places();
+    }
+    let task = Task { spec: past.spec.clone(), toolchain: run.own().toolchain.clone() };
+    let roles = bind_roles(&run).await?;
+    prepare(run, task, roles, Some(past))
+}
+
+/// Who plays which role. Agents build and test what they write, each below a directory of its own.
+async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
+    let Facts { toolchain, scenario } = run.own();
+    let commands = [&toolchain.build_command, &toolchain.test_command].map(ToString::to_string);
+    let access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
+    let script = scenario.map(|scenario| Script::parse(scenario.name(), scenario.script())).transpose()?;
+    run.bind_roles::<Hybrid>(&access, script).await
+}
+
+fn announce(run: &RepositoryRun<Facts>, task: &Task) {
+    let is_scripted = run.has_script() || run.own().scenario.is_some();
+    let who = match (is_scripted, run.has_agents()) {
+        (true, false) => "Scripted agents",
+        (true, true) => "Scripted and other agents",
+        (false, _) => "Agents",
+    };
+    let (module, criteria) = (&task.spec.module_name, task.spec.acceptance_criteria.len());
+    let (name, repository) = (&run.start().run, run.repository().display());
+    run.start().console.line(
+        Style::Bold,
+        &format!(
+            "{who} build `{module}` ({criteria} acceptance criteria) as run {name} in {repository}; files, builds, tests and \
+             commits are real."
+        ),
+    );
+}
+
+async fn lay_out_demonstration(run: &RepositoryRun<Facts>) -> Result<(), CommandError> {
+    let Start { console, cancel, accepts_weaker_isolation, .. } = run.start();
+    let what = "laying out a crate, and compiling what its tests depend on";
+    console.line(Style::Dim, &format!("First {what}."));
+    let laying = lay_out(run.repository(), run.target_directory(), *accepts_weaker_isolation);
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(CommandError::new("interrupted before the run began").with_exit(Exit::Stopped)),
+        laid_out = console.while_waiting(what, laying) => laid_out.map(drop).map_err(|error| {
+            CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
+        }),
+    }
+}
+
+fn prepare(
+    mut session: RepositoryRun<Facts>,
+    task: Task,
+    roles: Roles,
+    past: Option<Past>,
+) -> Result<Prepared<Hybrid>, CommandError> {
+    let start = session.start();
+    if let Some(unconfined) = Unconfined::on_this_system().filter(|_| start.accepts_weaker_isolation) {
+        start.console.line(Style::Bad, &format!("Accepted: {unconfined}"));
+    }
+    let settings = Settings {
+        task,
+        past,
+        repository: session.repository().to_owned(),
+        main: session.branch().to_owned(),
+        land_on: session.land_on().map(str::to_owned),
+        run: start.run.clone(),
+        directory: session.worktrees(),
+        target_directory: session.target_directory().to_owned(),
+        roles,
+        sink: Arc::new(|_| {}),
+        cancel: start.cancel.clone(),
+        keep: session.keeps(),
+        accept_weaker_isolation: start.accepts_weaker_isolation,
+    };
+    let (run, under_way) = set_up(settings).map_err(|error| {
+        let refused = CommandError::new(format!("the run could not start: {error}"));
+        match error {
+            SetUpError::CannotLand { .. } => refused.remedy(
+                "--land-on BRANCH lands it on a branch of its own, which is made where the run began, for you to merge",
+            ),
+            _ => refused,
+        }
+    })?;
+    session.ready()?;
+    Ok(Prepared::new(run, Session { run: session, under_way }))
+}
+
+impl RunSession<Hybrid> for Session {
+    async fn conclude(self, report: Report<HybridResult>) -> Result<Ending, CommandError> {
+        let Self { run, under_way } = self;
+        let start = run.start().clone();
+        let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
+        let (has_failed, next) = (matches!(report.outcome, Outcome::Failed(_)), next(&report, &start.run));
+        let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
+            let again = format!("once that is out of the way, `hybrid resume {}` tells what came of it", start.run);
+            CommandError::from(error).remedy(again).with_exit(Exit::Failed)
+        })?;
+        let seconds = ended.took.as_secs_f64();
+        let mut account = Account::new(&run, ended.ledger, seconds, ended.main, ended.result)?;
+        account.success = account.result.as_ref().is_some_and(HybridResult::succeeded);
+        let exit = match () {
+            () if account.interrupted => usual.exit,
+            () if account.success => Exit::Done,
+            () => Exit::Failed,
+        };
+        let lines = if is_over { summary::lines(&account) } else { Vec::new() };
+        let next = next.filter(|_| !account.success);
+        let told = Told { exit, lines, next, left_behind: ended.left_behind };
+        let ending = run.finish(&account, told, is_over, has_failed)?;
+        // What is to be done with a run that is not over is in the usual lines.
+        Ok(Ending { summary: is_over.then(String::new), ..ending })
+    }
+
+    async fn abandon(self) -> Result<(), CommandError> {
+        self.run.abandon(|| std::future::ready(())).await
+    }
+}
+
+/// Removes what a run has made that was cancelled while nobody executed it.
+pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
+    let Some(run) = RepositoryRun::<Facts>::cancelled(start)? else { return Ok(()) };
+    let left_behind = match run.keeps() {
+        true => None,
+        false => take_away(run.repository(), run.branch(), &run.start().run, &run.worktrees()).await?,
+    };
+    run.clear_cancelled(left_behind.map(|problem| problem.to_string()).as_deref())
+}
+
+/// How a run that is over and has not come to its aim can be taken further.
+fn next(report: &Report<HybridResult>, run: &RunId) -> Option<String> {
+    match &report.outcome {
+        Outcome::Failed(_) => Some(format!(
+            "To go on    `hybrid resume {run} --retry` tries again what failed, once its cause is gone; `hybrid fork {run}` makes a \
+             run that does"
+        )),
+        Outcome::Finished(_) => {
+            Some(format!("To go on    `hybrid fork {run} --before NODE.VISIT` makes a run that goes on from there"))
+        }
+        _ => None,
+    }
+}
