@@ -36,8 +36,9 @@ impl GitRun {
         let Some(worktree) = self.whole(name)? else { return Ok(()) };
         // A handler of a node that works elsewhere may have been cut off at something here, too.
         let is_free = worktree.unlock().is_ok();
-        let stands = is_free && !cut_off && worktree.head().ok() == Some(commit);
-        if !stands && !(is_free && self.make_as_new(name, &worktree, commit).is_ok()) {
+        let stands = !cut_off && worktree.head().ok() == Some(commit);
+        let is_put_back = is_free && (stands || self.make_as_new(name, &worktree, commit).is_ok());
+        if !is_put_back {
             // Led astray, or not made ready; all that counts is in the commit.
             return self.clear(&self.directory_of(name)?);
         }

@@ -54,7 +54,7 @@ async fn a_run_that_could_not_land_is_landed_by_a_retry() {
     let (run, under_way) = set_up(stage.settings()).unwrap();
     let report = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();
     let ended = under_way.conclude(report, &*journal).await.unwrap();
-    assert_eq!(ended.result.unwrap().succeeded(), false);
+    assert!(!ended.result.unwrap().succeeded());
     assert_eq!((stage.git(&["rev-parse", "main"]), ended.main.0), (stage.base.clone(), ended.main.1));
     stage.git(&["checkout", "--quiet", "--", "src/lib.rs"]);
 
