@@ -111,6 +111,9 @@ impl<'d> Field<'d> {
     }
 }
 
+/// The other spellings of a name.
+type Spellings = Box<dyn Fn(&str) -> Vec<String>>;
+
 /// A table from which fields are taken one by one.
 pub struct Fields<'d> {
     position: Position,
@@ -120,7 +123,7 @@ pub struct Fields<'d> {
     taken: BTreeSet<usize>,
     /// The names asked for, for the message about one that nobody asked for.
     known: Vec<&'static str>,
-    spellings: Box<dyn Fn(&str) -> Vec<String>>,
+    spellings: Spellings,
 }
 
 impl<'d> Fields<'d> {
