@@ -18,6 +18,7 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | what a project's checks go by, as configuration | [`SourceRules`] |
 //! | which functions others can call, and which of them are stubs | [`public_functions`], [`StubMarkers`] |
 //! | every place where a stub's marker stands | [`stubs_in`] |
 //! | what can make functions that no list has | [`unseen_functions`] |
@@ -31,6 +32,7 @@
 mod syntax;
 mod tokens;
 mod stubs;
+mod source_rules;
 mod functions;
 mod normal;
 mod stub_places;
@@ -51,6 +53,7 @@ pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
 pub use public_api::{ApiChange, ApiError, ApiItem, ApiKind, Change, PublicApi};
 pub use refused::{RefusedConstruct, Side, refused_constructs};
+pub use source_rules::SourceRules;
 pub use stub_places::{StubFound, stubs_in};
 pub use stubs::{StubMarkers, UnreadableMarker};
 pub use syntax::{MAX_BYTES, MAX_DEPTH, SourceError, is_identifier};

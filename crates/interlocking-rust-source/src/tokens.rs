@@ -37,8 +37,7 @@ pub(crate) fn levels(stream: TokenStream) -> Vec<Level> {
         let mut in_use = false;
         for (at, token) in tokens.iter().enumerate() {
             match token {
-                // `impl Trait + use<'a>` is none.
-                TokenTree::Ident(word) if word == "use" => in_use = !is_mark(tokens.get(at + 1), '<'),
+                TokenTree::Ident(word) if word == "use" => in_use = true,
                 TokenTree::Punct(mark) if mark.as_char() == ';' => in_use = false,
                 TokenTree::Group(group) => {
                     let continues = at == 0 || is_mark(tokens.get(at - 1), ':') || is_mark(tokens.get(at - 1), ',');

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use interlocking_rust_source::SourceRules;
 use serde::{Deserialize, Serialize};
 
 use super::cargo_test::{CargoTest, NotCargoTest};
@@ -34,12 +35,6 @@ pub struct Toolchain {
     /// Further commands by name, such as a gate for one package. Without an entry `contract` is `cargo test contract` with
     /// [`Harness::Libtest`] (TC-03), and `lint` is `cargo clippy --all-targets -- -D warnings`; `build` and `test` are the fields above.
     pub commands: BTreeMap<String, NamedCommand>,
-    /// For checks of the source: what a stub's body consists of, as Rust expressions; `todo!()` and `unimplemented!()` by default (TC-05).
-    #[serde(alias = "stub_markers")]
-    pub stub_markers: Vec<String>,
-    /// For checks of the source: what the name of a property test begins with; `prop_` by default (TC-12).
-    #[serde(alias = "property_prefix")]
-    pub property_prefix: String,
     /// Environment variables that the commands see besides the ones every build needs. Everything else is
     /// kept from them.
     #[serde(alias = "pass_environment")]
@@ -51,9 +46,8 @@ pub struct Toolchain {
     /// Whether they have the network; they have not by default, loopback included.
     #[serde(alias = "allow_network")]
     pub allow_network: bool,
-    /// For checks of the source: what code may contain although a verdict on code with it can be talked round, each as a refusal names it: `unsafe`,
-    /// `std::process`, `#[no_mangle]`.
-    pub allow: Vec<String>,
+    /// What checks of the project's source go by. Whoever makes them reads it here; the runner makes none.
+    pub source: SourceRules,
 }
 
 /// A command with what belongs to it.
@@ -101,7 +95,7 @@ pub enum Harness {
     /// A report in JUnit's XML, as nextest, pytest and others write it.
     Junit {
         /// Where the command leaves it, relative to the directory for artefacts, which is made anew for each run. `{target}` in the command's
-        /// arguments is that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest's is `nextest/default/junit.xml`.
+        /// arguments is that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest has to be told by its configuration; `docs/verdicts.md` shows how.
         report: PathBuf,
     },
     /// The events of `go test -json`.
@@ -118,12 +112,10 @@ impl Default for Toolchain {
             one_test_timeout_seconds: 120,
             harness: Harness::Libtest,
             commands: BTreeMap::new(),
-            stub_markers: vec!["todo!()".to_owned(), "unimplemented!()".to_owned()],
-            property_prefix: "prop_".to_owned(),
             pass_environment: Vec::new(),
             readable_paths: Vec::new(),
             allow_network: false,
-            allow: Vec::new(),
+            source: SourceRules::default(),
         }
     }
 }
@@ -142,6 +134,11 @@ impl Toolchain {
             }
         }
         Ok(())
+    }
+
+    /// Every command that is configured: the build's, the tests', and those by name.
+    pub fn configured(&self) -> impl Iterator<Item = &CommandLine> {
+        [&self.build_command, &self.test_command].into_iter().chain(self.commands.values().map(|named| &named.command))
     }
 
     /// The command of a name: `build`, `test`, one of [`commands`](Self::commands), or `contract` or `lint` as they are by default.

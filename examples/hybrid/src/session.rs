@@ -93,7 +93,7 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
 /// Who plays which role. Agents build and test what they write, each below a directory of its own.
 async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
     let Facts { toolchain, scenario } = run.own();
-    let commands = [&toolchain.build_command, &toolchain.test_command].map(ToString::to_string);
+    let commands = toolchain.configured().map(ToString::to_string);
     let access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
     let script = scenario.map(|scenario| Script::parse(scenario.name(), scenario.script())).transpose()?;
     run.bind_roles::<Hybrid>(&access, script).await

@@ -66,7 +66,7 @@ impl Workbench {
     ///
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
     pub fn new(repository: Repository, base: CommitId, runner: Runner) -> Result<Self, UnreadableMarker> {
-        let markers = StubMarkers::parse(runner.toolchain().stub_markers.iter().map(String::as_str))?;
+        let markers = runner.toolchain().source.markers()?;
         Ok(Self { repository, base, runner, markers })
     }
 
@@ -146,7 +146,7 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
         let changed = self.changed(self.base, checked_out.commit()).await?;
-        let allowed = &self.toolchain().allow;
+        let allowed = &self.toolchain().source.allow;
         let mut refused = Vec::new();
         let script = self.build_time(&changed, spec).await?;
         for path in &changed {
@@ -254,7 +254,7 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().allow))
+        Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
     }
 
     /// The properties of the test file in a checkout, and what of the implementation they call.
@@ -273,7 +273,7 @@ impl Workbench {
             library: &library_of(checked_out, spec).await?,
             implementation: (spec.impl_path.as_str(), &implementation),
             tests: (spec.test_path.as_str(), &tests),
-            prefix: &self.toolchain().property_prefix,
+            prefix: &self.toolchain().source.property_prefix,
         }))
     }
 

@@ -259,6 +259,7 @@ fn what_goes_round_in_circles_is_read_or_refused() {
     let round = "pub mod a { pub use super::*; pub use super::b::*; pub struct S; } pub mod b { pub use super::a::*; pub use super::b as c; }";
     assert!(api(round).items.iter().any(|item| item.path == "b::S"));
     api("pub use b as a; pub use a as b;");
+    api("pub mod a { pub use super::b::*; } pub mod b { pub use super::a::*; } pub use a::nowhere;");
     let all: String = (0..9)
         .map(|at| {
             format!(

@@ -6,4 +6,5 @@
 mod every_file_is_here;
 mod forged;
 mod named;
+mod real_harnesses;
 mod runner;

@@ -81,6 +81,15 @@ fn commands_are_read_from_configuration() {
     assert_eq!((named("docs").harness, named("docs").timeout_seconds), (Harness::ExitCode, 600));
     assert_eq!(named("contract").command.to_string(), "cargo test contract");
     assert_eq!(toolchain.named("nonsense"), None);
+    let configured: Vec<_> = toolchain.configured().map(ToString::to_string).collect();
+    let all = [
+        "cargo build --all-targets",
+        "cargo test --no-fail-fast",
+        "make",
+        "go test -json ./...",
+        "pytest '--junitxml={target}/r.xml'",
+    ];
+    assert_eq!(configured, all);
     let wrong = text.replace("\"pytest\", \"--junitxml={target}/r.xml\"", "");
     assert!(serde_json::from_str::<Toolchain>(&wrong).unwrap_err().to_string().contains("the command is empty"));
 }

@@ -126,7 +126,7 @@ impl<'a> FixTpl<'a> {
 }
 
 fn markers(toolchain: &Toolchain) -> String {
-    code_list(&toolchain.stub_markers, " or ")
+    code_list(&toolchain.source.stub_markers, " or ")
 }
 
 /// `` `a`, `b` ``

@@ -11,7 +11,8 @@ use crate::types::{
     HoleType, Identifier, NonEmpty, PriorTypeFix, PropertySketch, PropertyType, Severity, StructuredFailure,
     TrivialTestsFeedback, TypeHole, UnderstandingState,
 };
-use interlocking::toolchain::CommandLine;
+use interlocking::rust_source::SourceRules;
+use interlocking::toolchain::{CommandLine, NamedCommand};
 
 #[track_caller]
 fn golden(name: &str, prompt: &impl Template) -> String {
@@ -223,12 +224,18 @@ fn prompts_name_the_configured_commands() {
     let toolchain = Toolchain {
         build_command: CommandLine::new("make", &["all"]),
         test_command: CommandLine::new("./check", &["--every one"]),
-        stub_markers: vec!["undefined()".to_owned()],
-        property_prefix: "law_".to_owned(),
+        commands: [("lint".to_owned(), NamedCommand::new(CommandLine::new("./lint", &["all"])))].into(),
+        source: SourceRules {
+            stub_markers: vec!["undefined()".to_owned()],
+            property_prefix: "law_".to_owned(),
+            ..SourceRules::default()
+        },
         ..Toolchain::default()
     };
     let types = TypesTpl::new(&task.spec, &toolchain).render().unwrap();
     has(&types, &["`make all`", "`undefined()`", "`law_`"]);
+    let rules = GroundRules::new(&toolchain).render().unwrap();
+    has(&rules, &["`make all` and `./check '--every one'`, for lint `./lint all`, as they stand"]);
     let tests = TestsTpl::new(&tests_context(), &toolchain).render().unwrap();
     has(&tests, &["`make all`", "`./check '--every one'`", "`law_`"]);
     let fix = FixTpl::new(fix_context(), &toolchain).render().unwrap();

@@ -1,5 +1,6 @@
 //! Reading a task from a file: TOML or JSON, every problem at once, each with its place.
 
+mod commands;
 mod error;
 mod spelling;
 
@@ -13,7 +14,7 @@ use spelling::spellings;
 
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
 use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, Value};
-use interlocking::rust_source::StubMarkers;
+use interlocking::rust_source::{SourceRules, StubMarkers};
 use interlocking::toolchain::Toolchain;
 
 /// What a specification file holds: the task, and how the project is built and tested.
@@ -168,13 +169,13 @@ fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Too
         }
     }
     let harness = fields.optional("harness", default.harness, problems);
-    let stub_markers = fields.optional("stubMarkers", default.stub_markers, problems);
+    let stub_markers = fields.optional("stubMarkers", default.source.stub_markers, problems);
     if let Some(markers) = &stub_markers
         && let Err(error) = StubMarkers::parse(markers.iter().map(String::as_str))
     {
         fields.refuse("stubMarkers", error.to_string(), problems);
     }
-    let property_prefix = fields.optional("propertyPrefix", default.property_prefix, problems);
+    let property_prefix = fields.optional("propertyPrefix", default.source.property_prefix, problems);
     if property_prefix.as_ref().is_some_and(|prefix| !is_identifier(prefix)) {
         fields.refuse("propertyPrefix", "not the beginning of a function's name; use one such as `prop_`", problems);
     }
@@ -184,12 +185,13 @@ fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Too
         fields.refuse("readablePaths", "not absolute; write each from the root, such as `/opt/tools`", problems);
     }
     let allow_network = fields.optional("allowNetwork", default.allow_network, problems);
-    let allow = fields.optional("allow", default.allow, problems);
+    let allow = fields.optional("allow", default.source.allow, problems);
     if let (Some(test_command), Some(harness)) = (&test_command, harness.clone())
         && let Err(error) = (Toolchain { test_command: test_command.clone(), harness, ..Toolchain::default() }).check()
     {
         fields.refuse("testCommand", error.to_string(), problems);
     }
+    let commands = commands::read_commands(&mut fields, problems);
     fields.finish(problems);
     Some(Toolchain {
         build_command: build_command?,
@@ -197,13 +199,11 @@ fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Too
         build_timeout_seconds: build_timeout_seconds?,
         test_timeout_seconds: test_timeout_seconds?,
         harness: harness?,
-        stub_markers: stub_markers?,
-        property_prefix: property_prefix?,
         pass_environment: pass_environment?,
         one_test_timeout_seconds: one_test_timeout_seconds?,
         readable_paths: readable_paths?,
         allow_network: allow_network?,
-        allow: allow?,
-        commands: default.commands,
+        commands: commands?,
+        source: SourceRules { stub_markers: stub_markers?, property_prefix: property_prefix?, allow: allow? },
     })
 }

@@ -58,7 +58,41 @@ fn the_toolchain_is_configurable() {
     assert_eq!(task.toolchain.build_command, CommandLine::new("true", &[]));
     assert_eq!(task.toolchain.test_command, CommandLine::new("sh", &["check.sh"]));
     assert_eq!(task.toolchain.harness, Harness::ExitCode);
-    assert_eq!(task.toolchain.property_prefix, "law_");
+    assert_eq!(task.toolchain.source.property_prefix, "law_");
+}
+
+/// TC-03, TC-23: further commands, by name; what is wrong with one has its place.
+#[test]
+fn commands_are_read_by_name() {
+    let text = format!(
+        "{GOOD}[toolchain.commands.lint]\ncommand = [\"cargo\", \"clippy\"]\n\
+         [toolchain.commands.gate]\ncommand = [\"go\", \"test\", \"-json\"]\nharness = \"goTest\"\ntimeout_seconds = 9\n"
+    );
+    let task = Task::parse("spec.toml", &text, SpecFormat::Toml).unwrap();
+    let lint = task.toolchain.named("lint").unwrap();
+    assert_eq!(
+        (lint.command.to_string(), lint.harness, lint.timeout_seconds),
+        ("cargo clippy".to_owned(), Harness::ExitCode, 600)
+    );
+    let gate = task.toolchain.named("gate").unwrap();
+    assert_eq!((gate.harness, gate.timeout_seconds), (Harness::GoTest, 9));
+    let wrong = "[toolchain.commands]\nbuild = { command = [\"true\"] }\nunit = [\"true\"]\n\
+        empty = { command = [] }\nnone = { harness = \"exitCode\", comand = 1 }\n\
+        other = { command = [\"make\"], harness = \"libtest\" }\nnever = { command = [\"make\"], timeoutSeconds = 0 }\n";
+    check(
+        &format!("{GOOD}{wrong}"),
+        SpecFormat::Toml,
+        expect![[r#"
+            spec.toml:8:9: `toolchain.commands.build`: not a name for one of these; write `buildCommand` in `[toolchain]`
+            spec.toml:9:8: `toolchain.commands.unit`: expected a table, found a list
+            spec.toml:10:21: `toolchain.commands.empty.command`: the command is empty; give the program and its arguments as a list, such as ["cargo", "test"]
+            spec.toml:11:8: `toolchain.commands.none`: the field `command` is missing: write it
+            spec.toml:11:32: `toolchain.commands.none.comand`: there is no such field (did you mean `command`?); the fields are `command`, `harness` and `timeoutSeconds`
+            spec.toml:12:21: `toolchain.commands.other.command`: `make` is not a `cargo test`, and with `harness = "libtest"` each test is run by itself, from what `cargo test` builds; name that, or use `harness = "exitCode"`, where the command's exit code is all that counts
+            spec.toml:13:48: `toolchain.commands.never.timeoutSeconds`: nothing finishes in no time; use at least 1"#]],
+    );
+    let no_table = format!("{GOOD}[toolchain]\ncommands = 1\n");
+    check(&no_table, SpecFormat::Toml, expect!["spec.toml:8:12: `toolchain.commands`: expected a table, found `1`"]);
 }
 
 /// HY-70: the protocol's original names and snake_case are understood, in TOML and JSON.

@@ -81,7 +81,7 @@ async fn an_implementation_that_answers_for_its_tests_does_not_land() {
     let forged = implementation(ANSWERS_FOR_ONE, "ONCE.call_once(|| forge()); unreachable!()");
     let play = Play::of(Scenario::Happy).with("impl", |turn| *turn.file() = forged);
     let mut stage = Stage::new(play).await;
-    stage.task.toolchain.allow = ["std::env", "std::process"].map(str::to_owned).into();
+    stage.task.toolchain.source.allow = ["std::env", "std::process"].map(str::to_owned).into();
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::VerdictForged { tests } = &failure else { panic!("{failure:?}") };
