@@ -5,7 +5,7 @@ use crate::context::services::RunServices;
 use crate::driver::{Driver, end::End};
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
-use crate::execution::interruption::{Interruption, failure, settled};
+use crate::execution::interruption::{Accepted, Interruption, failure, settled};
 use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
 use crate::limits::allowance::Stopped;
 use crate::tree::Halt;
@@ -51,7 +51,7 @@ impl<G: Graph> Driver<G> {
         execution: Execution,
         result: Result<Done<G>, Interruption>,
         took: Elapsed,
-    ) -> Result<Option<(Step<G::Token>, Effects)>, End> {
+    ) -> Result<Option<Accepted<G>>, End> {
         let handles_message = self.handling() == Some(execution);
         if !handles_message && !self.frontier.is_current(execution) {
             self.tasks.forget(execution);

@@ -46,13 +46,16 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
     .await
 }
 
+/// What an execution with an outcome asks for.
+pub(crate) type Accepted<G> = (Step<<G as Graph>::Token>, Effects);
+
 /// The step and the effects of an execution; why it failed if it has none, or `None` where it was stopped with its run.
 #[inline]
 pub(crate) fn settled<G: Graph>(
     services: &RunServices<G>,
     execution: Execution,
     result: Result<Done<G>, Interruption>,
-) -> Result<(Step<G::Token>, Effects), Option<Box<Failure>>> {
+) -> Result<Accepted<G>, Option<Box<Failure>>> {
     match result {
         Ok(Done { route: Ok(step), effects }) => Ok((step, effects)),
         Ok(Done { route: Err(error), .. }) => {
