@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The program, if it is here.
+#[expect(clippy::print_stderr, reason = "whoever runs the tests is told what was not tested")]
 fn program(name: &str, variable: &str) -> Option<PathBuf> {
     let named = env::var_os(variable).map(PathBuf::from);
     let in_path = || {
