@@ -2,9 +2,9 @@
 //!
 //! A child's worktrees go when it ends, and its branches with those of the run that was started: until then its parent may want them.
 
+use crate::alive::ALIVE;
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use crate::left::ALIVE;
 use crate::named_branches::BRANCHES;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, Keep, delete_directory};

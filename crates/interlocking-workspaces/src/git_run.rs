@@ -1,8 +1,8 @@
 //! The workspaces of one run.
 
+use crate::alive::Alive;
 use crate::child::Child;
 use crate::error::GitWorkspacesError;
-use crate::left::Alive;
 use crate::lock::{Held, lock};
 use crate::named_branches::Named;
 use crate::names::Names;

@@ -1,11 +1,10 @@
 //! What runs have left that nobody works on: those whose process was killed, those that wait, and those that were kept.
-//!
-//! The directory of a run has a file that is locked by the system for as long as anybody has its workspaces.
 
+use crate::alive::{ALIVE, Alive};
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
+use crate::git_workspaces::GitWorkspaces;
 use crate::make::listed_in;
-use crate::settings::GitWorkspaces;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
@@ -13,19 +12,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::PathBuf;
 use std::sync::PoisonError;
-
-/// Locked by whoever has the run's workspaces.
-pub(crate) const ALIVE: &str = ".run";
-
-/// The file, locked. Dropped, it is unlocked, though a process that another thread is just starting has a copy of it.
-pub(crate) struct Alive(File);
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        // What cannot be unlocked is unlocked when it is closed.
-        let _ = self.0.unlock();
-    }
-}
 
 /// A run that nobody in any process has the workspaces of, and what is left of it. As long as there is this, nobody else finds it.
 ///
@@ -111,7 +97,7 @@ impl LeftRun {
         if file.try_lock().is_err() {
             return Ok(None);
         }
-        *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(Alive(file));
+        *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(Alive::new(file));
         Self::unlocked(run).map(Some)
     }
 
@@ -165,7 +151,7 @@ impl GitRun {
         let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
         // Held by somebody who only looks, it is his for a moment. Who works on a run is for the journal to say.
         let _ = file.try_lock();
-        *alive = Some(Alive(file));
+        *alive = Some(Alive::new(file));
         Ok(())
     }
 }
@@ -177,25 +163,5 @@ impl std::fmt::Debug for LeftRun {
             .field("worktrees", &self.worktrees)
             .field("branches", &self.branches)
             .finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_that_is_over_is_found_although_a_copy_of_its_lock_is_open() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join(ALIVE);
-        let file = File::create(&path).unwrap();
-        file.try_lock().unwrap();
-        // As a process that another thread is just starting has it.
-        let copy = file.try_clone().unwrap();
-        let alive = Alive(file);
-        assert!(File::open(&path).unwrap().try_lock().is_err());
-        drop(alive);
-        File::open(&path).unwrap().try_lock().unwrap();
-        drop(copy);
     }
 }

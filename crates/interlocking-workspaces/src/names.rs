@@ -1,15 +1,9 @@
-//! Where a run's workspaces lie, and what their branches are called: all that another process needs to find them.
+//! What a run, its workspaces and their branches are called: all that another process needs to find them.
 
-use crate::error::GitWorkspacesError;
-use crate::git_run::GitRun;
 use crate::settings::{Settings, WorkspaceScope};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunScope;
-use interlocking_worktree::{ArchiveName, BranchName, CommitId, NameError, NameRule};
-use std::path::PathBuf;
-
-/// What the directory of fresh checkouts is called, in that of a run.
-pub(crate) const CHECKOUTS: &str = ".checkouts";
+use interlocking_worktree::{BranchName, NameError, NameRule};
 
 /// What a run is called.
 #[derive(Clone, Debug)]
@@ -48,7 +42,7 @@ impl Names {
     }
 
     /// What it is called where nobody says anything else. A branch's name is a safe path, too.
-    fn own_branch(&self, name: &str) -> Result<BranchName, NameError> {
+    pub(crate) fn own_branch(&self, name: &str) -> Result<BranchName, NameError> {
         if name.contains('/') {
             return Err(NameError { name: name.to_owned(), what: "workspace", reason: NameRule::Slashes });
         }
@@ -64,48 +58,6 @@ impl Names {
             true => format!("{}/{name}", self.label),
             false => name.to_owned(),
         }
-    }
-}
-
-impl GitRun {
-    /// The directory of the run with all its children.
-    pub(crate) fn tree_directory(&self) -> PathBuf {
-        self.settings().directory.join(self.0.names.root.as_str())
-    }
-
-    /// The directory of this run's workspaces.
-    pub(crate) fn own_directory(&self) -> PathBuf {
-        match self.is_child() {
-            true => self.tree_directory().join(&self.0.names.label),
-            false => self.tree_directory(),
-        }
-    }
-
-    /// Where the fresh checkouts of the run and its children lie. No workspace lies there: no part of a branch's name begins with a dot.
-    pub(crate) fn checkouts_directory(&self) -> PathBuf {
-        self.tree_directory().join(CHECKOUTS)
-    }
-
-    /// Where a workspace lies.
-    pub(crate) fn directory_of(&self, name: &str) -> Result<PathBuf, NameError> {
-        self.0.names.own_branch(name).map(|_| self.own_directory().join(name))
-    }
-
-    /// What the branch of a workspace is called.
-    pub(crate) fn branch_name(&self, name: &str) -> Result<BranchName, NameError> {
-        self.0.names.branch(self.settings(), name)
-    }
-
-    /// What the branches of the run with all its children begin with, but for those that the settings name.
-    pub(crate) fn tree_prefix(&self) -> String {
-        format!("{}/", self.0.names.root)
-    }
-
-    /// Under what name a head of that branch is kept: one a head, however many rounds there are.
-    pub(crate) fn archive_name(&self, branch: &BranchName, head: CommitId) -> Result<ArchiveName, GitWorkspacesError> {
-        let prefix = self.tree_prefix();
-        let prefix = if branch.as_str().starts_with(&prefix) { "" } else { &prefix };
-        Ok(ArchiveName::new(format!("{prefix}{branch}-{}", head.short()))?)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::journal::{Entry, Journal, JournalError, Record};
 use crate::run::claims::{Hold, Leaving};
-use crate::run::settings::Settings;
 use crate::tree::Tree;
 use crate::workspaces::Workspaces;
+use crate::workspaces::parent_journal::WriteEntry;
+use async_trait::async_trait;
 use interlocking_core::context::Commit;
 use interlocking_core::run_id::RunId;
 use std::sync::{Arc, OnceLock, Weak};
@@ -25,10 +26,14 @@ pub(crate) struct RecordWriter {
 }
 
 impl RecordWriter {
-    /// Of a run with these settings, which has so many records.
-    pub(crate) fn new(journal: Arc<dyn Journal>, settings: &Settings, records: u64) -> Self {
-        let (run, tree, workspaces) =
-            (settings.run.clone(), settings.tree().clone(), settings.options().workspaces.clone());
+    /// Of a run of `tree` that has so many records.
+    pub(crate) fn new(
+        journal: Arc<dyn Journal>,
+        run: RunId,
+        tree: Arc<Tree>,
+        workspaces: Arc<dyn Workspaces>,
+        records: u64,
+    ) -> Self {
         Self { journal, run, tree, workspaces, next: Arc::new(Mutex::new(Ok(records))), hold: OnceLock::new() }
     }
 
@@ -102,6 +107,13 @@ impl RecordWriter {
             }
         }
         Record { run: self.run.clone(), sequence, entry }
+    }
+}
+
+#[async_trait]
+impl WriteEntry for RecordWriter {
+    async fn write_entry(&self, entry: Entry) -> Result<(), JournalError> {
+        self.write_detached(entry).await
     }
 }
 

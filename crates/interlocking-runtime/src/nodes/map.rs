@@ -16,6 +16,7 @@ use crate::limits::allowance::Allowance;
 use crate::tree::Tree;
 use crate::tree::child::{ChildFailure, Kin, Predecessors, child_id, run_child};
 use crate::tree::idle::ChildGroup;
+use crate::workspaces::parent_journal::WriteEntry;
 use crate::workspaces::{ParentJournal, ParentScope, RunScope, Workspaces};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -200,8 +201,8 @@ impl<C: Graph> Children<C> {
             let mut settings =
                 Box::new(untyped.settings.of_child(untyped.started, allowance.clone(), siblings.child_slot()));
             if workspaces.is_some() || untyped.settings.sets_options() {
-                let record_writer = untyped.record_writer.clone();
-                let journal = ParentJournal { record_writer, by: taken_by.clone(), child: run.clone() };
+                let entries = untyped.record_writer.clone().map(|writer| writer as Arc<dyn WriteEntry>);
+                let journal = ParentJournal { entries, by: taken_by.clone(), child: run.clone() };
                 let parent =
                     ParentScope { run: untyped.run(), workspace: plan.workspace, key: &key, journal: &journal };
                 let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };

@@ -246,7 +246,7 @@ async fn fresh<G: Graph>(
     let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
     let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
-    let record_writer = Arc::new(RecordWriter::new(journal, &settings, 0));
+    let record_writer = Arc::new(settings.record_writer(journal, 0));
     let services = services(graph.clone(), *settings, Some(kept.into()), Some(record_writer.clone()));
     let settings = &services.untyped.settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;

@@ -74,7 +74,7 @@ pub(crate) async fn taken_up<G: Graph>(
         let maps = replayed.cut_off(net).into_iter().map(by).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
-    let record_writer = Arc::new(RecordWriter::new(journal, &settings, count));
+    let record_writer = Arc::new(settings.record_writer(journal, count));
     let table = migrated.then(|| Box::new(net.table().clone()));
     let (state, services) = reader.state(graph, *settings, &record_writer, replayed)?;
     if let Some(retried) = retried {

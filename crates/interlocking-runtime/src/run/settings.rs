@@ -6,6 +6,7 @@
 use crate::cancel::CancelToken;
 use crate::clock::{Clock, CoarseClock, Elapsed};
 use crate::event::EventSink;
+use crate::journal::record_writer::RecordWriter;
 use crate::journal::{Journal, MemoryJournal, Record};
 use crate::limits::allowance::{Allowance, Stopped};
 use crate::roles::Roles;
@@ -264,5 +265,10 @@ impl Settings {
     /// Whether any run of the tree but this is being executed.
     pub(crate) fn has_company(&self) -> bool {
         self.known_tree().is_some_and(|tree| tree.has_others(&self.run))
+    }
+
+    /// Numbers the records of the run, which has so many.
+    pub(crate) fn record_writer(&self, journal: Arc<dyn Journal>, records: u64) -> RecordWriter {
+        RecordWriter::new(journal, self.run.clone(), self.tree().clone(), self.options().workspaces.clone(), records)
     }
 }

@@ -1,7 +1,7 @@
 //! What a child run tells its parent's journal.
 
-use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Entry, JournalError};
+use async_trait::async_trait;
 use interlocking_core::context::Commit;
 use interlocking_core::run_id::RunId;
 use std::fmt;
@@ -11,9 +11,16 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct ParentJournal {
     /// None where nothing is recorded.
-    pub(crate) record_writer: Option<Arc<RecordWriter>>,
+    pub(crate) entries: Option<Arc<dyn WriteEntry>>,
     pub(crate) by: By,
     pub(crate) child: RunId,
+}
+
+/// Writes entries of one run, which it numbers.
+#[async_trait]
+pub(crate) trait WriteEntry: Send + Sync {
+    /// Writes an entry, even if the returned future is dropped meanwhile.
+    async fn write_entry(&self, entry: Entry) -> Result<(), JournalError>;
 }
 
 impl ParentJournal {
@@ -23,9 +30,9 @@ impl ParentJournal {
     ///
     /// The journal's. The parent is not executed any more, for one.
     pub async fn landed(&self, workspace: &str, commit: &str) -> Result<(), JournalError> {
-        let Some(record_writer) = &self.record_writer else { return Ok(()) };
+        let Some(entries) = &self.entries else { return Ok(()) };
         let commit = Commit { workspace: workspace.to_owned(), id: commit.to_owned() };
-        record_writer.write_detached(Entry::Landed { by: self.by.clone(), child: self.child.clone(), commit }).await
+        entries.write_entry(Entry::Landed { by: self.by.clone(), child: self.child.clone(), commit }).await
     }
 }
 

@@ -4,7 +4,7 @@ mod files;
 mod implementations;
 mod imports;
 
-use super::ApiKind;
+use super::item::ApiKind;
 use super::modules::{Definition, Implementation, Module, Part, Place};
 use super::signature::{bounds, conditions, derived, function, generics, shape, shown};
 use crate::functions::{for_tests, is_public};

@@ -1,6 +1,7 @@
 //! How two versions of an interface differ.
 
-use super::{ApiItem, ApiKind, PublicApi};
+use super::PublicApi;
+use super::item::{ApiItem, ApiKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

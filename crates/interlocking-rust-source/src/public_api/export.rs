@@ -1,9 +1,10 @@
 //! From modules to what others can name of them.
 
 use super::collect::Collection;
+use super::item::{ApiItem, ApiKind};
 use super::modules::{Import, Part};
 use super::resolve::{Resolver, Target};
-use super::{ApiError, ApiItem, ApiKind, MOST, PublicApi};
+use super::{ApiError, MOST, PublicApi};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a crate offers.

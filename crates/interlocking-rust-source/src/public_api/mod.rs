@@ -1,5 +1,6 @@
 //! What a file or a crate offers to others, and how two versions of that differ.
 
+mod item;
 mod signature;
 mod modules;
 mod collect;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use difference::{ApiChange, Change};
+pub use item::{ApiItem, ApiKind};
 
 /// The most items that are listed of a crate: modules that export each other can be written to have no end.
 const MOST: usize = 100_000;
@@ -31,52 +33,6 @@ const MOST: usize = 100_000;
 pub struct PublicApi {
     /// In the order of their paths.
     pub items: Vec<ApiItem>,
-}
-
-/// One thing that others can name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ApiItem {
-    /// What others call it, from the crate: `inner::Stack::push`. A trait that is implemented is with the type.
-    pub path: String,
-    /// What it is.
-    pub kind: ApiKind,
-    /// Its signature: `fn push(&mut self, _: u8) -> Result<(), Full>`.
-    pub signature: String,
-    /// The file that it is defined in.
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column, counted from 1.
-    pub column: usize,
-}
-
-/// What an item is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ApiKind {
-    /// A module.
-    Module,
-    /// A function, or a method.
-    Function,
-    /// A structure, an enumeration, a union, or a name for a type.
-    Type,
-    /// A field of a structure.
-    Field,
-    /// A variant of an enumeration.
-    Variant,
-    /// A trait.
-    Trait,
-    /// A trait that a type implements.
-    Implementation,
-    /// A constant, or a static.
-    Constant,
-    /// A macro, or a call of one where items stand.
-    Macro,
-    /// Something of another crate, or of a file that was not given, under a name of one's own.
-    Import,
-    /// Syntax that is not known.
-    Unknown,
 }
 
 /// The interface of a crate could not be read.

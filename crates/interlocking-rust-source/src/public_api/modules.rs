@@ -1,6 +1,6 @@
 //! Modules as data: what is defined in each, what it imports, and what is implemented in it.
 
-use super::ApiKind;
+use super::item::ApiKind;
 
 /// Where something stands.
 #[derive(Debug, Clone, Default)]
