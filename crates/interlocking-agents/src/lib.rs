@@ -60,7 +60,7 @@ pub use drivers::gemini::{Gemini, GeminiPermissions, GeminiSettings};
 #[cfg(feature = "http")]
 pub use drivers::http::{HttpAnswers, HttpModel, HttpPrices, HttpProvider, HttpSettings};
 pub use real_calls::RealCalls;
-pub use schema::{Schema, SchemaError, Violation};
+pub use schema::{Schema, SchemaError, SchemaViolation};
 pub use scripted::{Script, ScriptError, ScriptedAgent};
 pub use sessions::lost_session::LostSession;
 pub use sessions::session::{InvalidSessionId, InvalidSlug, SessionId, SessionOp, SessionOpKind, Slug};

@@ -5,7 +5,7 @@
 
 use futures_util::future::join_all;
 use interlocking::run_id::RunId;
-use interlocking::runtime::journal::{Entry, Journal, NodeOutcome, Payload, Record, TokenRecord};
+use interlocking::runtime::journal::{Entry, Journal, NodeOutcome, Record, RecordedPayload, TokenRecord};
 use interlocking::sqlite::{Durability, SqliteJournal};
 use interlocking::table::Table;
 use interlocking_bench::Ball;
@@ -91,7 +91,7 @@ fn table() -> Table {
 
 /// The record of one transition; its ball as JSON.
 fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
-    let payload = Payload::Json(serde_json::to_string(ball).unwrap().into());
+    let payload = RecordedPayload::Json(serde_json::to_string(ball).unwrap().into());
     let entry = Entry::Outcome(NodeOutcome {
         node: "ping".to_owned(),
         visit: sequence as u32,
@@ -111,7 +111,7 @@ fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
 
 async fn transitions(journal: &SqliteJournal, run: &RunId, count: u64) {
     let mut ball = Ball::new(count);
-    let input = Payload::Json(serde_json::to_string(&ball).unwrap().into());
+    let input = RecordedPayload::Json(serde_json::to_string(&ball).unwrap().into());
     let started = Entry::Started { table: Box::new(table()), input, origin: None, workspaces: Vec::new() };
     journal.append(Record { run: run.clone(), sequence: 0, entry: started }).await.unwrap();
     for sequence in 1..=count {

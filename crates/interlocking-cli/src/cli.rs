@@ -28,7 +28,7 @@ pub(crate) type ClearUp = Box<dyn Fn(Start) -> Local<()>>;
 
 /// The command line of a program that runs graph `G`.
 ///
-/// `S` are the program's own options for any run, new or taken up again: agents, directories. `E` are those that make the
+/// `S` are the program's own options for any run, new or resumed: agents, directories. `E` are those that make the
 /// entry value of a new one. Neither may call an option as one of the commands' is called: `docs/cli.md` has them all.
 pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     name: &'static str,
@@ -69,7 +69,7 @@ impl<G: Graph, S: Args + 'static> Cli<G, S> {
     }
 }
 
-/// Makes the entry value of a new run, and then sets the run up as one that is taken up.
+/// Makes the entry value of a new run, and then sets the run up as one that is resumed.
 fn with_entry_of<G: Graph, S: 'static, E: 'static>(
     set_up: SetUp<G, S>,
     enter: impl Fn(E, &Start) -> Result<G::Entry, CommandError> + 'static,
@@ -108,8 +108,8 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self.with_begin(begin)
     }
 
-    /// Sets new runs up in another way than those that are taken up again: of options that only `run` has, which are not the entry value
-    /// alone. What was given to [`new`](Self::new) then sets up those that `resume` takes up.
+    /// Sets new runs up in another way than those that are resumed: of options that only `run` has, which are not the entry value
+    /// alone. What was given to [`new`](Self::new) then sets up those that `resume` resumes.
     #[must_use]
     pub fn with_new_runs<E2: Args + 'static, P, F>(self, begin: impl Fn(S, E2, Start) -> F + 'static) -> Cli<G, S, E2>
     where

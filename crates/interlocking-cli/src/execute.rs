@@ -1,4 +1,4 @@
-//! Executes a run, new or taken up again, and tells what came of it.
+//! Executes a run, new or resumed, and tells what came of it.
 
 use crate::arguments::ExecuteArguments;
 use crate::console::{Console, Style};
@@ -28,7 +28,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Opens the journal: for a new run, or for one that is taken up and perhaps retried.
+    /// Opens the journal: for a new run, or for one that is resumed and perhaps retried.
     pub(crate) fn start(
         &self,
         run: RunId,
@@ -54,7 +54,7 @@ impl Asked {
         })
     }
 
-    /// Opens the journal for a run that is taken up, and perhaps retried; refuses where there is no such run.
+    /// Opens the journal for a run that is resumed, and perhaps retried; refuses where there is no such run.
     pub(crate) async fn resume_of(
         &self,
         run: RunId,

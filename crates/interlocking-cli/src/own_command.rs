@@ -99,7 +99,7 @@ impl CommandContext {
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where there is no such run, or it cannot be taken up.
+    /// [`CommandError`] where there is no such run, or it cannot be resumed.
     pub async fn resume<G: Graph, P: Into<Prepared<G>>, F>(
         &self,
         arguments: &ExecuteArguments,

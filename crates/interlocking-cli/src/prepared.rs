@@ -18,7 +18,7 @@ pub trait RunSession<G: Graph>: Sized + 'static {
     /// [`CommandError`], with which the program ends.
     fn conclude(self, report: Report<G::Output>) -> impl Future<Output = Result<Ending, CommandError>>;
 
-    /// Does what is to be done where the run does not start, or cannot be taken up.
+    /// Does what is to be done where the run does not start, or cannot be resumed.
     ///
     /// # Errors
     ///

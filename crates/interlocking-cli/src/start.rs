@@ -17,7 +17,7 @@ pub struct Start {
     pub run: RunId,
     /// Whether it was started before.
     pub is_resumed: bool,
-    /// Whether it is taken up although it has failed (`resume --retry`).
+    /// Whether it is resumed although it has failed (`resume --retry`).
     pub is_retried: bool,
     /// Requested when the user interrupts the program: what takes its time beforehand should listen.
     pub cancel: CancelToken,

@@ -26,7 +26,7 @@ pub type Name = Cow<'static, str>;
 pub struct Event {
     /// The run that it happened in: the one that was started, or a child run.
     pub run: RunId,
-    /// When: milliseconds since the run that was started began, or was taken up, in this process. Child runs count from there, too.
+    /// When: milliseconds since the run that was started began, or was resumed, in this process. Child runs count from there, too.
     pub at_ms: u64,
     /// What happened.
     #[serde(flatten)]
@@ -38,7 +38,7 @@ pub struct Event {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The run started, or was taken up.
+    /// The run started, or was resumed.
     RunStarted {
         /// The graph's name.
         graph: Name,
@@ -72,7 +72,7 @@ pub enum EventKind {
     },
     /// A node's execution was cancelled: by another node's step, or with the run.
     NodeCancelled(NodeRef),
-    /// A node's execution waits for a person, or was cut off, and the run stops where it stands. Once the run is taken up, the
+    /// A node's execution waits for a person, or was interrupted, and the run stops where it stands. Once the run is resumed, the
     /// execution starts again.
     NodeSuspended(NodeRef),
     /// An entry beyond a node's bounds took the exhausted route.
@@ -93,7 +93,7 @@ pub enum EventKind {
         /// What.
         text: String,
     },
-    /// A message for an event node was taken up: no node starts until it is handled.
+    /// A message for an event node was received: no node starts until it is handled.
     Message {
         /// The event node.
         node: Name,

@@ -1,5 +1,5 @@
 //! What each execution does: a function of the seed, its run, its node, its visit and its attempt, and of nothing else. So a
-//! run that was cut off does the same again. What fails may be put right by the time that its run is retried.
+//! run that was interrupted does the same again. What fails may be put right by the time that its run is retried.
 
 use crate::dialogue::{Dialogue, Must, nudges};
 use crate::generate::Dice;

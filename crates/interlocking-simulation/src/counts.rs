@@ -57,7 +57,7 @@ impl Counts {
         self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());
         self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
         self.add("log lines", followed.account.log.len());
-        history.cuts.iter().for_each(|cut| self.add(cut_off(*cut), 1));
+        history.cuts.iter().for_each(|cut| self.add(interrupted(*cut), 1));
         self.add(ended_as(&ended.report.outcome), 1);
         self.calls(&followed.account.log);
         if let Outcome::Finished(output) = &ended.report.outcome {
@@ -78,7 +78,7 @@ impl Counts {
                 }
                 What::Called(Call { run, by, session, prompted, .. }) => {
                     let is_beside = by.node == EVENT || by.node == "advisory";
-                    // The first call of a turn: in the session that its node asks for, unless it was cut off in one.
+                    // The first call of a turn: in the session that its node asks for, unless it was interrupted in one.
                     let is_resumed = asked.remove(&(run, by)).is_some_and(|asked| asked != session);
                     self.add("calls", 1);
                     self.add("called beside", usize::from(is_beside));
@@ -129,7 +129,7 @@ fn is_void_wish(line: &Logged) -> bool {
     matches!(&line.what, What::Harness(text) if text.starts_with("somebody wishes"))
 }
 
-fn cut_off(cut: Cut) -> &'static str {
+fn interrupted(cut: Cut) -> &'static str {
     match cut {
         Cut::Ends => "process ends",
         Cut::Dropped => "future dropped",

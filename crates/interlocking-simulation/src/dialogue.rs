@@ -1,6 +1,6 @@
 //! What an agent does when a node asks it: a function of the execution's dice.
 //!
-//! A dialogue is a list of acts, one a call. The last is repeated for as long as the agent is asked, so whoever is cut off
+//! A dialogue is a list of acts, one a call. The last is repeated for as long as the agent is asked, so whoever is interrupted
 //! and asks again comes to the same end, wherever it was.
 
 use crate::generate::Dice;
@@ -259,6 +259,6 @@ pub(crate) fn sort_of(kind: &AgentErrorKind) -> String {
     }
 }
 
-/// What a call cost that was cut off: nobody knows.
+/// What a call cost that was interrupted: nobody knows.
 pub(crate) const CUT_OFF: Usage =
     Usage { calls: 1, input_tokens: 0, output_tokens: 0, cost: Cost::ZERO, unpriced_calls: 1 };

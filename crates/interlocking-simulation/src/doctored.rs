@@ -12,7 +12,7 @@ use interlocking_agents::SessionId;
 use interlocking_core::net::Net;
 use interlocking_runtime::Outcome;
 use interlocking_runtime::budget::BudgetExceeded;
-use interlocking_runtime::journal::{Entry, Payload, ending};
+use interlocking_runtime::journal::{Entry, RecordedPayload, ending};
 use std::sync::Arc;
 
 use self::changes::{CHANGES, retried_alone, retried_too_late};
@@ -171,14 +171,14 @@ fn a_journal_that_lies_to_who_retries_is_refused() {
                     _ => None,
                 });
                 let tokens = outcome.into_iter().flat_map(|outcome| &mut outcome.tokens);
-                tokens.for_each(|token| token.payload = Payload::Json("7".into()));
+                tokens.for_each(|token| token.payload = RecordedPayload::Json("7".into()));
             }
         }),
         ("what a side effect gave", |records| {
             if ending(records) == Some("failed") {
                 records.iter_mut().for_each(|record| {
                     if let Entry::Once { value, .. } = &mut record.entry {
-                        *value = Payload::Json("7".into());
+                        *value = RecordedPayload::Json("7".into());
                     }
                 });
             }

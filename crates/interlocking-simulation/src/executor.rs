@@ -1,4 +1,4 @@
-//! One executor of a run: from the run's beginning, or from where its records end, to where it is cut off.
+//! One executor of a run: from the run's beginning, or from where its records end, to where it is interrupted.
 
 use crate::graph::Output;
 use crate::history::History;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// What one executor came to.
 pub(crate) enum Came {
     To(Box<Report<Output>>),
-    /// It was cut off.
+    /// It was interrupted.
     Nowhere,
     NotStarted(StartError),
 }

@@ -34,7 +34,7 @@ pub(crate) struct History {
     pub(crate) way: Way,
     /// Whether somebody has asked for the run's end.
     pub(crate) cancelled: bool,
-    /// How executors were cut off.
+    /// How executors were interrupted.
     pub(crate) cuts: Vec<Cut>,
     /// How often it waited for a person and nobody else.
     pub(crate) waits: u32,
@@ -102,7 +102,7 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
         let report = history.note(&plan, came)?;
-        // Once it is noted how this one was cut off: what a process has left hanging that ended is gone with it.
+        // Once it is noted how this one was interrupted: what a process has left hanging that ended is gone with it.
         is_same_process = match history.cuts.last() {
             Some(Cut::Dropped) => true,
             // Whoever had no room for a moment may go on, or come back.

@@ -9,8 +9,8 @@ use crate::{
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{
-    By, Claim, Digest, Encoded, Entry, Journal, JournalError, Letter, LetterBody, MemoryJournal, NodeOutcome, Payload,
-    Posted, Record, RunSummary,
+    By, Claim, Digest, Encoded, Entry, Journal, JournalError, Letter, LetterBody, MemoryJournal, NodeOutcome, Posted,
+    Record, RecordedPayload, RunSummary,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -150,8 +150,8 @@ impl Harsh {
         Some(fault)
     }
 
-    fn name(&self, payload: &mut Payload) {
-        if let Payload::Json(text) = payload {
+    fn name(&self, payload: &mut RecordedPayload) {
+        if let RecordedPayload::Json(text) = payload {
             let hash = mix_text(text);
             let mut bytes = [0; 32];
             for (nth, chunk) in bytes.chunks_exact_mut(8).enumerate() {
@@ -159,7 +159,7 @@ impl Harsh {
             }
             let digest = Digest::from_bytes(bytes);
             self.lock().texts.insert(digest, text.clone());
-            *payload = Payload::Stored(digest);
+            *payload = RecordedPayload::Stored(digest);
         }
     }
 
@@ -169,7 +169,7 @@ impl Harsh {
 }
 
 /// The payloads of an entry.
-fn payloads(entry: &mut Entry) -> Vec<&mut Payload> {
+fn payloads(entry: &mut Entry) -> Vec<&mut RecordedPayload> {
     match entry {
         Entry::Started { input: payload, .. }
         | Entry::Once { value: payload, .. }

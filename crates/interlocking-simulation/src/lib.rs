@@ -5,7 +5,7 @@
 //!
 //! - **random**, and a function of the seed alone: the graph of the run and that of its children, sound by the check that the
 //!   derive makes; how long each execution takes, how it ends and where it goes; what people answer, and when; messages; when
-//!   and how executors are cut off, and somebody asks for the run's end.
+//!   and how executors are interrupted, and somebody asks for the run's end.
 //! - **executed**: the runtime, from `Run::start`, `Run::resume` and `Run::retry` to each node kind. Only the journal's storage, the handlers
 //!   and the clock are the simulation's.
 //! - **required**: an oracle that knows the rules of runs, and neither the frontier nor the replay, follows the records of all
@@ -23,7 +23,7 @@
 //! - `graph`, `markers`, `positions`, `token`, `body`: a graph that interprets any table.
 //! - `asking`, `agent`, `calls`: how nodes ask the agent, what that remembers, and what is logged of it.
 //! - `world`, `journal`, `messages`: what surrounds it.
-//! - `executor`: runs it until it is cut off; `history`: from its beginning to its end.
+//! - `executor`: runs it until it is interrupted; `history`: from its beginning to its end.
 //! - `oracle`: what must hold of its records; `checks`: of all else.
 //! - `simulation`: one seed; `counts`: what it came upon.
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A run that takes longer than this, in virtual time, hangs.
 pub(crate) const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The most executors that are cut off.
+/// The most executors that are interrupted.
 const CUT_OFF: usize = 6;
 
 /// Whether anything goes wrong around a run.
@@ -17,7 +17,7 @@ const CUT_OFF: usize = 6;
 pub(crate) enum Weather {
     /// Nodes may fail, and nothing else goes wrong.
     Fair,
-    /// Executors are cut off, journals break and are slow, payloads are given by name.
+    /// Executors are interrupted, journals break and are slow, payloads are given by name.
     Foul,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Surroundings {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) cut: Option<Cut>,
-    /// When it is cut off, where that is a moment.
+    /// When it is interrupted, where that is a moment.
     pub(crate) at: Duration,
     /// After how many records, where it is the journal that breaks.
     pub(crate) records: u64,
@@ -98,8 +98,8 @@ impl Surroundings {
 }
 
 impl Plan {
-    /// Of the next executor, after so many that were cut off.
-    pub(crate) fn new(dice: &mut Dice, weather: Weather, cut_off: usize) -> Self {
+    /// Of the next executor, after so many that were interrupted.
+    pub(crate) fn new(dice: &mut Dice, weather: Weather, interrupted: usize) -> Self {
         let awaits = dice.percent(50);
         let mut plan = Self { cut: None, at: Duration::ZERO, records: 0, awaits, cancels: None };
         if weather == Weather::Fair {
@@ -124,7 +124,7 @@ impl Plan {
             Cut::Calls(dice.below(6) as u32),
             Cut::Patience(dice.below(3) as u32),
         ];
-        let is_cut = cut_off < CUT_OFF && dice.percent(80);
+        let is_cut = interrupted < CUT_OFF && dice.percent(80);
         plan.cut = is_cut.then(|| *dice.pick(&cuts));
         plan
     }

@@ -35,7 +35,7 @@ pub(crate) struct World {
 }
 
 struct Moving {
-    /// Which executor runs: each begins where the one before was cut off.
+    /// Which executor runs: each begins where the one before was interrupted.
     executor: u32,
     epoch: Instant,
     effects: u64,

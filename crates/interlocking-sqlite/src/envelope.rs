@@ -6,7 +6,7 @@
 use crate::failure::Trouble;
 use interlocking_core::context::Commit;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{By, Digest, Entry, NodeOutcome, Origin, Payload, TokenRecord};
+use interlocking_runtime::journal::{By, Digest, Entry, NodeOutcome, Origin, RecordedPayload, TokenRecord};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(crate) struct Envelope {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartedRow<'row> {
     pub(crate) table: Digest,
-    pub(crate) input: Cow<'row, Payload>,
+    pub(crate) input: Cow<'row, RecordedPayload>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<Origin>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -103,7 +103,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
         Some(more) => serde_json::from_str(&more).map(Read::Entry).map_err(|error| error.to_string()),
         None => {
             let plain = (|| {
-                let tokens = vec![TokenRecord { place: place?, payload: Payload::Stored(digest?) }];
+                let tokens = vec![TokenRecord { place: place?, payload: RecordedPayload::Stored(digest?) }];
                 let (node, visit, attempt, took_ms) = (node?, visit?, attempt?, took_ms?);
                 let (spawned, posted, calls, commits) = Default::default();
                 let (label, memory) = (None, None);
@@ -139,7 +139,7 @@ impl Envelope {
 /// Whether columns say all of it.
 fn is_plain(outcome: &NodeOutcome) -> bool {
     let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, .. } = outcome;
-    matches!(&tokens[..], [TokenRecord { payload: Payload::Stored(_), .. }])
+    matches!(&tokens[..], [TokenRecord { payload: RecordedPayload::Stored(_), .. }])
         && spawned.is_empty()
         && posted.is_empty()
         && label.is_none()
@@ -148,10 +148,10 @@ fn is_plain(outcome: &NodeOutcome) -> bool {
         && commits.is_empty()
 }
 
-fn name(payload: &Payload) -> Option<Digest> {
+fn name(payload: &RecordedPayload) -> Option<Digest> {
     match payload {
-        Payload::Stored(digest) => Some(*digest),
-        Payload::Json(_) => None,
+        RecordedPayload::Stored(digest) => Some(*digest),
+        RecordedPayload::Json(_) => None,
     }
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn damaged(run: &RunId, sequence: u64, reason: &str) -> Trouble {
 }
 
 /// Every payload of an entry, and where the next one like it is to be expected.
-pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut Payload)> {
+pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut RecordedPayload)> {
     match entry {
         Entry::Started { table, input, .. } => {
             let entry = table.nodes.iter().find(|node| node.entry).map_or("input", |node| &node.name);

@@ -4,7 +4,7 @@ use crate::envelope::{self, Envelope};
 use crate::payloads::digest::digest_of;
 use crate::payloads::parts::{self, PartText};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Origin, Payload, Record};
+use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Origin, Record, RecordedPayload};
 
 /// A record, ready to be written.
 #[derive(Debug)]
@@ -52,10 +52,12 @@ impl Prepared {
         }
         for (place, payload) in envelope::payloads(&mut entry) {
             let named = match payload {
-                Payload::Json(text) => Named::of(place, text.clone()).map_err(|error| encoding("a payload", error))?,
-                Payload::Stored(digest) => Named { place, digest: *digest, text: None, parts: None },
+                RecordedPayload::Json(text) => {
+                    Named::of(place, text.clone()).map_err(|error| encoding("a payload", error))?
+                }
+                RecordedPayload::Stored(digest) => Named { place, digest: *digest, text: None, parts: None },
             };
-            *payload = Payload::Stored(named.digest);
+            *payload = RecordedPayload::Stored(named.digest);
             payloads.push(named);
         }
         let row = envelope::of_entry(&entry, table).map_err(|error| encoding("the entry", error))?;

@@ -17,7 +17,7 @@ use crate::route::{RouteIndex, RouteKind, Routes};
 pub(crate) struct Log {
     net: &'static Net,
     routes: std::sync::Arc<Routes>,
-    /// How many executions may start before the run is cut off.
+    /// How many executions may start before the run is interrupted.
     most_executions: u32,
     /// The run that was started, once it has: nothing of another is told before that.
     root: OnceLock<RunId>,

@@ -21,8 +21,8 @@ impl GitRun {
     }
 
     /// Finds a workspace again that is to stand at `commit`, with what is not committed there, unless that is of a node which was
-    /// `cut_off`. Git work.
-    pub(crate) fn find_again(&self, name: &str, commit: CommitId, cut_off: bool) -> Result<(), GitWorkspacesError> {
+    /// `interrupted`. Git work.
+    pub(crate) fn find_again(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
         // That it is a commit, before anything is undone for it.
         let repository = &self.settings().repository;
         repository.commit(commit).map_err(|error| GitWorkspacesError::CommitGone {
@@ -34,9 +34,9 @@ impl GitRun {
         self.note(name, |place| place.stand_at(commit));
         self.lives()?;
         let Some(worktree) = self.whole(name)? else { return Ok(()) };
-        // A handler of a node that works elsewhere may have been cut off at something here, too.
+        // A handler of a node that works elsewhere may have been interrupted at something here, too.
         let is_free = worktree.unlock().is_ok();
-        let stands = !cut_off && worktree.head().ok() == Some(commit);
+        let stands = !interrupted && worktree.head().ok() == Some(commit);
         let is_put_back = is_free && (stands || self.make_as_new(name, &worktree, commit).is_ok());
         if !is_put_back {
             // Led astray, or not made ready; all that counts is in the commit.

@@ -82,7 +82,7 @@ pub trait GitContext<N: Node> {
     fn target(&self) -> impl Future<Output = Result<(BranchName, CommitId), GitWorkspacesError>> + Send;
 
     /// The workspaces of the child runs whose items have that key, by name: those that have a branch. Of children that the map node has
-    /// started, or taken up, in this process.
+    /// started, or resumed, in this process.
     ///
     /// # Errors
     ///

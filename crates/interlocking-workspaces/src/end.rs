@@ -12,7 +12,7 @@ use std::fs;
 use std::sync::PoisonError;
 
 impl GitRun {
-    /// Takes away what is not to be kept; where the run stops to be taken up again, nothing. Git work.
+    /// Takes away what is not to be kept; where the run stops to be resumed, nothing. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
         self.0.tree.named.ends(&self.0.names.label);

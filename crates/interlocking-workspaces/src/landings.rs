@@ -1,13 +1,13 @@
 //! What a run has landed, as its journal has it.
 
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{Entry, Journal, JournalError, Payload};
+use interlocking_runtime::journal::{Entry, Journal, JournalError, RecordedPayload};
 use interlocking_worktree::CommitId;
 
 /// What the effects are called that record what is about to land: [`LANDING`] and a number.
 pub(crate) const LANDING: &str = "land ";
 
-/// The commits that a run was about to [land](crate::GitContext::land), in its order: one that was cut off, or refused, may not have
+/// The commits that a run was about to [land](crate::GitContext::land), in its order: one that was interrupted, or refused, may not have
 /// landed. Those that the target branch contains have.
 ///
 /// # Errors
@@ -22,8 +22,8 @@ pub async fn landings(journal: &dyn Journal, run: &RunId) -> Result<Vec<CommitId
             continue;
         }
         let text = match value {
-            Payload::Json(text) => Some(text),
-            Payload::Stored(digest) => journal.fetch(run, &[digest]).await?.pop(),
+            RecordedPayload::Json(text) => Some(text),
+            RecordedPayload::Stored(digest) => journal.fetch(run, &[digest]).await?.pop(),
         };
         commits.extend(text.and_then(|text| text.trim_matches('"').parse::<CommitId>().ok()));
     }

@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 
 /// A run that nobody in any process has the workspaces of, and what is left of it. As long as there is this, nobody else finds it.
 ///
-/// Whether it can be taken up again is what its journal knows.
+/// Whether it can be resumed is what its journal knows.
 pub struct LeftRun {
     run: GitRun,
     worktrees: Vec<WorktreeEntry>,

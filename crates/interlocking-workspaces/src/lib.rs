@@ -66,5 +66,5 @@ pub use fresh::FreshCheckout;
 pub use git_workspaces::GitWorkspaces;
 pub use landings::landings;
 pub use left::LeftRun;
-pub use ownership::{Belonging, Overlap, Ownership, Pattern, PatternError, Violation};
+pub use ownership::{Belonging, Overlap, Ownership, OwnershipViolation, Pattern, PatternError};
 pub use settings::{Base, WorkspaceScope};

@@ -1,6 +1,6 @@
 //! One lock a branch, for all that changes it: shared by every run of this process, whoever made its workspaces.
 //!
-//! Git work is done on threads that nobody can stop. Whoever takes up a run whose future was dropped waits here until what was under
+//! Git work is done on threads that nobody can stop. Whoever resumes a run whose future was dropped waits here until what was under
 //! way has ended.
 
 use std::collections::HashMap;

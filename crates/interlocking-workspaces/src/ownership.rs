@@ -65,7 +65,7 @@ pub struct Overlap {
 /// A change that its author may not make.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{by}` may not change `{path}`, which {}", belongs(whose))]
-pub struct Violation {
+pub struct OwnershipViolation {
     /// Who changed it.
     pub by: String,
     /// What was changed.
@@ -141,19 +141,27 @@ impl Ownership {
     }
 
     /// The changes that `owner` may not make, in the order given; of a renamed file both paths count.
-    pub fn violations<'c>(&self, owner: &str, changes: impl IntoIterator<Item = &'c FileChange>) -> Vec<Violation> {
+    pub fn violations<'c>(
+        &self,
+        owner: &str,
+        changes: impl IntoIterator<Item = &'c FileChange>,
+    ) -> Vec<OwnershipViolation> {
         let touched = changes.into_iter().flat_map(FileChange::touched).map(RepositoryPath::to_text);
         self.violations_of(owner, touched.collect::<Vec<_>>())
     }
 
     /// The same of paths.
-    pub fn violations_of<P: AsRef<str>>(&self, owner: &str, paths: impl IntoIterator<Item = P>) -> Vec<Violation> {
+    pub fn violations_of<P: AsRef<str>>(
+        &self,
+        owner: &str,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Vec<OwnershipViolation> {
         let judged = paths.into_iter().map(|path| (self.of(path.as_ref()), path.as_ref().to_owned()));
         let is_violated =
             |whose: &Belonging| !matches!(whose, Belonging::To(owners) if owners.iter().any(|own| own == owner));
         judged
             .filter(|(whose, _)| is_violated(whose))
-            .map(|(whose, path)| Violation { by: owner.to_owned(), path, whose })
+            .map(|(whose, path)| OwnershipViolation { by: owner.to_owned(), path, whose })
             .collect()
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Specification {
     pub(crate) location: Location,
 }
 
-/// Who works on it, and what comes of it: of a run that is taken up, too.
+/// Who works on it, and what comes of it: of a run that is resumed, too.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("players").args(["scenario", "script", "agent", "agents"]).multiple(true)),

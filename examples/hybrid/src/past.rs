@@ -5,7 +5,7 @@ use crate::types::{HybridMemory, NodeObservation, StackSpec};
 use crate::witness::recalled;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::account::account;
-use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, Payload, ending};
+use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, RecordedPayload, ending};
 use interlocking::worktree::{CommitId, ObjectIdError};
 
 /// What whoever takes a run up must know of it.
@@ -89,7 +89,7 @@ impl Past {
     }
 
     /// The same of a run that has no places here, because they were taken away when it was over, or because it is a
-    /// [fork](interlocking::runtime::journal::fork) that nobody has taken up yet. They are made at the commits that its journal tells of,
+    /// [fork](interlocking::runtime::journal::fork) that nobody has resumed yet. They are made at the commits that its journal tells of,
     /// under names that nothing else may have.
     #[must_use]
     pub fn without_places(mut self) -> Self {
@@ -118,9 +118,9 @@ pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> Result<Hy
     serde_json::from_str(&text).map_err(|reason| PastError::Memory { run: run.clone(), reason })
 }
 
-async fn text(journal: &dyn Journal, run: &RunId, payload: Payload) -> Result<Option<Encoded>, JournalError> {
+async fn text(journal: &dyn Journal, run: &RunId, payload: RecordedPayload) -> Result<Option<Encoded>, JournalError> {
     match payload {
-        Payload::Json(text) => Ok(Some(text)),
-        Payload::Stored(digest) => Ok(journal.fetch(run, &[digest]).await?.pop()),
+        RecordedPayload::Json(text) => Ok(Some(text)),
+        RecordedPayload::Stored(digest) => Ok(journal.fetch(run, &[digest]).await?.pop()),
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Settings {
     /// The task and its toolchain.
     pub task: Task,
-    /// What a run has done that is taken up again, that has failed and is to be retried, or whose history a fork has; none of a new one.
+    /// What a run has done that is resumed, that has failed and is to be retried, or whose history a fork has; none of a new one.
     pub past: Option<Past>,
     /// The user's repository.
     pub repository: PathBuf,
@@ -196,7 +196,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     if is_new_here {
         share(&directory)?;
     }
-    // Also of a run that is taken up: what lies above the checkouts is ours, whoever has written to it since.
+    // Also of a run that is resumed: what lies above the checkouts is ours, whoever has written to it since.
     share(&checkouts)?;
     let runner = if accept_weaker_isolation {
         Runner::with_weaker_isolation(toolchain, &target_directory, &checkouts)
@@ -307,7 +307,7 @@ async fn left_behind(workspaces: &GitWorkspaces, run: &RunId) -> Option<String> 
     left.remove().await.err().map(|error| error.to_string())
 }
 
-/// Whether nothing is left to take up.
+/// Whether nothing is left to resume.
 pub fn has_ended<O>(report: &Report<O>) -> bool {
     matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled)
 }

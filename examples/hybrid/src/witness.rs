@@ -1,5 +1,5 @@
 //! The account of a run: what each node did, in order, told from the events and from nothing else (HY-14, CON-93). Of a run
-//! that is taken up, what was before is told from the outcomes in its journal.
+//! that is resumed, what was before is told from the outcomes in its journal.
 
 use crate::types::{HybridResult, NodeObservation, WitnessReport};
 use interlocking::runtime::event::Targets;
@@ -54,7 +54,7 @@ impl Witness {
     }
 }
 
-/// What a journal tells of a run, in the order in which it was recorded. What was cut off begins again, and is told then.
+/// What a journal tells of a run, in the order in which it was recorded. What was interrupted begins again, and is told then.
 pub fn recalled(account: &RunAccount) -> Vec<NodeObservation> {
     let mut executions: Vec<_> = account.executions.iter().collect();
     executions.sort_by_key(|execution| execution.record.unwrap_or(u64::MAX));

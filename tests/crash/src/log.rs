@@ -32,7 +32,7 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
-    /// It began; how often it had been cut off, by its own account.
+    /// It began; how often it had been interrupted, by its own account.
     Begun {
         /// [`RunContext::restarts`].
         restarts: u32,

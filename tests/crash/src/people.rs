@@ -3,7 +3,7 @@
 use crate::gazette::{News, Part, Question, Verdict};
 use interlocking::prelude::{NodeError, RunId};
 use interlocking::runtime::Journal;
-use interlocking::runtime::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, Payload};
+use interlocking::runtime::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, RecordedPayload};
 use std::sync::Arc;
 
 /// People with a journal at hand.
@@ -58,8 +58,8 @@ impl People {
             for record in self.0.load(&summary.run).await? {
                 let Entry::Asked { by, question, .. } = record.entry else { continue };
                 let text = match question {
-                    Payload::Json(text) => text,
-                    Payload::Stored(digest) => self.0.fetch(&summary.run, &[digest]).await?.remove(0),
+                    RecordedPayload::Json(text) => text,
+                    RecordedPayload::Stored(digest) => self.0.fetch(&summary.run, &[digest]).await?.remove(0),
                 };
                 self.respond(&summary.run, &by, &serde_json::from_str(&text)?).await?;
             }

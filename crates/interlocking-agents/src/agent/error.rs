@@ -10,7 +10,7 @@ use crate::agent::usage::Usage;
 use crate::cassette::error::CassetteError;
 use crate::drivers::shortened::{LONGEST_REASON, shorten};
 use crate::real_calls::Forbidden;
-use crate::schema::Violation;
+use crate::schema::SchemaViolation;
 use crate::scripted::action_error::ActionError;
 use crate::scripted::duration::shown;
 use crate::scripted::no_match::NoMatch;
@@ -43,7 +43,7 @@ pub enum AgentErrorKind {
         /// How many correction rounds there were.
         corrections: u32,
         /// What is wrong with the last output.
-        violations: Vec<Violation>,
+        violations: Vec<SchemaViolation>,
         /// The last output, if there was any; a [`Decision`](crate::Decision) that stands for no value, as it is.
         output: Option<Value>,
         /// The last text, if there was any.
@@ -268,8 +268,8 @@ impl<K: Into<AgentErrorKind>> From<K> for AgentError {
     }
 }
 
-fn listed(violations: &[Violation]) -> String {
-    violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+fn listed(violations: &[SchemaViolation]) -> String {
+    violations.iter().map(SchemaViolation::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn reminded(nudges: u32) -> String {

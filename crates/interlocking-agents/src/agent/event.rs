@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::agent::usage::Usage;
 use crate::conversation::nudge::NudgeReason;
-use crate::schema::Violation;
+use crate::schema::SchemaViolation;
 use crate::sessions::session::SessionId;
 
 /// Something an agent did. Claims, not facts: whoever depends on a file or a command checks it.
@@ -85,7 +85,7 @@ pub enum AgentEvent {
         /// Counts from 1.
         round: u32,
         /// What is wrong with the output.
-        violations: Vec<Violation>,
+        violations: Vec<SchemaViolation>,
     },
     /// So many events of this call were left out: more than a [call may report](Self::MOST_OF_A_CALL).
     LeftOut {
@@ -121,7 +121,7 @@ impl AgentEvent {
             Self::DecisionIgnored { tool } => tool.len(),
             Self::Correction { violations, .. } => violations
                 .iter()
-                .map(|violation| size_of::<Violation>() + violation.path.len() + violation.message.len())
+                .map(|violation| size_of::<SchemaViolation>() + violation.path.len() + violation.message.len())
                 .sum(),
             Self::Started { .. }
             | Self::SessionLost { .. }

@@ -14,7 +14,7 @@ use crate::scripted::{Script, ScriptedAgent};
 pub struct ScriptedSettings {
     /// The script; in place of one that follows the colon.
     pub script: Option<PathBuf>,
-    /// Where it [remembers](ScriptedAgent::with_memory) its sessions, for a run that is taken up again.
+    /// Where it [remembers](ScriptedAgent::with_memory) its sessions, for a run that is resumed.
     pub memory: Option<PathBuf>,
 }
 

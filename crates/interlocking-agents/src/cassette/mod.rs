@@ -49,7 +49,7 @@
 //!
 //! A turn gets the call with the same `asked`, of several alike the first that was not played; so branches that run at once are
 //! played alike in whatever order they come. Sessions have their recorded ids. The changes of the workspace are made once the
-//! session is started. A call that was interrupted waits to be interrupted, and one that was cut off for its end to be given
+//! session is started. A call that was interrupted waits to be interrupted, and one that was interrupted for its end to be given
 //! up.
 //!
 //! A turn without such a call is [`Drifted`](CassetteError::Drifted): the error shows what differs from the call that comes

@@ -103,7 +103,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// Why one was not. Of calls that somebody waited for they know already; this has those that were cut off, too.
+    /// Why one was not. Of calls that somebody waited for they know already; this has those that were interrupted, too.
     pub fn calls(&self) -> Result<usize, CassetteError> {
         let recorded = self.recorded();
         recorded.failure.clone().map_or(Ok(recorded.calls), Err)
@@ -116,7 +116,7 @@ impl Recorder {
         looked.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
     }
 
-    /// Writes a call down, or why that is not possible. Synchronously on purpose: a call that is cut off is written down while its
+    /// Writes a call down, or why that is not possible. Synchronously on purpose: a call that is interrupted is written down while its
     /// future is dropped, and the next call of a conversation finds a cassette that is whole.
     fn record(&self, call: &Calling<'_>, ended: Ended) -> Result<(), CassetteError> {
         let mut recorded = self.recorded();
@@ -240,7 +240,7 @@ impl Agent for Recorder {
     }
 }
 
-/// A call under way. Dropped before its end, it is written down as cut off.
+/// A call under way. Dropped before its end, it is written down as interrupted.
 struct Calling<'a> {
     recorder: &'a Recorder,
     turn: &'a Turn,
@@ -265,7 +265,7 @@ impl Drop for Calling<'_> {
         if !self.is_over
             && let Err(error) = self.recorder.record(self, Ended::CutOff)
         {
-            tracing::warn!(%error, "a call that was cut off is not in the cassette");
+            tracing::warn!(%error, "a call that was interrupted is not in the cassette");
         }
     }
 }

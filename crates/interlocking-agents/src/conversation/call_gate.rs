@@ -21,7 +21,7 @@ pub trait CallGate: Send + Sync {
     async fn acquire(&self, agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused>;
 }
 
-/// One call that may be made. Dropped without a word when the call is cut off.
+/// One call that may be made. Dropped without a word when the call is interrupted.
 pub trait CallPermit: Send {
     /// The call has ended: with this usage, or with this error, whose usage is that of the one call.
     ///

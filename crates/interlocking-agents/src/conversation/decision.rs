@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::schema::{Schema, Violation};
+use crate::schema::{Schema, SchemaViolation};
 
 /// Longest name of a tool that the providers take.
 const LONGEST_NAME: usize = 64;
@@ -117,7 +117,7 @@ impl DecisionTool {
     }
 
     /// What is wrong with the input, in the input's own terms.
-    pub(crate) fn violations(&self, input: &Value) -> Vec<Violation> {
+    pub(crate) fn violations(&self, input: &Value) -> Vec<SchemaViolation> {
         // A schema that only fails to compile once it is cut into pieces loses nothing but these better words: the
         // value is checked against the whole one.
         let found = Schema::new(self.input_schema.clone()).map(|schema| schema.violations(input)).unwrap_or_default();
@@ -125,7 +125,7 @@ impl DecisionTool {
     }
 
     /// What is wrong with the value of a call, told to the one who knows only the tool.
-    pub(crate) fn violation_of_input(&self, violation: Violation) -> Violation {
+    pub(crate) fn violation_of_input(&self, violation: SchemaViolation) -> SchemaViolation {
         let mut path = violation.path;
         if self.variant.representation == Representation::External {
             let outside = format!("/{}", escaped(&self.variant.tag));
@@ -137,11 +137,11 @@ impl DecisionTool {
         if self.wrapped {
             path = format!("/{WRAPPED}{path}");
         }
-        self.named(Violation { path, ..violation })
+        self.named(SchemaViolation { path, ..violation })
     }
 
-    fn named(&self, Violation { path, message }: Violation) -> Violation {
-        Violation { path, message: format!("{message} (in the input of tool `{}`)", self.name) }
+    fn named(&self, SchemaViolation { path, message }: SchemaViolation) -> SchemaViolation {
+        SchemaViolation { path, message: format!("{message} (in the input of tool `{}`)", self.name) }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::conversation::interrupt::Interrupt;
 use crate::conversation::nudge::{NudgeReason, Nudges};
 use crate::conversation::pulse::Pulse;
 use crate::drivers::event_meter::EventMeter;
-use crate::schema::Violation;
+use crate::schema::SchemaViolation;
 use crate::sessions::SessionHold;
 use crate::sessions::lost_session::LostSession;
 use crate::sessions::session::{SessionOp, Slug};
@@ -54,7 +54,7 @@ pub struct Conversation<'a> {
     check: Option<Check<'a>>,
 }
 
-type Check<'a> = Box<dyn Fn(&Value) -> Vec<Violation> + Send + Sync + 'a>;
+type Check<'a> = Box<dyn Fn(&Value) -> Vec<SchemaViolation> + Send + Sync + 'a>;
 
 impl<'a> Conversation<'a> {
     /// How often an invalid output may be corrected by default.
@@ -77,7 +77,7 @@ impl<'a> Conversation<'a> {
 
     /// The same with a check of outputs that fit the schema; what it finds is corrected just so. See
     /// [`deserializes_as`](crate::deserializes_as).
-    pub fn with_check(self, check: impl Fn(&Value) -> Vec<Violation> + Send + Sync + 'a) -> Self {
+    pub fn with_check(self, check: impl Fn(&Value) -> Vec<SchemaViolation> + Send + Sync + 'a) -> Self {
         Self { check: Some(Box::new(check)), ..self }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// The same, running a turn with `operation` if the session that it was to begin in is lost, whatever else is said of
-    /// lost ones. For whoever goes on in a session of a turn that was cut off: that turn's own operation is right, too.
+    /// lost ones. For whoever goes on in a session of a turn that was interrupted: that turn's own operation is right, too.
     pub fn with_instead_of_lost(self, operation: SessionOp) -> Self {
         Self { instead: Some(operation), ..self }
     }
@@ -296,13 +296,13 @@ impl<'a> Conversation<'a> {
             // It was about to end after all.
             Ok(outcome) => outcome,
             Err(_) => {
-                let cut_off = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
-                Err(AgentError { kind, session: hold.session(), usage: cut_off })
+                let interrupted = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
+                Err(AgentError { kind, session: hold.session(), usage: interrupted })
             }
         }
     }
 
-    fn broken_rules(&self, turn: &Turn, reply: &Reply) -> Vec<Violation> {
+    fn broken_rules(&self, turn: &Turn, reply: &Reply) -> Vec<SchemaViolation> {
         match (broken_rules(turn, reply), &self.check) {
             (violations, Some(check)) if violations.is_empty() => check(reply.output.as_ref().unwrap_or(&Value::Null)),
             (violations, _) => violations,
@@ -313,7 +313,11 @@ impl<'a> Conversation<'a> {
 /// Turns the first decision of a reply without output into its output, and says which tool that was.
 ///
 /// One decision is accepted: a model that is offered several tools may well call several.
-fn accept(turn: &Turn, reply: &mut Reply, events: &dyn AgentEvents) -> Result<Option<DecisionTool>, Vec<Violation>> {
+fn accept(
+    turn: &Turn,
+    reply: &mut Reply,
+    events: &dyn AgentEvents,
+) -> Result<Option<DecisionTool>, Vec<SchemaViolation>> {
     let mut decisions = std::mem::take(&mut reply.decisions).into_iter();
     let accepted = if reply.output.is_none() { decisions.next() } else { None };
     for Decision { tool, .. } in decisions {
@@ -325,7 +329,7 @@ fn accept(turn: &Turn, reply: &mut Reply, events: &dyn AgentEvents) -> Result<Op
     let tool = tools.iter().find(|tool| tool.name == decision.tool);
     let violations = match tool {
         Some(tool) => tool.violations(&decision.input),
-        None => vec![Violation { path: String::new(), message: no_such_tool(&decision.tool, &tools) }],
+        None => vec![SchemaViolation { path: String::new(), message: no_such_tool(&decision.tool, &tools) }],
     };
     match tool {
         Some(tool) if violations.is_empty() => {
@@ -347,18 +351,21 @@ fn no_such_tool(name: &str, tools: &[DecisionTool]) -> String {
     format!("there is no tool {name:?} to decide with; there are {}", names.join(", "))
 }
 
-fn broken_rules(turn: &Turn, reply: &Reply) -> Vec<Violation> {
+fn broken_rules(turn: &Turn, reply: &Reply) -> Vec<SchemaViolation> {
     match (&turn.schema, &reply.output) {
         (None, _) => Vec::new(),
         (Some(schema), Some(output)) => schema.violations(output),
         // Some programs report success when the model answered in plain text.
         (Some(_), None) => {
-            vec![Violation { path: String::new(), message: "there is no structured output, only text".to_owned() }]
+            vec![SchemaViolation {
+                path: String::new(),
+                message: "there is no structured output, only text".to_owned(),
+            }]
         }
     }
 }
 
-fn correction_prompt(violations: &[Violation]) -> String {
+fn correction_prompt(violations: &[SchemaViolation]) -> String {
     let mut prompt = format!("{}\n\n", Conversation::CORRECTION_PROMPT);
     for violation in violations {
         prompt.push_str(&format!("- {violation}\n"));

@@ -4,16 +4,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use crate::schema::Violation;
+use crate::schema::SchemaViolation;
 
 /// Whether `output` is a `T`, as a check for [`Conversation::with_check`](crate::Conversation::with_check): a type
 /// whose parts have fallible constructors (a path inside the workspace, a branch name) refuses more than its schema.
 ///
 /// Empty when it is; otherwise the place and the words of the first refusal.
-pub fn deserializes_as<T: DeserializeOwned>(output: &Value) -> Vec<Violation> {
+pub fn deserializes_as<T: DeserializeOwned>(output: &Value) -> Vec<SchemaViolation> {
     match serde_path_to_error::deserialize::<_, T>(output) {
         Ok(_) => Vec::new(),
-        Err(error) => vec![Violation { path: pointer(error.path()), message: error.inner().to_string() }],
+        Err(error) => vec![SchemaViolation { path: pointer(error.path()), message: error.inner().to_string() }],
     }
 }
 

@@ -21,7 +21,7 @@ use crate::sessions::session::SessionId;
 /// An agent some of whose calls fail as a [`FaultPlan`] says. In everything else it is the agent that it wraps: its name, so
 /// that it is held to that one's provider, its sessions, what it can do.
 ///
-/// A call that fails is booked as a real agent's: one that was turned away costs nothing; of one that was cut off the price is
+/// A call that fails is booked as a real agent's: one that was turned away costs nothing; of one that was interrupted the price is
 /// not known.
 pub struct FaultyAgent {
     inner: Arc<dyn Agent>,

@@ -44,7 +44,7 @@ pub enum SchemaError {
 
 /// One way in which a value breaks its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Violation {
+pub struct SchemaViolation {
     /// JSON pointer into the value, such as `/chapters/0/title`; empty for the whole value.
     pub path: String,
     /// What is wrong there.
@@ -75,8 +75,9 @@ impl Schema {
     }
 
     /// Everything that is wrong with `output`, by place; empty when it is valid.
-    pub fn violations(&self, output: &Value) -> Vec<Violation> {
-        let mut violations: Vec<_> = self.validator.iter_errors(output).map(|error| Violation::of(&error)).collect();
+    pub fn violations(&self, output: &Value) -> Vec<SchemaViolation> {
+        let mut violations: Vec<_> =
+            self.validator.iter_errors(output).map(|error| SchemaViolation::of(&error)).collect();
         violations.sort_by(|one, other| one.path.cmp(&other.path));
         violations
     }
@@ -88,7 +89,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for SchemaViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
             write!(formatter, "at the root: {}", self.message)
@@ -98,7 +99,7 @@ impl fmt::Display for Violation {
     }
 }
 
-impl Violation {
+impl SchemaViolation {
     fn of(error: &ValidationError<'_>) -> Self {
         let mut message = shortened(&error.to_string());
         for hint in nearest_branch(error) {
@@ -113,7 +114,7 @@ impl Violation {
 /// "Not valid under any of the schemas" helps nobody to correct anything. The variant that was meant is the only one
 /// without a complaint about a constant (`{"kind": "tag", …}`), or else the only one without a complaint about the
 /// value as a whole (`{"Tag": {…}}`). If neither singles one out, nothing is guessed.
-fn nearest_branch(error: &ValidationError<'_>) -> Vec<Violation> {
+fn nearest_branch(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     let branches = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context,
         _ => return Vec::new(),
@@ -124,7 +125,7 @@ fn nearest_branch(error: &ValidationError<'_>) -> Vec<Violation> {
     let about_the_whole = |complaint: &ValidationError<'_>| complaint.instance_path() == error.instance_path();
     only_branch_without(branches, about_a_constant)
         .or_else(|| only_branch_without(branches, about_the_whole))
-        .map(|complaints| complaints.iter().map(Violation::of).collect())
+        .map(|complaints| complaints.iter().map(SchemaViolation::of).collect())
         .unwrap_or_default()
 }
 

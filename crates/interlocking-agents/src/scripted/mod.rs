@@ -140,7 +140,7 @@ impl ScriptedAgent {
 
     /// The same with a memory: sessions, their histories and the turns that were played to the end are kept in this
     /// file, and recalled if it is there already. So a run that is resumed in another process finds its sessions
-    /// again, and a turn that was cut off by the end of the first process is played again. So is one that was played to its
+    /// again, and a turn that was interrupted by the end of the first process is played again. So is one that was played to its
     /// end, or cancelled, where the new process asks what was asked last in a session once more, there or in a session of
     /// its own: then nothing had come of the answer. For one process at a time.
     pub fn with_memory(mut self, file: impl Into<PathBuf>) -> Result<Self, MemoryError> {

@@ -27,7 +27,7 @@ pub struct Exchange {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stage {
-    /// How often each turn of the script has been taken. Not remembered across processes: a turn that was cut off by
+    /// How often each turn of the script has been taken. Not remembered across processes: a turn that was interrupted by
     /// the end of one is to be played again.
     #[serde(skip)]
     pub(super) used: Vec<u32>,

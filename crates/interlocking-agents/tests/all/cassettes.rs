@@ -437,7 +437,7 @@ async fn an_idle_agent_is_idle_again() {
 
 /// Nobody waited for its end: what it did until then is in the cassette, and there is no end to play.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_cut_off_has_no_end() {
+async fn a_call_that_was_interrupted_has_no_end() {
     let place = Place::new();
     let (then, now) = (place.workspace("then"), place.workspace("now"));
     let script = "
@@ -449,7 +449,7 @@ async fn a_call_that_was_cut_off_has_no_end() {
         command = [\"sleep\", \"60\"]
     ";
     let recorder = place.recorder(agent(script));
-    let cut_off = async |agent: &dyn Agent, workspace: &Path| {
+    let interrupted = async |agent: &dyn Agent, workspace: &Path| {
         let heard = Recorded::default();
         let conversation = Conversation::new(agent);
         let sink = heard.sink();
@@ -467,9 +467,9 @@ async fn a_call_that_was_cut_off_has_no_end() {
         }
         heard.events()
     };
-    let recorded = cut_off(&recorder, &then).await;
+    let recorded = interrupted(&recorder, &then).await;
     assert_eq!(recorder.calls(), Ok(1));
-    assert_eq!(cut_off(&place.replayer(), &now).await, recorded);
+    assert_eq!(interrupted(&place.replayer(), &now).await, recorded);
     assert_eq!(tree(&now), tree(&then));
 }
 

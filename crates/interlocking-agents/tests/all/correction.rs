@@ -1,4 +1,6 @@
-use interlocking_agents::{AgentErrorKind, AgentEvent, Conversation, Disposition, NoEvents, Schema, Turn, Violation};
+use interlocking_agents::{
+    AgentErrorKind, AgentEvent, Conversation, Disposition, NoEvents, Schema, SchemaViolation, Turn,
+};
 use serde_json::json;
 
 use crate::common::{Recorded, agent, article_schema, fresh, id, run};
@@ -7,8 +9,8 @@ fn article(prompt: &str) -> Turn {
     Turn { schema: Some(article_schema()), ..fresh(prompt) }
 }
 
-fn violation(path: &str, message: &str) -> Violation {
-    Violation { path: path.to_owned(), message: message.to_owned() }
+fn violation(path: &str, message: &str) -> SchemaViolation {
+    SchemaViolation { path: path.to_owned(), message: message.to_owned() }
 }
 
 #[tokio::test]

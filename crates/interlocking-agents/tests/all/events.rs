@@ -1,4 +1,4 @@
-use interlocking_agents::{AgentEvent, NudgeReason, Usage, Violation};
+use interlocking_agents::{AgentEvent, NudgeReason, SchemaViolation, Usage};
 use serde_json::json;
 
 use crate::common::id;
@@ -6,7 +6,7 @@ use crate::common::id;
 #[test]
 fn events_have_a_stable_wire_form() {
     let usage = Usage { calls: 1, input_tokens: 2, output_tokens: 3, ..Usage::default() };
-    let violations = vec![Violation { path: "/a".to_owned(), message: "bad".to_owned() }];
+    let violations = vec![SchemaViolation { path: "/a".to_owned(), message: "bad".to_owned() }];
     for (event, wire) in [
         (AgentEvent::Started { session: id("s") }, json!({ "event": "started", "session": "s" })),
         (AgentEvent::Text { text: "hi".to_owned() }, json!({ "event": "text", "text": "hi" })),

@@ -119,7 +119,7 @@ async fn a_session_that_is_lost_between_an_answer_and_its_correction_is_begun_an
     assert_eq!(error.usage, USAGE + USAGE);
 }
 
-/// Who goes on in a session of a turn that was cut off falls back on what that turn was to do, whatever the policy; and that
+/// Who goes on in a session of a turn that was interrupted falls back on what that turn was to do, whatever the policy; and that
 /// can be lost as well.
 #[tokio::test]
 async fn a_lost_session_can_be_replaced_by_another_operation() {

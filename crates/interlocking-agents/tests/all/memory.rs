@@ -18,15 +18,16 @@ fn agent(text: &str, file: &std::path::Path) -> Result<ScriptedAgent, MemoryErro
 }
 
 /// What a run needs that is resumed in another process: the sessions are there, what was played to the end is not
-/// played again, and what was cut off is.
+/// played again, and what was interrupted is.
 #[tokio::test(start_paused = true)]
 async fn an_agent_with_a_memory_goes_on_in_another_process() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.json");
     let first = agent(SCRIPT, &file).unwrap();
     run(&first, fresh("one")).await.unwrap();
-    let cut_off = tokio::time::timeout(std::time::Duration::from_secs(1), run(&first, go_on("write-1", "two"))).await;
-    assert!(cut_off.is_err());
+    let interrupted =
+        tokio::time::timeout(std::time::Duration::from_secs(1), run(&first, go_on("write-1", "two"))).await;
+    assert!(interrupted.is_err());
     drop(first);
 
     let second = agent(SCRIPT, &file).unwrap();

@@ -205,7 +205,7 @@ async fn an_agent_that_heard_nothing_is_asked_again_from_the_beginning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_that_does_not_end_by_itself_is_cut_off() {
+async fn an_agent_that_does_not_end_by_itself_is_interrupted() {
     let (completion, prompts, took) = peculiar(Manner::Deaf).await;
     assert_eq!(prompts, ["Write.", Nudges::PROMPT]);
     assert_eq!(took, 65 * SECOND, "with five seconds of grace");

@@ -24,7 +24,7 @@ struct Topic {
     topic: String,
 }
 
-/// How the scripted writer behaves; for any run, new or taken up again.
+/// How the scripted writer behaves; for any run, new or resumed.
 #[derive(clap::Args)]
 struct Writer {
     /// How long the writer takes for a draft, such as `10s`

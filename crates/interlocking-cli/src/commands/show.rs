@@ -91,7 +91,7 @@ fn run_lines(account: &RunAccount, margin: &str, text: &mut String) {
         block(text, margin, "  ", &format!("what is under way is not known: {problem}"));
     }
     for letter in letters {
-        block(text, margin, "  ", &format!("letter {}: {}, not taken up yet", letter.number, letter_words(letter)));
+        block(text, margin, "  ", &format!("letter {}: {}, not received yet", letter.number, letter_words(letter)));
     }
     let last = executions.len() + children.len();
     let widest = executions.iter().map(|execution| name_of(execution).chars().count()).max().unwrap_or(0);
@@ -161,7 +161,7 @@ fn question_lines(question: &QuestionAccount, margin: &str, text: &mut String) {
     block(text, margin, "  ", &format!("asks {question}"));
     match answer {
         Some(answer) => block(text, margin, "  ", &format!("was answered {}", quoted(&answer.to_string()))),
-        None if *is_answered => block(text, margin, "  ", "was answered, which the run has not taken up yet"),
+        None if *is_answered => block(text, margin, "  ", "was answered, which the run has not received yet"),
         None => {}
     }
 }
@@ -186,7 +186,7 @@ fn state_words(state: ExecutionState) -> &'static str {
         ExecutionState::Failed => "failed",
         ExecutionState::Running => "running",
         ExecutionState::Waiting => "waiting",
-        ExecutionState::CutOff => "cut off",
+        ExecutionState::Interrupted => "interrupted",
         ExecutionState::Discarded => "discarded",
         _ => "unknown",
     }

@@ -25,7 +25,7 @@ pub struct Account<R> {
     pub run: RunId,
     /// Whether it came to its aim.
     pub success: bool,
-    /// Whether it has come to no end of its own: it was cancelled, or stopped and can be taken up.
+    /// Whether it has come to no end of its own: it was cancelled, or stopped and can be resumed.
     pub interrupted: bool,
     /// How long it took, in seconds.
     pub seconds: f64,
@@ -80,7 +80,7 @@ pub struct Told {
     pub left_behind: Option<String>,
 }
 
-/// Whether nothing is left to take up.
+/// Whether nothing is left to resume.
 pub fn has_ended<O>(report: &Report<O>) -> bool {
     matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled)
 }

@@ -26,7 +26,7 @@ impl<M: Remembered> RepositoryRun<M> {
         if may_be_retried { Ok(()) } else { file.clear() }
     }
 
-    /// Removes what was made for a run that then did not begin, or was not taken up, unless somebody else executes it now. Before that
+    /// Removes what was made for a run that then did not begin, or was not resumed, unless somebody else executes it now. Before that
     /// `undo` takes away what the program has made there.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Facts<M> {
-    /// Whether it has anything on disk: not when it is over, and a fork not before it is taken up.
+    /// Whether it has anything on disk: not when it is over, and a fork not before it is resumed.
     pub(crate) is_there: bool,
     /// The run's own directory.
     pub(crate) directory: PathBuf,
@@ -43,13 +43,13 @@ pub(crate) struct Facts<M> {
     pub(crate) own: M,
 }
 
-/// The file of the run that is started or taken up.
+/// The file of the run that is started or resumed.
 pub(crate) fn file(start: &Start) -> RunFile {
     RunFile::new(&start.directory, start.program, &start.run)
 }
 
 impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
-    /// Those of a run that is taken up; of a fork, what is known of the run whose history it has.
+    /// Those of a run that is resumed; of a fork, what is known of the run whose history it has.
     pub(crate) async fn read(start: &Start) -> Result<Self, CommandError> {
         let (mut run, program) = (start.run.clone(), start.program);
         loop {

@@ -44,7 +44,7 @@ pub(super) enum Before<M> {
     Directories,
     /// Nothing on disk.
     Nothing {
-        /// What was known of it; none of a new one, and of a fork that nobody had taken up.
+        /// What was known of it; none of a new one, and of a fork that nobody had resumed.
         known: Option<Box<Facts<M>>>,
         /// How many records it had.
         records: usize,

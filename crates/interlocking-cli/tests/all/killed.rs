@@ -1,4 +1,4 @@
-//! Runs whose process is killed, taken up again by the library: what the agent's programs left is ended before anything is
+//! Runs whose process is killed, resumed by the library: what the agent's programs left is ended before anything is
 //! started, or named.
 
 use crate::isolation::{Alone, Write};
@@ -191,7 +191,7 @@ fn read(place: &Path, name: &str) -> String {
 }
 
 /// The runner is killed in the midst of a command of the agent, with the one that ends what it leaves and without; then the run is
-/// taken up.
+/// resumed.
 fn is_taken_up(start: impl Fn(&Path) -> Command) {
     for guard_lives in [true, false] {
         let place = new_place();
@@ -270,7 +270,7 @@ fn a_run_is_not_taken_up_where_nobody_can_see_what_is_left() {
     assert!(blind.status().unwrap().success());
     assert_eq!(
         fs::read_to_string(place.join("said")).unwrap(),
-        "run `killed` is not taken up yet: what was left by processes that have ended cannot be looked for: \
+        "run `killed` is not resumed yet: what was left by processes that have ended cannot be looked for: \
          /proc shows another namespace of processes; is /proc mounted?"
     );
     assert_eq!(read(place, "begun"), "x\n", "nothing was started again");
@@ -317,7 +317,7 @@ fn a_process_of_another_user(place: &Path) {
         fs::read_to_string(place.join("said")).unwrap()
     };
     let expected = format!(
-        "run `killed` is not taken up yet: these were left by a process that ran programs and has ended, and they cannot be \
+        "run `killed` is not resumed yet: these were left by a process that ran programs and has ended, and they cannot be \
          ended from here:\n  process {}, \"sleep\"\nend them, as their user or the system's",
         left.0.id()
     );

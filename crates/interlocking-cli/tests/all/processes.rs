@@ -93,7 +93,7 @@ fn an_interrupted_run_is_resumed() {
     assert!(stderr.contains("suspending (interrupt again to stop at once)\n"), "{stderr}");
     assert!(stderr.contains("`review resume r1` takes it up, with the options it had\n"), "{stderr}");
     let (_, shown, _) = call(at, &["show", "r1"]);
-    assert!(shown.contains("draft.1  cut off"), "{shown}");
+    assert!(shown.contains("draft.1  interrupted"), "{shown}");
 
     // A wish from another process ends the one that has it.
     let program = start(&["resume", "r1"], "events-2.jsonl");

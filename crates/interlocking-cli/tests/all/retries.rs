@@ -1,4 +1,4 @@
-//! A run that has failed is taken up where it did: `resume --retry`.
+//! A run that has failed is resumed where it did: `resume --retry`.
 
 use crate::support::Program;
 use expect_test::expect;

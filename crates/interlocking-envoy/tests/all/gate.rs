@@ -141,7 +141,7 @@ fn a_second_main_changes_nothing() {
     );
 }
 
-/// Nothing that is not committed is lost, and a decision that was cut off is taken up.
+/// Nothing that is not committed is lost, and a decision that was interrupted is resumed.
 #[test]
 fn a_discard_loses_nothing_and_can_be_repeated() {
     let place = Place::with_variants(&["A"]);

@@ -1,4 +1,4 @@
-//! Writes down which session an agent has begun, while its turn goes on: what is cut off goes on in that session.
+//! Writes down which session an agent has begun, while its turn goes on: what is interrupted goes on in that session.
 
 use crate::context::services::UntypedServices;
 use crate::journal::{By, Entry, JournalError};

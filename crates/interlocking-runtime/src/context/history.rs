@@ -34,7 +34,7 @@ impl History {
         self.0.lock().sessions.insert(by, (agent, session));
     }
 
-    /// The session that `agent` had begun for an execution that was cut off.
+    /// The session that `agent` had begun for an execution that was interrupted.
     pub(crate) fn session(&self, by: &By, agent: &str) -> Option<SessionId> {
         let executions = self.0.lock();
         executions.restarts.get(by)?;

@@ -58,7 +58,7 @@ pub trait RunContext<N: Node> {
     fn parent(&self) -> Option<RunId>;
 
     /// The other runs that the parent of this one has started and that have not ended, in the order of their names: by the journal, so
-    /// that none is missing which is taken up again later than this one.
+    /// that none is missing which is resumed later than this one.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
                     others.sort();
                     Ok(others)
                 }
-                // Where nothing is recorded, nothing is taken up either.
+                // Where nothing is recorded, nothing is received either.
                 Some((None, _, siblings, _)) => Ok(siblings),
                 _ => Ok(Vec::new()),
             }

@@ -54,12 +54,12 @@ pub(crate) struct UntypedServices {
     notes: OnceBox<Notes>,
 }
 
-/// What is noted of a run that talks to agents or people, has effects, or was taken up: made when the first of it comes.
+/// What is noted of a run that talks to agents or people, has effects, or was resumed: made when the first of it comes.
 #[derive(Default)]
 struct Notes {
     history: History,
     idle: Arc<IdleExecutions>,
-    /// Told of every answer that was taken up.
+    /// Told of every answer that was received.
     answered: Notify,
     calls: Mutex<Vec<UnrecordedCall>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
@@ -205,7 +205,7 @@ impl UntypedServices {
         self.notes.get().map_or(0, |notes| notes.idle.count())
     }
 
-    /// Tells whoever waits for an answer that one was taken up.
+    /// Tells whoever waits for an answer that one was received.
     pub(crate) fn tell_of_answer(&self) {
         self.notes().answered.notify_waiters();
     }

@@ -8,7 +8,7 @@ use interlocking_agents::{AgentError, AgentEvent, CallGate, CallPermit, CallRefu
 use interlocking_core::frontier::Execution;
 use std::sync::MutexGuard;
 
-/// Books what a turn used up: one that is cut off by a timeout or a cancellation may have made a call whose price nobody
+/// Books what a turn used up: one that is interrupted by a timeout or a cancellation may have made a call whose price nobody
 /// will learn.
 pub(crate) struct UsageGuard<'run> {
     untyped: &'run UntypedServices,

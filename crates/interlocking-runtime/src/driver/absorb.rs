@@ -224,7 +224,7 @@ impl<G: Graph> Driver<G> {
         })
     }
 
-    /// What an error of the journal ends the run as: it stops with its whole tree, to be taken up again, unless the journal only
+    /// What an error of the journal ends the run as: it stops with its whole tree, to be resumed, unless the journal only
     /// refuses what cannot be stored.
     pub(crate) fn journal_failed(&self, error: JournalError) -> End {
         if error.is_refusal() {

@@ -3,14 +3,14 @@
 use crate::driver::Driver;
 use crate::driver::end::{End, at_exit};
 use crate::event::EventKind;
-use crate::journal::{Encoded, Entry, JournalError, Payload};
+use crate::journal::{Encoded, Entry, JournalError, RecordedPayload};
 use crate::run::outcome::Outcome;
 use crate::tree::Halt;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::graph::Graph;
 
 impl<G: Graph> Driver<G> {
-    /// Records the end, unless a journal of the tree has failed: then the run can be taken up again. So it can if its end cannot
+    /// Records the end, unless a journal of the tree has failed: then the run can be resumed. So it can if its end cannot
     /// be recorded, for nobody would find that again.
     pub(crate) async fn finish(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
         let end = self.journal_is_well().and(end);
@@ -45,7 +45,7 @@ impl<G: Graph> Driver<G> {
             Outcome::Finished(_) | Outcome::Cancelled => (None, true),
             _ => (None, false),
         };
-        // What the run goes on with when it is taken up again has not ended.
+        // What the run goes on with when it is resumed has not ended.
         let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
         for stopped in self.frontier.abandon() {
             let node = self.shared.services.untyped.node(stopped);
@@ -58,7 +58,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// The output as the journal has it, where it is not what came to the exit.
-    fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<Payload>, JournalError> {
+    fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<RecordedPayload>, JournalError> {
         match outcome {
             Outcome::Finished(output) if self.recorded.is_some() && G::net().features().reports => {
                 let json = serde_json::to_string(output);
@@ -86,7 +86,7 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// What a run that can be taken up again ends as; the whole tree stops with it.
+    /// What a run that can be resumed ends as; the whole tree stops with it.
     fn halted(&self, halt: Halt) -> Outcome<G::Output> {
         self.shared.services.untyped.settings.tree().halt(halt.clone());
         match halt {

@@ -13,7 +13,7 @@ pub(crate) struct InitialState<G: Graph> {
     /// By place: the payload that arrived last; empty where the run has no journal.
     pub(crate) arrived: Vec<Option<Encoded>>,
     pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
-    /// The number of the last letter that was taken up.
+    /// The number of the last letter that was received.
     pub(crate) letters: u64,
     /// `None` for a new run.
     pub(crate) resumption: Option<Box<Resumption<G>>>,

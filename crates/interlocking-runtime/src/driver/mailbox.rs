@@ -1,6 +1,6 @@
 //! Letters and messages: what others send to a run, and the event nodes that handle it.
 //!
-//! A message is recorded when it is taken up. From then on no node starts; once none runs but those that wait for a person
+//! A message is recorded when it is received. From then on no node starts; once none runs but those that wait for a person
 //! or for children, the event node has the run to itself (rule 13). Messages are handled one at a time, in the order in
 //! which they came (V3-151), and dropped once the run has come to its exit.
 
@@ -11,7 +11,7 @@ use crate::execution::completions::Completed;
 use crate::journal::question::fits;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::rules::{beyond_bounds, keeps_waiting};
-use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Payload, Posted};
+use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Posted, RecordedPayload};
 use interlocking_core::context::Effects;
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::graph::{Done, Graph, Token};
@@ -28,7 +28,7 @@ pub(crate) async fn post(
     messages: &[MessageRecord],
 ) -> Result<(), JournalError> {
     for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
-        let Payload::Json(message) = message else { continue };
+        let RecordedPayload::Json(message) = message else { continue };
         let body = LetterBody::Message { node: node.clone(), message: message.clone() };
         let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
         match record_writer.journal.post(to, letter).await {

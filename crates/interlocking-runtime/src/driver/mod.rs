@@ -64,7 +64,7 @@ pub(crate) struct Recorded<G: Graph> {
     pub(crate) handling: Option<Execution>,
     /// Outcomes of map and human nodes that came while a message waited or was handled.
     pub(crate) held: VecDeque<Completed<G>>,
-    /// The number of the last letter that was taken up.
+    /// The number of the last letter that was received.
     pub(crate) letters: u64,
     /// Waits for the next letter.
     pub(crate) next_letter: Option<NextLetter>,
@@ -156,7 +156,7 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// Starts once more what the records say had begun, and takes up the letters that have come since.
+    /// Starts once more what the records say had begun, and receives the letters that have come since.
     pub(crate) async fn resume(&mut self, resumption: Resumption<G>) -> Result<(), End> {
         if let Some((by, messages)) = &resumption.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;

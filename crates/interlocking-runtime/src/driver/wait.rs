@@ -222,7 +222,7 @@ impl<G: Graph> Driver<G> {
             })
     }
 
-    /// Whether the journal has a letter that a run of the tree has not taken up, or takes up while this looks: one run may have
+    /// Whether the journal has a letter that a run of the tree has not received, or receives while this looks: one run may have
     /// written to another just before it began to wait.
     async fn is_written_to(&mut self) -> Result<bool, JournalError> {
         let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };

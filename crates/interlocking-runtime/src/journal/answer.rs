@@ -3,8 +3,8 @@
 use crate::journal::question::OpenQuestion;
 use crate::journal::question::fits;
 use crate::journal::standing::standing;
-use crate::journal::{By, Entry, Journal, JournalError, Letter, LetterBody, Payload, Posted, Record, ending};
-use interlocking_agents::{Schema, SchemaError, Violation};
+use crate::journal::{By, Entry, Journal, JournalError, Letter, LetterBody, Posted, Record, RecordedPayload, ending};
+use interlocking_agents::{Schema, SchemaError, SchemaViolation};
 use interlocking_core::run_id::RunId;
 use serde_json::Value;
 use thiserror::Error;
@@ -60,7 +60,7 @@ pub enum AnswerError {
         /// The question.
         by: By,
         /// All that is wrong with it.
-        violations: Vec<Violation>,
+        violations: Vec<SchemaViolation>,
         /// The schema of an answer.
         schema: Value,
     },
@@ -80,7 +80,7 @@ pub enum AnswerError {
 }
 
 /// The questions of a run, not of its child runs, that nobody has answered, in the order in which they were asked. An answer
-/// that was posted and not taken up yet is one.
+/// that was posted and not received yet is one.
 ///
 /// # Errors
 ///
@@ -142,7 +142,7 @@ pub async fn answer(journal: &dyn Journal, run: &RunId, to: &By, answer: &Value)
 }
 
 /// What people were asked, in order.
-pub(crate) fn asked(records: &[Record]) -> impl Iterator<Item = (&By, &Payload, &Payload)> {
+pub(crate) fn asked(records: &[Record]) -> impl Iterator<Item = (&By, &RecordedPayload, &RecordedPayload)> {
     records.iter().filter_map(|record| match &record.entry {
         Entry::Asked { by, question, schema } => Some((by, question, schema)),
         _ => None,
@@ -163,8 +163,8 @@ pub(crate) async fn question_of(
     journal: &dyn Journal,
     run: &RunId,
     by: &By,
-    question: &Payload,
-    schema: &Payload,
+    question: &RecordedPayload,
+    schema: &RecordedPayload,
 ) -> Result<OpenQuestion, JournalError> {
     let question = value_of(journal, run, question, "question", by).await?;
     let schema = value_of(journal, run, schema, "schema", by).await?;
@@ -175,13 +175,13 @@ pub(crate) async fn question_of(
 pub(crate) async fn value_of(
     journal: &dyn Journal,
     run: &RunId,
-    payload: &Payload,
+    payload: &RecordedPayload,
     what: &str,
     by: &By,
 ) -> Result<Value, JournalError> {
     let text = match payload {
-        Payload::Json(text) => text.clone(),
-        Payload::Stored(digest) => match journal.fetch(run, &[*digest]).await?.pop() {
+        RecordedPayload::Json(text) => text.clone(),
+        RecordedPayload::Stored(digest) => match journal.fetch(run, &[*digest]).await?.pop() {
             Some(text) => text,
             None => {
                 let (place, what) = ("the journal".to_owned(), format!("{what} `{by}` of run `{run}`"));

@@ -126,8 +126,8 @@ pub enum JournalError {
         /// The newest record's.
         newest_ms: u64,
     },
-    /// What is recorded of a child run is not what it can be taken up from.
-    #[error("child run `{run}` cannot be taken up from its records: {reason}")]
+    /// What is recorded of a child run is not what it can be resumed from.
+    #[error("child run `{run}` cannot be resumed from its records: {reason}")]
     Child {
         /// The child run.
         run: RunId,

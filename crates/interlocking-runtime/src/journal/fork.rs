@@ -88,7 +88,7 @@ pub enum ForkError {
 /// A process that ends in the middle leaves a run that has fewer of the records. As long as nobody has taken it up, its name is free for
 /// another fork, which replaces it.
 ///
-/// The new run's workspaces are made when it is taken up: [`Workspaces::make`](crate::Workspaces::make).
+/// The new run's workspaces are made when it is resumed: [`Workspaces::make`](crate::Workspaces::make).
 ///
 /// # Errors
 ///

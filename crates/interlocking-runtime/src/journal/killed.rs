@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub(crate) fn killed(records: &[Record], is_executed: bool) -> Vec<(By, LedgerEntry)> {
     let mut killed = Vec::new();
     let mut under_way: Vec<(By, LedgerEntry)> = Vec::new();
-    // What has been settled begins no more turns before the run is taken up again: its session was only written late.
+    // What has been settled begins no more turns before the run is resumed: its session was only written late.
     let mut settled: HashSet<&By> = HashSet::new();
     let outcomes: Vec<Option<By>> = records.iter().map(|record| outcome_of(&record.entry)).collect();
     for (record, outcome) in records.iter().zip(&outcomes) {

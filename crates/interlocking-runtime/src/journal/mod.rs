@@ -42,7 +42,7 @@ use interlocking_core::run_id::RunId;
 pub use error::JournalError;
 pub use letter::{Letter, LetterBody, Posted};
 pub use memory::MemoryJournal;
-pub use payload::{Digest, Encoded, Payload};
+pub use payload::{Digest, Encoded, RecordedPayload};
 pub use record::{
     By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, RunSummary, TokenRecord, ending,
 };
@@ -59,7 +59,7 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::Held`] while another executor lives that holds it.
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError>;
 
-    /// Whether a run that is recorded here can be taken up by another process than the one that executed it. Then its
+    /// Whether a run that is recorded here can be resumed by another process than the one that executed it. Then its
     /// executor may have been killed, and before the run goes on it is looked for what that left: see
     /// [`Run::resume`](crate::Run::resume).
     fn outlives_its_process(&self) -> bool {

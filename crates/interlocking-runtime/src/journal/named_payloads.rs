@@ -2,7 +2,7 @@
 
 use crate::journal::replay::Replayed;
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
-use crate::journal::{Digest, Encoded, NodeOutcome, Payload};
+use crate::journal::{Digest, Encoded, NodeOutcome, RecordedPayload};
 use interlocking_core::frontier::Frontier;
 use std::collections::{HashMap, HashSet};
 
@@ -54,8 +54,8 @@ struct Digests {
 }
 
 impl Digests {
-    fn of(&mut self, payload: &Payload) {
-        if let Payload::Stored(digest) = payload
+    fn of(&mut self, payload: &RecordedPayload) {
+        if let RecordedPayload::Stored(digest) = payload
             && self.known.insert(*digest)
         {
             self.list.push(*digest);
@@ -83,10 +83,10 @@ pub(crate) struct Texts(pub(crate) HashMap<Digest, Encoded>);
 
 impl Texts {
     /// The text of a payload; empty for one that was not fetched, which then does not parse.
-    pub(crate) fn of(&self, payload: &Payload) -> Encoded {
+    pub(crate) fn of(&self, payload: &RecordedPayload) -> Encoded {
         match payload {
-            Payload::Json(text) => text.clone(),
-            Payload::Stored(digest) => self.0.get(digest).cloned().unwrap_or_else(|| "".into()),
+            RecordedPayload::Json(text) => text.clone(),
+            RecordedPayload::Stored(digest) => self.0.get(digest).cloned().unwrap_or_else(|| "".into()),
         }
     }
 }

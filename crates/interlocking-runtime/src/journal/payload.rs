@@ -11,7 +11,7 @@ pub type Encoded = Arc<str>;
 /// A payload, by value or by name. Given to a journal by value; got back from it in whichever form it likes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Payload {
+pub enum RecordedPayload {
     /// The JSON text.
     Json(Encoded),
     /// Its name: the journal that gave it has the text (V3-143). Nobody who routes needs more (V3-145).
@@ -31,7 +31,7 @@ pub struct InvalidDigest {
     pub text: String,
 }
 
-impl Payload {
+impl RecordedPayload {
     /// The JSON text, where it is here.
     pub fn json(&self) -> Option<&Encoded> {
         match self {
@@ -41,13 +41,13 @@ impl Payload {
     }
 }
 
-impl From<Encoded> for Payload {
+impl From<Encoded> for RecordedPayload {
     fn from(text: Encoded) -> Self {
         Self::Json(text)
     }
 }
 
-impl From<&str> for Payload {
+impl From<&str> for RecordedPayload {
     fn from(text: &str) -> Self {
         Self::Json(text.into())
     }
@@ -121,8 +121,8 @@ mod tests {
     fn a_digest_is_read_as_it_is_written() {
         let digest = Digest::from_bytes(std::array::from_fn(|index| index as u8 * 7));
         assert_eq!(digest.to_string().parse(), Ok(digest));
-        let json = serde_json::to_string(&Payload::Stored(digest)).unwrap();
-        assert_eq!(serde_json::from_str::<Payload>(&json).unwrap(), Payload::Stored(digest));
+        let json = serde_json::to_string(&RecordedPayload::Stored(digest)).unwrap();
+        assert_eq!(serde_json::from_str::<RecordedPayload>(&json).unwrap(), RecordedPayload::Stored(digest));
         for bad in ["", "sha256:", "sha256:00", &digest.to_string().to_uppercase(), &format!("{digest}0")] {
             assert!(bad.parse::<Digest>().is_err(), "{bad}");
         }

@@ -1,6 +1,6 @@
 //! The entries of a run's journal.
 
-use crate::journal::payload::Payload;
+use crate::journal::payload::RecordedPayload;
 use interlocking_agents::{LedgerEntry, SessionId};
 use interlocking_core::context::{Commit, Label, Message};
 use interlocking_core::failure::Failure;
@@ -28,7 +28,7 @@ pub enum Entry {
         /// The table it runs under: a resume under another one is refused with the difference.
         table: Box<Table>,
         /// The entry value.
-        input: Payload,
+        input: RecordedPayload,
         /// Which run it comes from, if it comes from one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Origin>,
@@ -52,7 +52,7 @@ pub enum Entry {
         /// The number of the last letter that had come by then: a wish that the run ends is void if it is none that came later.
         letters: u64,
     },
-    /// An agent began a session for an execution: if that is cut off, it is this session that goes on.
+    /// An agent began a session for an execution: if that is interrupted, it is this session that goes on.
     Session {
         /// The execution.
         by: By,
@@ -68,34 +68,34 @@ pub enum Entry {
         /// The name that it gave it.
         name: String,
         /// The result.
-        value: Payload,
+        value: RecordedPayload,
     },
     /// A person was asked.
     Asked {
         /// The execution that asked.
         by: By,
         /// The question.
-        question: Payload,
+        question: RecordedPayload,
         /// The JSON schema of an answer.
-        schema: Payload,
+        schema: RecordedPayload,
     },
-    /// A person's answer was taken up.
+    /// A person's answer was received.
     Answered {
         /// The execution that asked.
         by: By,
         /// The letter's number.
         letter: u64,
         /// The answer.
-        answer: Payload,
+        answer: RecordedPayload,
     },
-    /// A message for an event node was taken up; it waits for its turn from now on.
+    /// A message for an event node was received; it waits for its turn from now on.
     Received {
         /// The event node.
         node: String,
         /// The letter's number.
         letter: u64,
         /// The message.
-        message: Payload,
+        message: RecordedPayload,
     },
     /// A node execution's outcome was accepted: all of it, or nothing.
     Outcome(NodeOutcome),
@@ -105,7 +105,7 @@ pub enum Entry {
         by: By,
         /// What it reported; absent where it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        report: Option<Payload>,
+        report: Option<RecordedPayload>,
         /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
@@ -150,7 +150,7 @@ pub enum Entry {
         cancelled: bool,
         /// The output, where the graph made it of what came to the exit and of reports; otherwise it is what came there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        output: Option<Payload>,
+        output: Option<RecordedPayload>,
     },
 }
 
@@ -272,7 +272,7 @@ pub struct TokenRecord {
     /// The place it lies in: `node`, `join.slot` or `exit`.
     pub place: String,
     /// What it carries.
-    pub payload: Payload,
+    pub payload: RecordedPayload,
 }
 
 /// A message to a run.
@@ -283,7 +283,7 @@ pub struct MessageRecord {
     /// The event node that takes it.
     pub node: String,
     /// The message.
-    pub message: Payload,
+    pub message: RecordedPayload,
 }
 
 /// A memory group's value.
@@ -292,7 +292,7 @@ pub struct MemoryRecord {
     /// The group.
     pub group: String,
     /// Its value.
-    pub value: Payload,
+    pub value: RecordedPayload,
 }
 
 /// What a journal knows of a run without reading its payloads.
@@ -337,7 +337,7 @@ impl NodeOutcome {
     /// What observers see of an advisory execution: its report, as what came to the exit.
     pub(crate) fn of_report(
         By { node, visit, attempt }: By,
-        report: Payload,
+        report: RecordedPayload,
         posted: Vec<MessageRecord>,
         label: Option<Label>,
         commits: Vec<Commit>,
@@ -348,14 +348,14 @@ impl NodeOutcome {
     }
 
     /// Everything that it carries.
-    pub(crate) fn payloads(&self) -> impl Iterator<Item = &Payload> {
+    pub(crate) fn payloads(&self) -> impl Iterator<Item = &RecordedPayload> {
         let tokens = self.tokens.iter().chain(&self.spawned).map(|token| &token.payload);
         let messages = self.posted.iter().map(|message| &message.message);
         tokens.chain(messages).chain(self.memory.iter().map(|memory| &memory.value))
     }
 
     /// The same, to be filled in.
-    pub(crate) fn payloads_mut(&mut self) -> impl Iterator<Item = &mut Payload> {
+    pub(crate) fn payloads_mut(&mut self) -> impl Iterator<Item = &mut RecordedPayload> {
         let tokens = self.tokens.iter_mut().chain(&mut self.spawned).map(|token| &mut token.payload);
         let messages = self.posted.iter_mut().map(|message| &mut message.message);
         tokens.chain(messages).chain(self.memory.iter_mut().map(|memory| &mut memory.value))

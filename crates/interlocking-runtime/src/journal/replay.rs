@@ -4,7 +4,7 @@
 use crate::journal::replay_error::ReplayError;
 use crate::journal::rules::{beyond_bounds, failure, keeps_waiting};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
-use crate::journal::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Payload, Record, TokenRecord};
+use crate::journal::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Record, RecordedPayload, TokenRecord};
 use interlocking_agents::SessionId;
 use interlocking_core::context::Commit;
 use interlocking_core::failure::{Failure, FailureKind};
@@ -18,21 +18,21 @@ use std::sync::Arc;
 /// A run as its records leave it.
 pub(crate) struct Replayed<'net> {
     pub(crate) frontier: Frontier<'net, StoredToken>,
-    pub(crate) entry: Payload,
+    pub(crate) entry: RecordedPayload,
     /// The executions that had begun, or were about to, in the order in which they did.
     pub(crate) in_flight: BTreeMap<u64, (Execution, Inputs)>,
     /// By place: what arrived there last, and what its node took last.
     pub(crate) arrived: Vec<Option<StoredToken>>,
     pub(crate) inputs: Vec<Option<StoredToken>>,
     /// By memory group.
-    pub(crate) memories: Vec<Option<Payload>>,
+    pub(crate) memories: Vec<Option<RecordedPayload>>,
     /// The messages that wait for their turn: the event node, and what it gets.
-    pub(crate) mailbox: VecDeque<(NodeIndex, Payload)>,
-    /// The number of the last letter that was taken up.
+    pub(crate) mailbox: VecDeque<(NodeIndex, RecordedPayload)>,
+    /// The number of the last letter that was received.
     pub(crate) letters: u64,
     /// The advisory executions that have not come to an end.
-    pub(crate) background: Vec<(Execution, Payload)>,
-    pub(crate) reports: Vec<(Execution, Result<Payload, Failure>)>,
+    pub(crate) background: Vec<(Execution, RecordedPayload)>,
+    pub(crate) reports: Vec<(Execution, Result<RecordedPayload, Failure>)>,
     /// The outcomes that observers have seen, in order.
     pub(crate) observed: Vec<NodeOutcome>,
     /// By workspace: the last commit.
@@ -43,15 +43,15 @@ pub(crate) struct Replayed<'net> {
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     pub(crate) restarts: HashMap<By, u32>,
     pub(crate) sessions: Vec<(By, String, SessionId)>,
-    pub(crate) once: Vec<(By, String, Payload)>,
-    pub(crate) questions: Vec<(By, Payload, Payload)>,
-    pub(crate) answers: Vec<(By, Payload)>,
+    pub(crate) once: Vec<(By, String, RecordedPayload)>,
+    pub(crate) questions: Vec<(By, RecordedPayload, RecordedPayload)>,
+    pub(crate) answers: Vec<(By, RecordedPayload)>,
     /// What ends the run, though no record says so yet: an entry beyond bounds that leads nowhere, or to where it may not.
     pub(crate) doomed: Option<Failure>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
     /// The output, where it is another than what came to the exit.
-    pub(crate) output: Option<Payload>,
+    pub(crate) output: Option<RecordedPayload>,
     pub(crate) records: u64,
     /// The number of the last letter that had come when the run was retried; 0 if it never was.
     pub(crate) retried_after: u64,
@@ -171,17 +171,17 @@ impl<'net> Replayed<'net> {
         }
     }
 
-    /// The executions that begin once more when the run is taken up here.
-    pub(crate) fn cut_off(&self, net: &Net) -> Vec<Execution> {
-        let mut cut_off: Vec<_> = self.in_flight.values().map(|(execution, _)| *execution).collect();
-        cut_off.extend(self.background.iter().map(|(execution, _)| *execution));
+    /// The executions that begin once more when the run is resumed here.
+    pub(crate) fn interrupted(&self, net: &Net) -> Vec<Execution> {
+        let mut interrupted: Vec<_> = self.in_flight.values().map(|(execution, _)| *execution).collect();
+        interrupted.extend(self.background.iter().map(|(execution, _)| *execution));
         // A message is being handled as soon as nothing runs that it waits for.
         if let Some((node, _)) = self.mailbox.front()
             && !self.in_flight.values().any(|(execution, _)| keeps_waiting(net, execution.node))
         {
-            cut_off.push(Execution { node: *node, visit: self.frontier.visits(*node) + 1, attempt: 1 });
+            interrupted.push(Execution { node: *node, visit: self.frontier.visits(*node) + 1, attempt: 1 });
         }
-        cut_off
+        interrupted
     }
 
     /// Takes an execution off the list of those in flight.
@@ -209,7 +209,7 @@ impl<'net> Replayed<'net> {
         match record.entry {
             Entry::Started { .. } => return Err(ReplayError::Misplaced { sequence }),
             Entry::Resumed { .. } => {
-                for Execution { node, visit, attempt } in self.cut_off(net) {
+                for Execution { node, visit, attempt } in self.interrupted(net) {
                     let by = By { node: net.name(node).to_owned(), visit, attempt };
                     *self.restarts.entry(by).or_default() += 1;
                 }

@@ -1,4 +1,4 @@
-//! A run that has failed is taken up again, and with it the child runs that its map nodes were at.
+//! A run that has failed is resumed, and with it the child runs that its map nodes were at.
 
 use crate::journal::record::taken_by;
 use crate::journal::standing::standing;

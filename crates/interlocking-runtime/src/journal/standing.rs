@@ -17,7 +17,7 @@ pub(crate) struct Standing {
     pub(crate) handling: Option<By>,
     /// The questions that nobody has answered and that somebody may, by who asks.
     pub(crate) open: BTreeSet<By>,
-    /// The number of the last letter that was taken up.
+    /// The number of the last letter that was received.
     pub(crate) letters: u64,
     /// Why only the records' own words are known, and not what follows from the table.
     pub(crate) problem: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) fn begun(records: &[Record]) -> Vec<By> {
     if replayed.frontier.has_ended() {
         return replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
     }
-    replayed.cut_off(&net).iter().map(|execution| by(&net, execution)).collect()
+    replayed.interrupted(&net).iter().map(|execution| by(&net, execution)).collect()
 }
 
 fn by(net: &Net, execution: &Execution) -> By {

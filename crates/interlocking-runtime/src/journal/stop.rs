@@ -54,7 +54,7 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
         return Ok(Stop::HadEnded { ended: ended.clone() });
     }
     if matches!(summary.origin, Some(Origin::Child { .. })) {
-        // A retry of its parent takes up the children that ended with it, and not those that somebody has cancelled.
+        // A retry of its parent resumes the children that ended with it, and not those that somebody has cancelled.
         wish(journal, run).await?;
     }
     match end(journal, run).await {

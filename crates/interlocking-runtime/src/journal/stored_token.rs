@@ -1,6 +1,6 @@
 //! Tokens as a replay moves them: by what the journal holds of their payloads.
 
-use crate::journal::Payload;
+use crate::journal::RecordedPayload;
 use interlocking_core::frontier::{self, Limit};
 use interlocking_core::net::{NodeIndex, PlaceIndex};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct StoredToken {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// A recorded payload.
-    Stored(Payload),
+    Stored(RecordedPayload),
     /// What an entry beyond a node's bounds makes of the input that the node would have had.
     Exhausted(Arc<(NodeIndex, Limit, Inputs)>),
 }

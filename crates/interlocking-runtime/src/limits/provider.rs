@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_first_call_that_is_cut_off_leaves_its_place_to_the_next() {
+    async fn a_first_call_that_is_interrupted_leaves_its_place_to_the_next() {
         let gates = gates();
         fail(entered(&gates).await, Some(SECOND));
         let probe = entered(&gates).await;

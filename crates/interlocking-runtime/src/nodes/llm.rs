@@ -173,7 +173,7 @@ async fn converse<N: LLM>(
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
     let execution = cx.execution();
     let by = untyped.by(execution);
-    // What was cut off goes on in the session that it had begun, which knows what was done.
+    // What was interrupted goes on in the session that it had begun, which knows what was done.
     let begun = untyped.history().session(&by, player.agent.name());
     let fresh = begun.is_some().then(|| session.clone());
     let turn = Turn {

@@ -4,7 +4,7 @@
 //! with a journal of its own, and shares its parent's agents, budgets and observers. A child's failure is a value. The
 //! child may be the graph itself: recursion, capped by the node's `depth`.
 //!
-//! A child is known by its parent, the node, that node's execution and its item's key. So a map node that is taken up after a
+//! A child is known by its parent, the node, that node's execution and its item's key. So a map node that is resumed after a
 //! crash goes on with the children that it had, and does nothing again that was done. One that is entered again begins its
 //! items anew, unless its table says `adopt`: then it adopts the children whose items have equal keys, except those that
 //! failed, and but for items that say they [run anew](Item::anew).
@@ -132,7 +132,7 @@ impl<C: Graph> Item<C> {
         self.with_workspaces_for(|_| workspaces)
     }
 
-    /// The same with those that `workspaces` makes of the run's name, which is the same whenever the child is taken up again.
+    /// The same with those that `workspaces` makes of the run's name, which is the same whenever the child is resumed.
     #[must_use]
     pub fn with_workspaces_for(
         mut self,

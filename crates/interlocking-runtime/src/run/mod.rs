@@ -37,7 +37,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run of a graph, to be started or to be taken up again.
+/// A run of a graph, to be started or to be resumed.
 ///
 /// Nothing is required but the graph, and an agent for every role that its table names.
 pub struct Run<G: Graph> {
@@ -157,7 +157,7 @@ impl<G: Graph> Run<G> {
     }
 
     /// Lets the run stay in this process when only people can take it further, in place of ending as
-    /// [`Outcome::Waiting`](crate::Outcome::Waiting): answers that are posted to its journal are then taken up as they come.
+    /// [`Outcome::Waiting`](crate::Outcome::Waiting): answers that are posted to its journal are then received as they come.
     #[must_use]
     pub fn with_wait_for_people(mut self) -> Self {
         self.settings.options_mut().awaits_people = true;
@@ -215,7 +215,7 @@ impl<G: Graph> Run<G> {
     /// Says what becomes of a turn whose session its agent has lost; [`Player::lost_session`] says it for one role. It fails
     /// unless said so.
     ///
-    /// A session in which the run itself goes on with a node that was cut off is no matter of this: if that is lost, the node's
+    /// A session in which the run itself goes on with a node that was interrupted is no matter of this: if that is lost, the node's
     /// turn is run as its handler wanted it.
     #[must_use]
     pub fn with_lost_sessions(mut self, lost: LostSession) -> Self {
@@ -258,7 +258,7 @@ impl<G: Graph> Run<G> {
 
     /// Takes a run that has failed up again, where it did: once what made it fail is put right.
     ///
-    /// It goes on as a run that was cut off there [is resumed](Self::resume): the node that failed begins again, as the same visit
+    /// It goes on as a run that was interrupted there [is resumed](Self::resume): the node that failed begins again, as the same visit
     /// and attempt, and so does what was under way beside it. An agent's session of such a node goes on, and
     /// [effects](crate::RunContext::once) that it has done are not done again. What it had used up counts. A wish that the run
     /// ends, sent before, is void.

@@ -202,7 +202,7 @@ pub(crate) fn asks_agents(net: &Net) -> bool {
     net.features().prompts || net.features().maps
 }
 
-/// Asks the agents of a run that is started, or taken up, whether they can work. Its children have the same.
+/// Asks the agents of a run that is started, or resumed, whether they can work. Its children have the same.
 pub(crate) async fn ask_agents<G: Graph>(settings: &Settings) -> Result<(), StartError> {
     if settings.depth() > 0 || !asks_agents(G::net()) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a run and its child runs used up before it was taken up again.
+//! What a run and its child runs used up before it was resumed.
 
 use crate::journal::account::family;
 use crate::journal::fork::kept;

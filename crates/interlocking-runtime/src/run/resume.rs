@@ -9,7 +9,7 @@ use crate::journal::named_payloads::Texts;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{self, Replayed, replay};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
-use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Payload, Record, retry};
+use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Record, RecordedPayload, retry};
 use crate::run::executed::Executed;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::release::release_workspaces;
@@ -71,7 +71,7 @@ pub(crate) async fn taken_up<G: Graph>(
     put_back(net, &run, &settings, &replayed, is_fork).await?;
     if retries {
         let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
-        let maps = replayed.cut_off(net).into_iter().map(by).collect();
+        let maps = replayed.interrupted(net).into_iter().map(by).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
     let record_writer = Arc::new(settings.record_writer(journal, count));
@@ -121,7 +121,7 @@ fn first_table(records: &[Record]) -> interlocking_core::table::Table {
     }
 }
 
-/// Opens the workspaces that the journal knows, and puts those of what was cut off back to where it knows them. Those of a fork are
+/// Opens the workspaces that the journal knows, and puts those of what was interrupted back to where it knows them. Those of a fork are
 /// made before.
 async fn put_back(
     net: &interlocking_core::net::Net,
@@ -139,8 +139,8 @@ async fn put_back(
     for (workspace, commit) in replayed.commits.iter().filter(|_| is_fork) {
         workspaces.make(workspace, commit).await.map_err(|error| unusable(workspace, error))?;
     }
-    let cut_off = replayed.cut_off(net);
-    let rows = cut_off.iter().map(|execution| net.row(execution.node));
+    let interrupted = replayed.interrupted(net);
+    let rows = interrupted.iter().map(|execution| net.row(execution.node));
     let changed: Vec<_> = rows.filter(|row| !row.read_only).filter_map(|row| row.workspace.as_ref()).collect();
     for (workspace, commit) in &replayed.commits {
         let restored = if changed.contains(&workspace) {
@@ -193,7 +193,7 @@ impl Reader<'_> {
         }
     }
 
-    fn payload<G: Graph>(&self, place: PlaceIndex, payload: &Payload) -> Result<G::Token, StartError> {
+    fn payload<G: Graph>(&self, place: PlaceIndex, payload: &RecordedPayload) -> Result<G::Token, StartError> {
         let text = self.texts.of(payload);
         let mut track = serde_path_to_error::Track::new();
         let mut json = serde_json::Deserializer::from_str(&text);
@@ -271,7 +271,7 @@ impl Reader<'_> {
         let in_flight = replayed.in_flight.values();
         let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
         let in_flight = in_flight.collect::<Result<_, StartError>>()?;
-        let own_place = |node: u16, payload: &Payload| self.payload::<G>(net.node(node).first_place, payload);
+        let own_place = |node: u16, payload: &RecordedPayload| self.payload::<G>(net.node(node).first_place, payload);
         let advisory = replayed.background.iter();
         let advisory = advisory.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
         let advisory = advisory.collect::<Result<_, StartError>>()?;
@@ -297,12 +297,12 @@ impl Reader<'_> {
         Ok((state, RunServices { graph: graph.clone(), untyped, kept, memories }))
     }
 
-    /// What single executions had done, those that are taken up again counted once more.
+    /// What single executions had done, those that are resumed counted once more.
     fn remember(&self, net: &'static Net, replayed: &mut Replayed<'static>, history: &History) {
         for (by, restarts) in &replayed.restarts {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));
         }
-        for execution in replayed.cut_off(net) {
+        for execution in replayed.interrupted(net) {
             let node = net.name(execution.node).to_owned();
             history.restarted(crate::journal::By { node, visit: execution.visit, attempt: execution.attempt });
         }

@@ -1,4 +1,4 @@
-//! Why a run did not start, or was not taken up again.
+//! Why a run did not start, or was not resumed.
 
 use crate::journal::JournalError;
 use crate::journal::replay_error::ReplayError;
@@ -9,7 +9,7 @@ use interlocking_agents::program::AbandonedError;
 use interlocking_core::run_id::RunId;
 use thiserror::Error;
 
-/// Why a run did not start, or was not taken up again. Nothing was done.
+/// Why a run did not start, or was not resumed. Nothing was done.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -63,7 +63,7 @@ pub enum StartError {
     #[error(transparent)]
     Entry(#[from] JournalError),
     /// An earlier executor was killed, and what its programs left may still be at work.
-    #[error("run `{run}` is not taken up yet: {error}")]
+    #[error("run `{run}` is not resumed yet: {error}")]
     Abandoned {
         /// The run.
         run: RunId,
@@ -76,7 +76,7 @@ pub enum StartError {
         /// The name.
         run: RunId,
     },
-    /// There is nothing to take up.
+    /// There is nothing to resume.
     #[error("there is no run `{run}` to resume: start it, or name another")]
     NoRun {
         /// The run.

@@ -36,7 +36,7 @@ pub enum ChildFailure {
         /// The node's `depth`.
         limit: u32,
     },
-    /// It could not be started, or taken up again.
+    /// It could not be started, or resumed.
     #[error("the child run did not start: {reason}")]
     NotStarted {
         /// Why.
@@ -100,7 +100,7 @@ impl Fnv {
 /// Boxed, which is what lets a graph be its own child.
 type Running<T> = Pin<Box<dyn Future<Output = Option<Result<T, ChildFailure>>> + Send>>;
 
-/// Runs a child to its end for an execution of its map node, or takes up where it was; `None` if it stops where it stands, with its map node or with the whole tree.
+/// Runs a child to its end for an execution of its map node, or resumes where it was; `None` if it stops where it stands, with its map node or with the whole tree.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
     settings: Box<Settings>,
@@ -202,7 +202,7 @@ impl Predecessors {
         self.0.iter().any(|child| child.summary.run == *run)
     }
 
-    /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution takes up what it
+    /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution resumes what it
     /// had started or adopted, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
     pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {
         let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);

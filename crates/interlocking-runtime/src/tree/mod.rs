@@ -58,7 +58,7 @@ pub(crate) struct ChildTask {
 /// A child run that is being executed.
 struct Member {
     parent: RunId,
-    /// The number of the last letter that it has taken up; `None` until its journal has the run, and others can write to it.
+    /// The number of the last letter that it has received; `None` until its journal has the run, and others can write to it.
     letters: Option<u64>,
     /// Set once the root run is dropped. This one is dropped as well, as soon as its task is polled.
     leaving: Option<Leaving>,
@@ -135,7 +135,7 @@ impl Tree {
         }
     }
 
-    /// The child runs that others can write to, and the last letter that each has taken up.
+    /// The child runs that others can write to, and the last letter that each has received.
     pub(crate) fn read(&self) -> Vec<(RunId, u64)> {
         let members = self.members.lock();
         members.iter().filter_map(|(run, member)| Some((run.clone(), member.letters?))).collect()
@@ -277,7 +277,7 @@ impl Tree {
 }
 
 impl Membership {
-    /// The run's journal has it, and it has taken up the letters until this one.
+    /// The run's journal has it, and it has received the letters until this one.
     pub(crate) fn is_recorded(&self, letters: u64) {
         if let Some(member) = self.tree.members.lock().get_mut(&self.run) {
             member.letters = Some(letters);

@@ -28,7 +28,7 @@ pub trait Workspaces: Any + Send + Sync {
     /// The workspaces that this run has for itself; none where it shares these, whose names then mean the same places in every
     /// run that does.
     ///
-    /// Asked before a run is started or taken up, of the workspaces that it was given. Of a child run: of its parent's, or of those
+    /// Asked before a run is started or resumed, of the workspaces that it was given. Of a child run: of its parent's, or of those
     /// that its [item has](crate::nodes::map::Item::with_workspaces).
     fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
         let _ = run;
@@ -50,7 +50,7 @@ pub trait Workspaces: Any + Send + Sync {
     }
 
     /// Told that the run has come to rest, of workspaces that [it has for itself](Self::of_run): nobody works there any more. Told
-    /// again where a run that has ended is taken up.
+    /// again where a run that has ended is resumed.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ pub trait Workspaces: Any + Send + Sync {
     /// How far the place called `name` keeps an agent from everything outside, on this machine. Without a word to the
     /// contrary, not at all.
     ///
-    /// Asked before a run starts or is taken up, of a place that need not be there yet, for nodes that demand some
+    /// Asked before a run starts or is resumed, of a place that need not be there yet, for nodes that demand some
     /// `isolation`.
     fn isolation(&self, name: &str) -> IsolationOffer {
         let _ = name;
@@ -147,7 +147,7 @@ pub trait Workspaces: Any + Send + Sync {
     /// Makes the place called `name` for a run that is a [fork](crate::journal::fork), at `commit`: the last that its history tells of;
     /// does nothing where it is there already.
     ///
-    /// Asked whenever a fork is taken up, before the place is [opened](Self::open) or [restored](Self::restore), of every place whose
+    /// Asked whenever a fork is resumed, before the place is [opened](Self::open) or [restored](Self::restore), of every place whose
     /// commit its history knows. The place is the new run's own: the other run goes on in its.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ pub trait Workspaces: Any + Send + Sync {
         Err(WorkspaceError::Unusable { reason })
     }
 
-    /// Makes the place called `name` known to this process, which takes up a run in which a node has said that it
+    /// Makes the place called `name` known to this process, which resumes a run in which a node has said that it
     /// [committed](interlocking_core::context::Cx::committed) there; `commit` is the last.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ pub trait Workspaces: Any + Send + Sync {
         Ok(())
     }
 
-    /// The same for a place in which a node was cut off, which is put back to `commit`: what that node has left there is
+    /// The same for a place in which a node was interrupted, which is put back to `commit`: what that node has left there is
     /// removed, git's locks among it, which stay where a process is killed amid a commit.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ pub enum RunEnd {
     Failed,
     /// It was cancelled.
     Cancelled,
-    /// It was stopped where it stood, and may be taken up again.
+    /// It was stopped where it stood, and may be resumed.
     Stopped,
 }
 

@@ -42,7 +42,7 @@ impl Followed<'_> {
             match &line.what {
                 // What was dropped with its run may go a step further when the next executor has begun.
                 What::Asks { run, by, .. } => drop(callers.insert((run, by), line.executor)),
-                // Until it ends by itself, it is one that is cut off.
+                // Until it ends by itself, it is one that is interrupted.
                 What::Called(Call { run, by, .. }) => {
                     let caller = callers.get(&(run, by)).copied().unwrap_or(line.executor);
                     *made.entry((caller, run, by.clone())).or_default() += CUT_OFF;
@@ -119,7 +119,7 @@ impl Followed<'_> {
         kept.collect()
     }
 
-    /// The run's own report has all that is recorded of it and of its children, and so has that of the run taken up again. What is
+    /// The run's own report has all that is recorded of it and of its children, and so has that of the run resumed. What is
     /// late may have come before the report, or after it.
     fn reported(&self) -> Result<(), String> {
         let (ended, kept) = (self.account.ended, self.places());
@@ -146,7 +146,7 @@ impl Followed<'_> {
         }
         match &ended.again {
             Ok(again) if !root.is_empty() && again.usage() != all => {
-                Err(format!("taken up again, the run reports {}, and {all} is recorded", again.usage()))
+                Err(format!("resumed, the run reports {}, and {all} is recorded", again.usage()))
             }
             _ => Ok(()),
         }

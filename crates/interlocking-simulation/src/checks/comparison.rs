@@ -42,7 +42,7 @@ impl Compared {
     }
 }
 
-/// Where nothing depended on which of two things came first, an undisturbed run and one that was cut off came to the same.
+/// Where nothing depended on which of two things came first, an undisturbed run and one that was interrupted came to the same.
 /// False if they need not.
 pub(crate) fn compare(fair: &Compared, foul: &Compared) -> Result<bool, String> {
     if fair.raced || foul.received || fair.held_up || foul.held_up || matches!(foul.outcome, Outcome::Cancelled) {
@@ -53,11 +53,11 @@ pub(crate) fn compare(fair: &Compared, foul: &Compared) -> Result<bool, String> 
         other => Err(format!("{other:?}")),
     };
     if number(&fair.outcome) != number(&foul.outcome) {
-        return Err(format!("undisturbed it ends as {:?}, and cut off as {:?}", fair.outcome, foul.outcome));
+        return Err(format!("undisturbed it ends as {:?}, and interrupted as {:?}", fair.outcome, foul.outcome));
     }
     for (run, outcomes) in &fair.outcomes {
         if foul.outcomes.get(run) != Some(outcomes) {
-            return Err(format!("undisturbed {run} did {outcomes:?}, and cut off {:?}", foul.outcomes.get(run)));
+            return Err(format!("undisturbed {run} did {outcomes:?}, and interrupted {:?}", foul.outcomes.get(run)));
         }
     }
     Ok(true)

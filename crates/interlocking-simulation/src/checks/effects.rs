@@ -108,7 +108,7 @@ impl Followed<'_> {
             for (nth, outcome) in outcomes.iter().enumerate() {
                 let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
                 let key = format!("message 0 of {by} of run {run}");
-                // The last may have been cut off with its run, which then sends it when it is taken up.
+                // The last may have been interrupted with its run, which then sends it when it is resumed.
                 if !keys.contains(key.as_str()) && (ended || nth + 1 < outcomes.len()) {
                     return Err(format!("{key} never came"));
                 }

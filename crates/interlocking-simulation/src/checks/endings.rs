@@ -1,4 +1,4 @@
-//! How a run ended, by its report, by its records, by the journal's list, and once more when it is taken up again.
+//! How a run ended, by its report, by its records, by the journal's list, and once more when it is resumed.
 
 use super::{Followed, ready};
 use crate::graph::Output;
@@ -69,13 +69,13 @@ impl Followed<'_> {
         if same { Ok(()) } else { Err(format!("it was told {:?}, and {expected:?} was reported", output.reports)) }
     }
 
-    /// A run that has ended, taken up again, says the same.
+    /// A run that has ended, resumed, says the same.
     pub(super) fn recalled(&self) -> Result<(), String> {
         let ended = self.account.ended;
         if !self.account.records.contains_key(&ended.history.root) {
             return Ok(());
         }
-        let again = ended.again.as_ref().map_err(|why| format!("taken up after its end: {why}"))?;
+        let again = ended.again.as_ref().map_err(|why| format!("resumed after its end: {why}"))?;
         if again.outcome != ended.report.outcome {
             return Err(format!("it ended as {:?}, and is recalled as {:?}", ended.report.outcome, again.outcome));
         }

@@ -1,13 +1,13 @@
 //! What must hold of a seed beyond its records: of what was seen to happen, of how runs ended, of one weather against the other.
 //!
-//! - `endings`: a run ends as its records say; taken up again, it says the same.
+//! - `endings`: a run ends as its records say; resumed, it says the same.
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
 //! - `children`: maps are given what their children came to.
 //! - `retries`: who is retried with a run that had failed.
 //! - `refusals`: a tree stops as a whole when its journal refuses a record, and does not go on though it takes the next.
 //! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
 //! - `ways`: recorded or not, heard or not, it does the same.
-//! - `comparison`: cut off again and again, a run comes to what it comes to undisturbed.
+//! - `comparison`: interrupted again and again, a run comes to what it comes to undisturbed.
 
 mod endings;
 mod starts;

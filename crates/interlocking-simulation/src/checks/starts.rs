@@ -14,7 +14,7 @@ type Acknowledged<'a> = BTreeMap<(&'a RunId, u64), (u32, u64)>;
 type Started<'a> = BTreeMap<(&'a RunId, By, u32), VecDeque<u64>>;
 
 impl Followed<'_> {
-    /// Every node starts at the moment when its input is complete, and again at the moment when its run is taken up. Nothing
+    /// Every node starts at the moment when its input is complete, and again at the moment when its run is resumed. Nothing
     /// else starts.
     pub(super) fn starts(&self) -> Result<(), String> {
         let (acknowledged, mut started) = self.moments();

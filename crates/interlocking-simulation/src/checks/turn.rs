@@ -88,7 +88,7 @@ impl Turn {
                 self.next = inside(&self.session).map(|op| (Prompted::Correction, op));
             }
             Ended::Stumbled(_) => self.next = Some((call.0, inside(&self.session).unwrap_or(call.1))),
-            // It was cut off in a session that is lost: from the beginning, then.
+            // It was interrupted in a session that is lost: from the beginning, then.
             Ended::Unknown if resumed.as_ref() == Some(&call.1) => {
                 self.next = Some((Prompted::First, self.asked.clone()));
                 (self.recorded, self.session, self.corrections, self.nudges) = (None, None, 0, 0);

@@ -6,7 +6,7 @@ use crate::world::{EVENT, Logged, What};
 use interlocking_agents::{SessionId, SessionOp};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{Entry, NodeOutcome, Payload, Record};
+use interlocking_runtime::journal::{Entry, NodeOutcome, Record, RecordedPayload};
 
 /// Changes what is told of a run; nothing where there is nothing to change.
 pub(super) type Change = fn(&mut Account<'_>) -> Option<()>;
@@ -36,7 +36,9 @@ pub(super) const CHANGES: [(&str, usize, Change); 26] = [
         renumber(account)
     }),
     ("a token carries something else", 30, |account| {
-        in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.payload = Payload::Json("1".into())))
+        in_first(account, |outcome| {
+            outcome.tokens.first_mut().map(|token| token.payload = RecordedPayload::Json("1".into()))
+        })
     }),
     ("a token goes elsewhere", 30, |account| {
         in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.place = "elsewhere".to_owned()))
@@ -86,7 +88,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 26] = [
         account.log[..=call].rotate_right(1);
         Some(())
     }),
-    ("a session that was cut off is not gone on with", 2, |account| {
+    ("a session that was interrupted is not gone on with", 2, |account| {
         let asks = |line: &Logged| matches!(&line.what, What::Asks { session: SessionOp::StartFresh(_), .. });
         let asked: Vec<usize> = (0..account.log.len()).filter(|nth| asks(&account.log[*nth])).collect();
         let gone_on = asked.into_iter().find_map(|nth| {

@@ -8,7 +8,7 @@ use crate::tables::TIMEOUT_MS;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::table::NodeKind;
-use interlocking_runtime::journal::{By, NodeOutcome, Payload};
+use interlocking_runtime::journal::{By, NodeOutcome, RecordedPayload};
 use interlocking_runtime::observer::Observation;
 
 impl Oracle<'_> {
@@ -39,7 +39,7 @@ impl Oracle<'_> {
         &mut self,
         by: &By,
         execution: Execution,
-        told: Option<&Payload>,
+        told: Option<&RecordedPayload>,
         failure: Option<&Failure>,
         facts: &Facts<'_>,
     ) -> Result<(), String> {

@@ -2,11 +2,17 @@
 
 use super::{Facts, Oracle, number, same};
 use crate::numbers::answer;
-use interlocking_runtime::journal::{By, LetterBody, Payload, Posted};
+use interlocking_runtime::journal::{By, LetterBody, Posted, RecordedPayload};
 
 impl Oracle<'_> {
     /// The node of the question may have been cancelled meanwhile.
-    pub(super) fn answered(&mut self, by: &By, letter: u64, said: &Payload, facts: &Facts<'_>) -> Result<(), String> {
+    pub(super) fn answered(
+        &mut self,
+        by: &By,
+        letter: u64,
+        said: &RecordedPayload,
+        facts: &Facts<'_>,
+    ) -> Result<(), String> {
         let posted = self.letter(letter, facts)?;
         let LetterBody::Answer { to, answer: written } = &posted.letter.body else {
             return Err("the letter is no answer".to_owned());
@@ -28,7 +34,7 @@ impl Oracle<'_> {
         &mut self,
         node: &str,
         letter: u64,
-        message: &Payload,
+        message: &RecordedPayload,
         facts: &Facts<'_>,
     ) -> Result<(), String> {
         let posted = self.letter(letter, facts)?;
@@ -44,10 +50,10 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Letters are taken up in order, each once.
+    /// Letters are received in order, each once.
     fn letter<'f>(&mut self, number: u64, facts: &Facts<'f>) -> Result<&'f Posted, String> {
         if number <= self.letters {
-            return Err(format!("letter {number} is taken up after letter {}", self.letters));
+            return Err(format!("letter {number} is received after letter {}", self.letters));
         }
         self.letters = number;
         let posted = facts.letters.iter().find(|posted| posted.number == number);

@@ -24,7 +24,7 @@ use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{By, Payload, Posted, Record, TokenRecord};
+use interlocking_runtime::journal::{By, Posted, Record, RecordedPayload, TokenRecord};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A run as its records leave it.
@@ -42,7 +42,7 @@ pub(crate) struct Oracle<'w> {
     running: BTreeMap<usize, (Execution, Vec<Token>)>,
     /// Messages that wait for their event node, and what they say.
     mailbox: VecDeque<(usize, u64)>,
-    /// The last letter that was taken up.
+    /// The last letter that was received.
     letters: u64,
     pub(crate) parent: Option<RunId>,
     /// By record that says that it failed, or was cancelled: what was at work then.
@@ -203,7 +203,7 @@ fn key(execution: Execution) -> ExecutionKey {
     (execution.node, execution.visit, execution.attempt)
 }
 
-fn number(payload: &Payload) -> Result<u64, String> {
+fn number(payload: &RecordedPayload) -> Result<u64, String> {
     let json = payload.json().ok_or("a payload is not there")?;
     json.parse().map_err(|_| format!("{json} is no number"))
 }

@@ -5,7 +5,7 @@ use crate::numbers::question;
 use interlocking_core::frontier::Execution;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
-use interlocking_runtime::journal::{By, Entry, LetterBody, Origin, Payload, Posted, Record};
+use interlocking_runtime::journal::{By, Entry, LetterBody, Origin, Posted, Record, RecordedPayload};
 use std::collections::BTreeSet;
 
 impl Oracle<'_> {
@@ -55,7 +55,7 @@ impl Oracle<'_> {
         self.execution(by).is_ok_and(|execution| self.beside.contains_key(&key(execution)))
     }
 
-    fn enter(&mut self, input: &Payload, entry: u64, parent: Option<&RunId>) -> Result<(), String> {
+    fn enter(&mut self, input: &RecordedPayload, entry: u64, parent: Option<&RunId>) -> Result<(), String> {
         self.parent = parent.cloned();
         let place = self.rules.places.iter().position(|name| self.net.place(self.net.entry()).name == *name);
         let place = place.ok_or("there is no entry")?;
@@ -108,7 +108,7 @@ impl Oracle<'_> {
         }
     }
 
-    fn ask(&mut self, by: &By, asked: &Payload) -> Result<(), String> {
+    fn ask(&mut self, by: &By, asked: &RecordedPayload) -> Result<(), String> {
         let execution = self.runs(by)?;
         let input = self.executions.get(&key(execution)).map(Vec::as_slice).unwrap_or_default();
         same("the question", number(asked)?, question(&self.choice(execution), input))?;

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How far back the last payload of a place is looked for, when an executor takes up a run: in records.
+/// How far back the last payload of a place is looked for, when an executor resumes a run: in records.
 const BACK: u64 = 256;
 
 impl Writer {

@@ -3,7 +3,7 @@
 use crate::records::{ended, failure, id, outcome, started, table, texts};
 use interlocking_core::context::{Commit, Label, Severity};
 use interlocking_runtime::journal::{
-    By, Digest, Entry, Journal, JournalError, MemoryRecord, MessageRecord, Origin, Payload, Record, TokenRecord,
+    By, Digest, Entry, Journal, JournalError, MemoryRecord, MessageRecord, Origin, Record, RecordedPayload, TokenRecord,
 };
 use interlocking_sqlite::SqliteJournal;
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ async fn records_come_back_in_order_and_payloads_by_name() {
 /// Every sort of entry, each with all that it can have.
 fn entries() -> Vec<Entry> {
     let by = || By { node: "write".to_owned(), visit: 2, attempt: 1 };
-    let json = |text: &str| Payload::from(text);
+    let json = |text: &str| RecordedPayload::from(text);
     let mut full = outcome(&id("x"), 1, r#"{"token":1}"#);
     if let Entry::Outcome(outcome) = &mut full.entry {
         outcome.tokens.push(TokenRecord { place: "join.slot".to_owned(), payload: json("[2]") });
@@ -197,7 +197,7 @@ async fn a_payloads_name_is_the_sha256_of_its_text() {
     assert_eq!(records.len(), 1 + states.len());
     for (record, state) in records[1..].iter().zip(&states) {
         let Entry::Outcome(outcome) = &record.entry else { panic!("{record:?}") };
-        let Payload::Stored(digest) = &outcome.tokens[0].payload else { panic!("{record:?}") };
+        let RecordedPayload::Stored(digest) = &outcome.tokens[0].payload else { panic!("{record:?}") };
         let hex: String = Sha256::digest(state).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest.to_string(), format!("sha256:{hex}"));
         assert_eq!(journal.fetch(&run, &[*digest]).await.unwrap(), [(&state[..]).into()]);

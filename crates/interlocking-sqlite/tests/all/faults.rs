@@ -1,7 +1,7 @@
 //! What can go wrong, and what is said then. Whatever was acknowledged before is still there.
 
 use crate::records::{id, outcome, started, texts};
-use interlocking_runtime::journal::{Digest, Entry, Journal, JournalError, Letter, LetterBody, Payload};
+use interlocking_runtime::journal::{Digest, Entry, Journal, JournalError, Letter, LetterBody, RecordedPayload};
 use interlocking_sqlite::{Durability, SqliteJournal};
 use rusqlite::Connection;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn sql(place: &Path, statement: &str) {
 /// The name of the first outcome's payload.
 async fn name(journal: &SqliteJournal) -> Digest {
     let Entry::Outcome(outcome) = &journal.load(&id("run")).await.unwrap()[1].entry else { panic!() };
-    let Payload::Stored(digest) = outcome.tokens[0].payload else { panic!() };
+    let RecordedPayload::Stored(digest) = outcome.tokens[0].payload else { panic!() };
     digest
 }
 

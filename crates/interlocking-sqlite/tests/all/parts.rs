@@ -1,7 +1,7 @@
 //! Large payloads in parts.
 
 use crate::records::{id, outcome, started, texts};
-use interlocking_runtime::journal::{Entry, Journal, Payload};
+use interlocking_runtime::journal::{Entry, Journal, RecordedPayload};
 use interlocking_sqlite::{Holds, SqliteJournal};
 
 fn report(round: u32) -> String {
@@ -30,7 +30,7 @@ async fn a_section_is_read_without_the_others() {
     let written = journal.stats().objects;
 
     let Entry::Outcome(stored) = &journal.load(&run).await.unwrap()[1].entry else { panic!() };
-    let Payload::Stored(digest) = stored.tokens[0].payload else { panic!() };
+    let RecordedPayload::Stored(digest) = stored.tokens[0].payload else { panic!() };
     let parts = journal.parts(&run, digest).await.unwrap();
     assert!(parts.len() >= 10, "{parts:?}");
     assert_eq!(written, 2 + parts.len() as u64 + 1, "each part and the manifest");

@@ -3,7 +3,7 @@
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
-use interlocking_runtime::journal::{Encoded, Entry, Journal, NodeOutcome, Payload, Record, TokenRecord};
+use interlocking_runtime::journal::{Encoded, Entry, Journal, NodeOutcome, Record, RecordedPayload, TokenRecord};
 use interlocking_sqlite::SqliteJournal;
 
 pub(crate) fn id(name: &str) -> RunId {
@@ -23,7 +23,7 @@ pub(crate) fn started(run: &RunId, input: &str) -> Record {
 }
 
 /// The outcome of `write` with one token.
-pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<Payload>) -> Record {
+pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<RecordedPayload>) -> Record {
     let tokens = vec![TokenRecord { place: "write".to_owned(), payload: payload.into() }];
     let entry = Entry::Outcome(NodeOutcome {
         node: "write".to_owned(),
@@ -63,7 +63,7 @@ pub(crate) async fn texts(journal: &SqliteJournal, run: &RunId) -> Vec<Encoded> 
     for record in journal.load(run).await.unwrap() {
         if let Entry::Outcome(outcome) = record.entry {
             for token in outcome.tokens {
-                let Payload::Stored(digest) = token.payload else { panic!("a payload came by value") };
+                let RecordedPayload::Stored(digest) = token.payload else { panic!("a payload came by value") };
                 names.push(digest);
             }
         }

@@ -125,7 +125,7 @@ fn the_events_of_go_test() {
 }
 
 #[test]
-fn go_tests_of_a_package_that_was_cut_off_are_no_success() {
+fn go_tests_of_a_package_that_was_interrupted_are_no_success() {
     let cut: String = GO.lines().take(4).map(|line| format!("{line}\n")).collect();
     let outcome = go_test::read(&finished(Ending::Exited(0), &cut), known(&[])).unwrap();
     check(&outcome, &[("example.org/halves", FailureType::ParseError, "the package did not come to its end")]);

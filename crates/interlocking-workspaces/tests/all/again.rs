@@ -1,4 +1,4 @@
-//! Runs that are cut off anywhere and taken up by values that share nothing with those before but the journal, and in another process.
+//! Runs that are interrupted anywhere and resumed by values that share nothing with those before but the journal, and in another process.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -27,7 +27,7 @@ struct Paper {
 
 held!(Paper);
 
-/// Where a run is cut off, and how it is told.
+/// Where a run is interrupted, and how it is told.
 #[derive(Clone)]
 enum Cut {
     Never,
@@ -61,12 +61,12 @@ impl Cut {
     }
 }
 
-/// Writes a file, makes a mess, is cut off before the commit or after it.
+/// Writes a file, makes a mess, is interrupted before the commit or after it.
 async fn write(worktree: &mut Checkout<'_>, cut: &Cut, what: &str, text: &str) -> Result<CommitId, NodeError> {
     let path = worktree.path().to_owned();
     assert!(
         !path.join("mess").exists() && !path.join("mess.log").exists(),
-        "nothing of a node that was cut off is there"
+        "nothing of a node that was interrupted is there"
     );
     std::fs::write(path.join(format!("{what}.txt")), text)?;
     std::fs::write(path.join("mess"), "half")?;
@@ -149,7 +149,7 @@ const MOMENTS: [&str; 9] = [
     "print: landed",
 ];
 
-/// What there is at the end, however often it was cut off.
+/// What there is at the end, however often it was interrupted.
 fn is_printed(project: &Project) {
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "Review\nPaper\nBegin\n");
     for (path, text) in [("draft.txt", "one\n"), ("revise.txt", "two\n"), ("review.txt", "good\n")] {
@@ -160,7 +160,7 @@ fn is_printed(project: &Project) {
 }
 
 #[tokio::test]
-async fn a_run_that_is_cut_off_anywhere_comes_to_the_same() {
+async fn a_run_that_is_interrupted_anywhere_comes_to_the_same() {
     for moment in MOMENTS {
         let project = Project::new();
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
@@ -175,7 +175,7 @@ async fn a_run_that_is_cut_off_anywhere_comes_to_the_same() {
     }
 }
 
-/// And cut off again and again, by a process that dies.
+/// And interrupted again and again, by a process that dies.
 #[tokio::test]
 async fn a_run_whose_process_dies_again_and_again_comes_to_the_same() {
     let project = Project::new();
@@ -210,9 +210,9 @@ async fn dies() {
     panic!("{ended:?}");
 }
 
-/// What a finished node has left uncommitted is there for the next, where nothing was cut off in the workspace.
+/// What a finished node has left uncommitted is there for the next, where nothing was interrupted in the workspace.
 #[tokio::test]
-async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_cut_off() {
+async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interrupted() {
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let told = Arc::new(Notify::new());

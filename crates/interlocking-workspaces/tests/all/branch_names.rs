@@ -52,7 +52,7 @@ impl MapHandler<wave::agents> for Agents {
     }
 }
 
-/// Where it is cut off, if anywhere.
+/// Where it is interrupted, if anywhere.
 struct Work(Arc<Notify>, Option<&'static str>);
 impl LogicHandler<agent::work> for Work {
     async fn run(&self, agent: String, cx: &mut Cx<'_, agent::work>) -> Route<agent::work> {

@@ -36,7 +36,7 @@ held!(Feature, Part);
 
 const PARTS: [&str; 3] = ["lexer", "parser", "printer"];
 
-/// What all runs of a tree tell, and where they are cut off: at the moment of this number.
+/// What all runs of a tree tell, and where they are interrupted: at the moment of this number.
 #[derive(Clone)]
 struct Watch {
     left: Arc<AtomicUsize>,
@@ -191,9 +191,9 @@ async fn children_land_on_their_parents_workspace() {
     assert_eq!(told, [("parts", "impl"); 3]);
 }
 
-/// SAW-46, CON-149: whichever run is cut off, what has landed stays, and nothing lands twice.
+/// SAW-46, CON-149: whichever run is interrupted, what has landed stays, and nothing lands twice.
 #[tokio::test]
-async fn a_tree_that_is_cut_off_anywhere_lands_each_part_once() {
+async fn a_tree_that_is_interrupted_anywhere_lands_each_part_once() {
     for moment in [2, 4, 6, 8, 9, 10, 11, 12, 14] {
         let project = Project::new();
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());

@@ -22,7 +22,7 @@ struct Tree {
 
 held!(Tree);
 
-/// What all runs of a tree tell, and where they are cut off: at the moment of this number.
+/// What all runs of a tree tell, and where they are interrupted: at the moment of this number.
 #[derive(Clone)]
 struct Watch {
     left: Arc<AtomicUsize>,
@@ -127,9 +127,9 @@ async fn every_run_of_a_tree_has_a_worktree_of_its_own() {
     assert_eq!(worked_in.iter().filter(within).count(), 7, "{worked_in:?}");
 }
 
-/// SAW-46: a tree that is taken up goes on in the worktrees that its runs had, whichever of them were cut off.
+/// SAW-46: a tree that is resumed goes on in the worktrees that its runs had, whichever of them were interrupted.
 #[tokio::test]
-async fn a_tree_that_is_cut_off_anywhere_comes_to_the_same() {
+async fn a_tree_that_is_interrupted_anywhere_comes_to_the_same() {
     for moment in [1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 19, 20, 21] {
         let project = Project::new();
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());

@@ -21,7 +21,7 @@ struct Rounds {
 
 held!(Rounds);
 
-/// Where it is cut off: in that round, as it is written or looked at.
+/// Where it is interrupted: in that round, as it is written or looked at.
 #[derive(Clone)]
 struct Cut(Option<(u32, &'static str)>, Arc<Notify>);
 
@@ -51,7 +51,7 @@ struct Write(Cut);
 impl LogicHandler<rounds::write> for Write {
     async fn run(&self, round: u32, cx: &mut Cx<'_, rounds::write>) -> Route<rounds::write> {
         let mut worktree = cx.worktree().await?;
-        assert!(is_as_new(worktree.path()), "also where a node was cut off");
+        assert!(is_as_new(worktree.path()), "also where a node was interrupted");
         mess(worktree.path())?;
         self.0.at(round, "written").await;
         let head = worktree.head();
@@ -91,7 +91,7 @@ fn rounds(project: &Project, journal: &Arc<dyn Journal>, cut: &Cut) -> Run<Round
     run.with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
 }
 
-/// Also by another process, whichever node was cut off; and a reader follows its base all the while.
+/// Also by another process, whichever node was interrupted; and a reader follows its base all the while.
 #[tokio::test]
 async fn a_workspace_is_made_ready_whenever_it_was_emptied() {
     for at in [None, Some((1, "written")), Some((2, "written")), Some((2, "looked")), Some((3, "looked"))] {

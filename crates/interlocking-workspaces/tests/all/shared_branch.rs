@@ -39,11 +39,11 @@ held!(Shared, Landing);
 /// What happens, and in which order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Case {
-    /// The run's node commits, and its outcome is recorded after a child has landed on that; then the run is cut off.
+    /// The run's node commits, and its outcome is recorded after a child has landed on that; then the run is interrupted.
     RecordedLate,
     /// The run's node holds the branch, and rebases it.
     Rebased,
-    /// The run is cut off once its first child has ended.
+    /// The run is interrupted once its first child has ended.
     FirstEnded,
     /// Nothing.
     Plain,
@@ -56,7 +56,7 @@ struct Watch {
     began: Arc<Notify>,
     /// A child has landed, or tries to.
     landed: Arc<Notify>,
-    /// The run is to be cut off.
+    /// The run is to be interrupted.
     cut: Arc<Notify>,
     log: Arc<Mutex<Vec<String>>>,
     journal: Arc<dyn Journal>,
@@ -226,7 +226,7 @@ fn shared(project: &Project, watch: &Watch) -> Run<Shared> {
     Run::new(graph).with_workspaces(Arc::new(project.workspaces())).with_journal(watch.journal.clone())
 }
 
-async fn cut_off_and_resumed(case: Case) -> Project {
+async fn interrupted_and_resumed(case: Case) -> Project {
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let watch = Watch::new(case, &journal);
@@ -243,14 +243,14 @@ async fn cut_off_and_resumed(case: Case) -> Project {
 /// A node's commit is below what a child has landed, and its record comes later: what was made later counts.
 #[tokio::test]
 async fn what_was_made_later_counts_though_it_was_recorded_first() {
-    let project = cut_off_and_resumed(Case::RecordedLate).await;
+    let project = interrupted_and_resumed(Case::RecordedLate).await;
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "two\none\nOwn\nFirst\nBegin\n");
 }
 
 /// The base of a child that is started first after its parent was killed is where the parent's workspace stands.
 #[tokio::test]
 async fn a_child_that_is_started_after_a_crash_begins_where_its_parent_stands() {
-    let project = cut_off_and_resumed(Case::FirstEnded).await;
+    let project = interrupted_and_resumed(Case::FirstEnded).await;
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "two\none\nFirst\nBegin\n");
 }
 

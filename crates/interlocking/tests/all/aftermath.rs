@@ -1,10 +1,10 @@
-//! What must not be lost, or done again, where a run is taken up: everything beside its tokens.
+//! What must not be lost, or done again, where a run is resumed: everything beside its tokens.
 
 use crate::support::{finished, pass, timed};
 use async_trait::async_trait;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{
-    By, Claim, Digest, Encoded, Entry, JournalError, Letter, LetterBody, Payload, Posted, Record, RunSummary,
+    By, Claim, Digest, Encoded, Entry, JournalError, Letter, LetterBody, Posted, Record, RecordedPayload, RunSummary,
 };
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
@@ -168,16 +168,16 @@ async fn reports_are_the_same_wherever_the_run_was_taken_up_and_when_it_has_ende
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_node_that_was_cut_off_says_so() {
+async fn an_event_node_that_was_interrupted_says_so() {
     let (diary, journal) = (Diary::default(), Arc::new(MemoryJournal::new()));
     bureau(&diary, &journal).start(1).await.unwrap();
     for text in ["hello", "goodbye"] {
         journal.post(&id("bureau"), message(text)).await.unwrap();
     }
     for _ in 0..2 {
-        let cut_off =
+        let interrupted =
             tokio::time::timeout(std::time::Duration::from_millis(5), bureau(&diary, &journal).resume()).await;
-        cut_off.unwrap_err();
+        interrupted.unwrap_err();
     }
     bureau(&diary, &journal).resume().await.unwrap();
     let handled = diary.lock().unwrap()[1..].to_vec();
@@ -410,7 +410,7 @@ impl Journal for Meddling {
     }
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
-        if matches!(&record.entry, Entry::Started { input, .. } if *input == Payload::from("false")) {
+        if matches!(&record.entry, Entry::Started { input, .. } if *input == RecordedPayload::from("false")) {
             pass(20).await;
         }
         let asked = matches!(&record.entry, Entry::Asked { .. });

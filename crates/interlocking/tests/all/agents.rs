@@ -317,9 +317,9 @@ async fn calls_of_a_cancelled_node_are_in_the_ledger() {
     assert_eq!(report.usage().cost.to_string(), "$0.25");
 }
 
-/// A turn that is cut off was paid for as well, and nobody will learn the price: the sum says that it is a lower bound.
+/// A turn that is interrupted was paid for as well, and nobody will learn the price: the sum says that it is a lower bound.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_cut_off_is_in_the_ledger_without_a_price() {
+async fn a_call_that_is_interrupted_is_in_the_ledger_without_a_price() {
     #[derive(Graph)]
     #[graph(output = u32)]
     struct Hasty {

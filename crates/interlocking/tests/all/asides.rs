@@ -116,7 +116,7 @@ async fn an_adviser_can_send_nothing_without_a_journal() {
     assert!(told.lock().unwrap().is_empty());
 }
 
-/// An observer sees what an adviser reported, in a run that is taken up again too.
+/// An observer sees what an adviser reported, in a run that is resumed too.
 #[tokio::test(start_paused = true)]
 async fn an_adviser_can_be_observed() {
     let seen = ["advise 1 Some(\"advice\")"];

@@ -200,7 +200,7 @@ async fn turns_that_were_killed_are_on_the_bill() {
     comes_to(cents(3) + unpriced(1), report, &agent, &journal).await;
 }
 
-/// A turn that is cut off when its run is suspended is recorded, or the run's journal has failed.
+/// A turn that is interrupted when its run is suspended is recorded, or the run's journal has failed.
 #[tokio::test(start_paused = true)]
 async fn what_a_suspended_run_cannot_record_is_an_error_of_its_journal() {
     for refuses in [false, true] {

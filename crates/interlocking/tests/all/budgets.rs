@@ -350,7 +350,7 @@ async fn budgets_are_those_of_the_whole_tree() {
         let (report, agent) = family(budgets, 99).await;
         assert_eq!(used_up(&report), expected);
         assert_eq!(agent.all.load(Ordering::SeqCst), calls);
-        assert_eq!(agent.now.load(Ordering::SeqCst), 0, "no call was cut off");
+        assert_eq!(agent.now.load(Ordering::SeqCst), 0, "no call was interrupted");
     }
     // Ten at once: what had begun when the limit was reached is finished, and counts.
     let (report, agent) = family(Budgets::unlimited().with_tokens(250), 99).await;

@@ -1,4 +1,4 @@
-//! A run that is dropped and taken up at once: what was being written for it then is written before it goes on.
+//! A run that is dropped and resumed at once: what was being written for it then is written before it goes on.
 
 use crate::slow::Slow;
 use crate::support::{finished, pass, timed};
@@ -120,7 +120,7 @@ fn prepared<G: interlocking::graph::Graph>(graph: G, diary: &Diary, journal: &Ar
     timed(graph).with_agent("ask", Arc::new(helper)).with_journal(journal.clone())
 }
 
-/// One in which what nodes write takes 20 ms, and what the run itself writes as it is taken up longer.
+/// One in which what nodes write takes 20 ms, and what the run itself writes as it is resumed longer.
 fn slow() -> Arc<Slow> {
     Slow::new(|entry| match entry {
         Entry::Once { .. } | Entry::Session { .. } => 20,
@@ -158,7 +158,7 @@ async fn a_session_that_was_being_recorded_goes_on() {
     assert_eq!(*diary.lock().unwrap(), ["one is paid", "a session begins", "s-1 goes on"]);
 }
 
-/// Both children are at it as their run is dropped, and the bill of the run that is taken up has the turns that they had begun.
+/// Both children are at it as their run is dropped, and the bill of the run that is resumed has the turns that they had begun.
 #[tokio::test(start_paused = true)]
 async fn the_same_is_so_of_child_runs() {
     for at in [10, 40] {

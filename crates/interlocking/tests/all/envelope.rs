@@ -6,7 +6,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::account::{ExecutionState, account};
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::journal::{
-    Claim, Digest, Encoded, Entry, JournalError, Letter, Payload, Posted, Record, RunSummary,
+    Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RecordedPayload, RunSummary,
 };
 use interlocking::runtime::{Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
@@ -77,13 +77,13 @@ struct Sealed {
 
 impl Sealed {
     /// The payload's name in place of the payload.
-    fn name(&self, payload: &mut Payload) {
-        if let Payload::Json(text) = payload {
+    fn name(&self, payload: &mut RecordedPayload) {
+        if let RecordedPayload::Json(text) = payload {
             let mut texts = self.texts.lock().unwrap();
             let mut bytes = [0; 32];
             bytes[0] = u8::try_from(texts.len()).unwrap();
             texts.push(text.clone());
-            *payload = Payload::Stored(Digest::from_bytes(bytes));
+            *payload = RecordedPayload::Stored(Digest::from_bytes(bytes));
         }
     }
 
@@ -189,7 +189,7 @@ async fn routing_works_with_a_store_that_gives_nothing_back() {
         let account = account(&*cut, &id("depot")).await.unwrap();
         assert_eq!(account.problem, None);
         let executions = account.executions.iter();
-        let under_way = executions.filter(|execution| execution.state == ExecutionState::CutOff);
+        let under_way = executions.filter(|execution| execution.state == ExecutionState::Interrupted);
         let names: Vec<_> = under_way.map(|it| format!("{} {}", it.by.node, it.by.visit)).collect();
         stood.push(names.join(", "));
         let forked = fork(&*cut, &id("depot"), &ForkPoint::End, &id("other")).await.unwrap();
@@ -215,7 +215,7 @@ async fn routing_works_with_a_store_that_gives_nothing_back() {
     );
 }
 
-/// V3-145: a run that is taken up loads what its nodes are still to take or may ask for, which is what each place got last;
+/// V3-145: a run that is resumed loads what its nodes are still to take or may ask for, which is what each place got last;
 /// what was routed before and is superseded is not looked at.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_goes_on_loads_what_its_nodes_may_take_and_no_more() {
@@ -225,13 +225,13 @@ async fn a_run_that_goes_on_loads_what_its_nodes_may_take_and_no_more() {
         let (mut latest, mut named) = (BTreeMap::new(), 0);
         for record in &records[..count] {
             match &record.entry {
-                Entry::Started { input: Payload::Stored(digest), .. } => {
+                Entry::Started { input: RecordedPayload::Stored(digest), .. } => {
                     latest.insert("the entry value", *digest);
                     named += 1;
                 }
                 Entry::Outcome(outcome) => {
                     for token in &outcome.tokens {
-                        let Payload::Stored(digest) = &token.payload else { panic!("{token:?}") };
+                        let RecordedPayload::Stored(digest) = &token.payload else { panic!("{token:?}") };
                         latest.insert(&token.place, *digest);
                         named += 1;
                     }
@@ -257,7 +257,7 @@ async fn a_run_that_has_ended_loads_its_output_and_no_more() {
         Entry::Outcome(outcome) => outcome.tokens.iter().find(|token| token.place == "exit"),
         _ => None,
     });
-    let [Payload::Stored(exit)] = tokens.map(|token| token.payload.clone()).collect::<Vec<_>>()[..] else {
+    let [RecordedPayload::Stored(exit)] = tokens.map(|token| token.payload.clone()).collect::<Vec<_>>()[..] else {
         panic!("{records:#?}")
     };
     let cut = whole.cut(records.len(), BTreeSet::from([exit])).await;

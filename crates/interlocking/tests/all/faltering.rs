@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use interlocking::prelude::*;
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{
-    Claim, Digest, Encoded, Entry, JournalError, Letter, Payload, Posted, Record, RunSummary,
+    Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RecordedPayload, RunSummary,
 };
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal, Outcome};
 use std::sync::{Arc, Mutex};
@@ -157,7 +157,7 @@ impl Journal for Faltering {
             && *run != root()
             && let Some(Record { entry: Entry::Started { input, .. }, .. }) = records.first_mut()
         {
-            *input = Payload::from("\"no number\"");
+            *input = RecordedPayload::from("\"no number\"");
         }
         Ok(records)
     }
@@ -194,7 +194,7 @@ async fn falters(shop: &Shop, journal: &Arc<Faltering>) -> Vec<String> {
     let log = Log::new();
     let report = whole(shop, journal).with_events(log.sink()).start(vec![1, 2, 3]).await.unwrap();
     assert_eq!(report.outcome.name(), "journal_failed", "{:?}", report.outcome);
-    assert!(!journal.ended().await.contains(&root()), "it can be taken up again");
+    assert!(!journal.ended().await.contains(&root()), "it can be resumed");
     assert!(log.lines().contains("ended journal_failed"), "{}", log.lines());
     assert!(!log.lines().contains(" failed "), "no node has failed: {}", log.lines());
     let done = shop.done();

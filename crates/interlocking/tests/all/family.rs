@@ -145,7 +145,7 @@ fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> BudgetExceeded {
     }
 }
 
-/// With ten children and twelve calls, every call counts, none is repeated, and none is cut off.
+/// With ten children and twelve calls, every call counts, none is repeated, and none is interrupted.
 #[tokio::test(start_paused = true)]
 async fn a_household_goes_on_with_a_larger_budget_where_it_stood() {
     let ledgers = Ledgers::new();

@@ -213,7 +213,7 @@ async fn the_call_that_finds_a_session_lost_is_paid_for() {
     let is_lost = |event: &&Event| matches!(&event.kind, EventKind::Agent { agent, .. } if matches!(**agent, AgentEvent::SessionLost { .. }));
     assert_eq!(log.events().iter().filter(is_lost).count(), 2, "and that is said");
     let usage = Usage { calls: 6, output_tokens: 40, unpriced_calls: 2, ..Usage::default() };
-    assert_eq!(report.usage(), usage, "for each of the two one was cut off, one found nothing, and one answered");
+    assert_eq!(report.usage(), usage, "for each of the two one was interrupted, one found nothing, and one answered");
 }
 
 /// What works beside a run that fails is stopped, and paid for.

@@ -102,7 +102,7 @@ async fn a_run_waits_for_a_person_and_goes_on_where_it_was() {
     assert!(!log.lines().contains("started index"), "nothing re-executes: {}", log.lines());
 }
 
-/// Nothing was cancelled: the node goes on once the run is taken up.
+/// Nothing was cancelled: the node goes on once the run is resumed.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_waits_for_a_person_says_so() {
     let (log, journal) = (Log::new(), Arc::new(MemoryJournal::new()));

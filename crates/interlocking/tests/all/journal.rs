@@ -8,7 +8,7 @@ use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::route::Step;
 use interlocking::runtime::journal::{
-    Claim, Digest, Encoded, Entry, JournalError, Letter, MemoryRecord, NodeOutcome, Payload, Posted, Record,
+    Claim, Digest, Encoded, Entry, JournalError, Letter, MemoryRecord, NodeOutcome, Posted, Record, RecordedPayload,
     RunSummary, TokenRecord,
 };
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal, Outcome, Report, StartError};
@@ -102,7 +102,7 @@ async fn each_outcome_is_one_record_with_all_that_it_did() {
     let records = journal.records(&demo());
     let Entry::Started { table, input, .. } = &records[0].entry else { panic!("{:?}", records[0]) };
     assert_eq!(&**table, Project::net().table());
-    assert_eq!(*input, Payload::from("\"it\""));
+    assert_eq!(*input, RecordedPayload::from("\"it\""));
     for (position, record) in (0..).zip(&records) {
         assert_eq!((record.sequence, &record.run), (position, &demo()), "no gap, one run");
     }
@@ -364,7 +364,7 @@ impl Replayed {
     }
 }
 
-fn token(place: &str, payload: &Payload) -> <Project as interlocking::graph::Graph>::Token {
+fn token(place: &str, payload: &RecordedPayload) -> <Project as interlocking::graph::Graph>::Token {
     let place = Project::net().place_named(place).expect("a place");
     interlocking::graph::Token::deserialize(place, &mut serde_json::Deserializer::from_str(payload.json().unwrap()))
         .unwrap()

@@ -40,7 +40,7 @@ impl LogicHandler<piece::work> for Work {
     async fn run(&self, part: Part, cx: &mut Cx<'_, piece::work>) -> Route<piece::work> {
         let at_once = self.0.at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.0.most.fetch_max(at_once, Ordering::SeqCst);
-        // Given back when the work is cut off, too.
+        // Given back when the work is interrupted, too.
         struct Leave(Arc<AtomicUsize>);
         impl Drop for Leave {
             fn drop(&mut self) {
@@ -396,7 +396,7 @@ async fn a_map_that_is_entered_again_begins_its_items_anew() {
 
 /// After a crash the visit that was under way goes on with its children; those of the visit before are of no use to it.
 #[tokio::test(start_paused = true)]
-async fn a_visit_that_was_cut_off_goes_on_with_its_own_children() {
+async fn a_visit_that_was_interrupted_goes_on_with_its_own_children() {
     let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let graph = || Samples { pieces: MapNode(Sample(bench.clone())), judge: LogicNode(Enough) };
     let run = timed(graph()).with_journal(journal.clone()).with_cancel(cancel.clone()).start(Vec::new());
@@ -406,7 +406,7 @@ async fn a_visit_that_was_cut_off_goes_on_with_its_own_children() {
     });
     assert_eq!((report.unwrap().outcome, journal.runs().await.unwrap().len()), (Outcome::Suspended, 1 + 2 * 2));
     finished(timed(graph()).with_journal(journal.clone()).resume().await.unwrap());
-    assert_eq!(journal.runs().await.unwrap().len(), 1 + 3 * 2, "the second visit's were taken up, not begun anew");
+    assert_eq!(journal.runs().await.unwrap().len(), 1 + 3 * 2, "the second visit's were resumed, not begun anew");
     assert_eq!(*bench.done.lock().unwrap(), ["same", "same", "same"]);
 }
 

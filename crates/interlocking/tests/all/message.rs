@@ -3,7 +3,7 @@
 use crate::slow::Slow;
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Entry, Letter, LetterBody, Payload};
+use interlocking::runtime::journal::{Entry, Letter, LetterBody, RecordedPayload};
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
@@ -247,7 +247,7 @@ async fn siblings_hear_of_each_other_while_they_run() {
     assert_eq!(finished(report), ["30 heard 10 20", "10 heard ", "20 heard 10"]);
 }
 
-/// One that is taken up later than the others is a sibling all the same.
+/// One that is resumed later than the others is a sibling all the same.
 #[tokio::test(start_paused = true)]
 async fn siblings_of_a_run_that_is_taken_up_are_those_that_the_journal_knows() {
     let journal = Slow::new(|_| 0);
@@ -256,7 +256,7 @@ async fn siblings_of_a_run_that_is_taken_up_are_those_that_the_journal_knows() {
     pass(1).await;
     let is_last = |run: &RunId| {
         let records = journal.kept.records(run);
-        matches!(&records[0].entry, Entry::Started { input, .. } if *input == Payload::from("20"))
+        matches!(&records[0].entry, Entry::Started { input, .. } if *input == RecordedPayload::from("20"))
     };
     let children = journal.children(&RunId::DEFAULT).await.unwrap().into_iter().map(|child| child.run);
     *journal.resumed_slowly.lock().unwrap() = children.into_iter().find(is_last);

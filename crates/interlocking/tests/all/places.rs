@@ -1,4 +1,4 @@
-//! Places in which a run that is taken up again goes on with its work.
+//! Places in which a run that is resumed goes on with its work.
 
 use crate::support::{failed, finished, pass, timed};
 use async_trait::async_trait;
@@ -56,7 +56,7 @@ impl Workspaces for Yard {
     }
 }
 
-/// Everything that may be cut off in a place: a node, a message's handler, and an adviser.
+/// Everything that may be interrupted in a place: a node, a message's handler, and an adviser.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Site {
@@ -140,7 +140,7 @@ async fn asked_at_a_resume(takes: Takes) -> Vec<String> {
         journal.post(&RunId::DEFAULT, Letter { key: None, body }).await.unwrap();
     });
     stopped.unwrap_err();
-    assert!(yard.asked().is_empty(), "nothing is put back where nothing was cut off");
+    assert!(yard.asked().is_empty(), "nothing is put back where nothing was interrupted");
     let report = site(Takes::default(), &yard, &journal).resume().await.unwrap();
     let Outcome::Waiting { questions } = report.outcome else { panic!("{:?}", report.outcome) };
     let asked = yard.asked();
@@ -151,7 +151,7 @@ async fn asked_at_a_resume(takes: Takes) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_place_of_whatever_was_cut_off_is_put_back() {
+async fn the_place_of_whatever_was_interrupted_is_put_back() {
     let opened = |restored: &[&str]| {
         let place = |name: &str, commit: &str| match restored.contains(&name) {
             true => format!("restore {name} to {commit}"),
@@ -180,7 +180,7 @@ async fn the_places_of_a_fork_are_made_before_they_are_opened() {
     for (point, plans) in [(ForkPoint::End, ["planned"; 2]), (ForkPoint::Records(1), ["base", "planned"])] {
         fork(&*journal, &RunId::DEFAULT, &point, &new).await.unwrap();
         for plan in plans {
-            // However often it is taken up: whoever makes them knows which there are.
+            // However often it is resumed: whoever makes them knows which there are.
             let forked = site(Takes { build: 99, ..none }, &yard, &journal).with_id(new.clone()).resume();
             tokio::time::timeout(Duration::from_millis(20), forked).await.unwrap_err();
             let asked = yard.asked();

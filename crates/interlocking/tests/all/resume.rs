@@ -1,10 +1,10 @@
-//! Runs that are taken up where their journal ends.
+//! Runs that are resumed where their journal ends.
 
 use crate::support::{Log, Recording, finished, pass, timed};
 use askama::Template;
 use interlocking::agents::SessionOp;
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{By, Entry, JournalError, Payload};
+use interlocking::runtime::journal::{By, Entry, JournalError, RecordedPayload};
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal, StartError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -191,12 +191,12 @@ async fn a_suspended_run_is_not_at_its_end() {
     let report = report.unwrap();
     assert_eq!(report.outcome, Outcome::Suspended);
     let usage = report.usage();
-    assert_eq!((usage.calls, usage.unpriced_calls), (1, 1), "the agent that was cut off");
+    assert_eq!((usage.calls, usage.unpriced_calls), (1, 1), "the agent that was interrupted");
     let last = journal.records(&id("demo")).pop().unwrap().entry;
     assert!(matches!(&last, Entry::Spent { by, .. } if by.node == "work"), "{last:?}");
     let log = Log::new();
     let report = workshop_run(&diary, &journal).with_events(log.sink()).resume().await.unwrap();
-    assert_eq!(report.usage().calls, 1 + 2, "what was cut off stays on the bill");
+    assert_eq!(report.usage().calls, 1 + 2, "what was interrupted stays on the bill");
     assert_eq!(finished(report).0, ENDING);
     assert_eq!(diary.lock().unwrap()["look 1"], 1);
     assert!(!log.lines().contains("started look"), "{}", log.lines());
@@ -204,7 +204,7 @@ async fn a_suspended_run_is_not_at_its_end() {
 
 /// The restarts of an execution are counted beside its visits and attempts, which are protocol.
 #[tokio::test(start_paused = true)]
-async fn what_is_cut_off_is_repeated_with_the_same_visit_and_one_restart_more() {
+async fn what_is_interrupted_is_repeated_with_the_same_visit_and_one_restart_more() {
     #[derive(Graph)]
     #[graph(output = u32)]
     struct Slow {
@@ -265,7 +265,7 @@ async fn a_payload_that_no_longer_parses_names_the_run_the_node_and_the_field() 
     let changed = Arc::new(MemoryJournal::new());
     for mut record in journal.records(&id("demo")).into_iter().take(2) {
         if let Entry::Outcome(outcome) = &mut record.entry {
-            outcome.tokens[0].payload = Payload::from(r#"{"task":"it"}"#);
+            outcome.tokens[0].payload = RecordedPayload::from(r#"{"task":"it"}"#);
         }
         changed.append(record).await.unwrap();
     }
@@ -359,7 +359,7 @@ async fn a_run_is_not_taken_up_under_another_table_unless_a_migration_is_given()
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agents_session_goes_on_where_it_was_cut_off() {
+async fn an_agents_session_goes_on_where_it_was_interrupted() {
     let (diary, journal, cancel) = (Diary::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
     let run = workshop_run(&diary, &journal).with_cancel(cancel.clone());
     let suspend = async {

@@ -1,4 +1,4 @@
-//! Runs that have failed are taken up again where they did.
+//! Runs that have failed are resumed where they did.
 
 use crate::support::{Recording, failed, finished, pass, timed};
 use askama::Template;
@@ -147,7 +147,7 @@ async fn a_run_that_has_failed_goes_on_where_it_did() {
         assert!(world.done().is_empty());
     }
 
-    // One that is cut off has not failed, whoever sees it: it is resumed.
+    // One that is interrupted has not failed, whoever sees it: it is resumed.
     world.cure("press");
     tokio::time::timeout(Duration::from_millis(15), house(&world, &journal).retry()).await.unwrap_err();
     assert_eq!(world.done(), ["press 1.1 restarted 3", "read 1.1 restarted 3"]);
@@ -156,7 +156,7 @@ async fn a_run_that_has_failed_goes_on_where_it_did() {
     let states = told.executions.iter().map(|known| (known.by.node.as_str(), known.state));
     assert_eq!(
         states.collect::<Vec<_>>(),
-        [("split", ExecutionState::Done), ("press", ExecutionState::Done), ("read", ExecutionState::CutOff)]
+        [("split", ExecutionState::Done), ("press", ExecutionState::Done), ("read", ExecutionState::Interrupted)]
     );
     assert_eq!(journal.runs().await.unwrap()[0].ended, None);
     let report = house(&world, &journal).resume().await.unwrap();
@@ -372,7 +372,7 @@ impl MapHandler<workshop::parts> for Parts {
     }
 }
 
-/// The child that failed goes on at its failed node, and its own children do; so does the one that was cut off with the run. What was
+/// The child that failed goes on at its failed node, and its own children do; so does the one that was interrupted with the run. What was
 /// done is not done again, and what somebody has cancelled stays so.
 #[tokio::test(start_paused = true)]
 async fn children_of_a_map_node_that_failed_go_on_where_they_did() {
@@ -490,7 +490,7 @@ async fn a_run_is_forked_before_every_visit_that_is_listed() {
 
 /// A process that is killed while it makes a fork leaves a name that can be used again.
 #[tokio::test(start_paused = true)]
-async fn a_fork_that_was_cut_off_is_made_anew() {
+async fn a_fork_that_was_interrupted_is_made_anew() {
     let (world, journal) = (World::ill(&["press"]), Arc::new(MemoryJournal::new()));
     failed(house(&world, &journal).start(3).await.unwrap());
     failed(house(&world, &journal).retry().await.unwrap());
@@ -508,7 +508,7 @@ async fn a_fork_that_was_cut_off_is_made_anew() {
         assert_eq!(taken, ForkError::Taken { run: id("part") });
         journal.remove(&id("part")).await.unwrap();
     }
-    // One that somebody has taken up is a run like any other.
+    // One that somebody has resumed is a run like any other.
     for (sequence, entry) in
         (0..).zip(whole.iter().take(1).cloned().chain([Entry::Resumed { table: None, taken_by: None }]))
     {

@@ -14,7 +14,7 @@ pub(crate) struct Slow {
     takes: fn(&Entry) -> u64,
     /// How long a letter takes to whoever awaits it, in milliseconds.
     mail_takes: u64,
-    /// The run that takes 25 ms to be taken up again.
+    /// The run that takes 25 ms to be resumed.
     pub(crate) resumed_slowly: Mutex<Option<RunId>>,
     /// Told when `next` has ended, and `gate` is about to begin.
     pub(crate) gate: tokio::sync::Notify,

@@ -205,7 +205,7 @@ async fn a_fork_has_the_history_and_goes_its_own_way() {
     assert_eq!(account(&*journal, &id("r1")).await.unwrap().state, RunState::Waiting);
 }
 
-/// The session of an agent that was cut off is the other run's to go on with.
+/// The session of an agent that was interrupted is the other run's to go on with.
 #[tokio::test]
 async fn a_fork_takes_over_no_session_that_goes_on() {
     let journal = waiting().await;
@@ -251,7 +251,7 @@ async fn a_tree_tells_where_a_run_stands() {
     assert!(matches!(run("r1", &journal).with_cancel(cancel).start(1).await.unwrap().outcome, Outcome::Suspended));
     let told = account(&*journal, &id("r1")).await.unwrap();
     assert_eq!((told.state, &told.executions[0].by), (RunState::Stopped, &by("raise", 1)));
-    assert_eq!(told.executions[0].state, ExecutionState::CutOff);
+    assert_eq!(told.executions[0].state, ExecutionState::Interrupted);
 
     assert!(matches!(run("r1", &journal).resume().await.unwrap().outcome, Outcome::Waiting { .. }));
     let told = account(&*journal, &id("r1")).await.unwrap();

@@ -1,4 +1,4 @@
-//! A run whose process ended at an awkward moment, taken up by another.
+//! A run whose process ended at an awkward moment, resumed by another.
 
 use crate::play::{Play, Turn};
 use crate::stage::Stage;

@@ -19,7 +19,7 @@ pub(crate) struct Past {
     pub(crate) calm: HashSet<String>,
     /// The runs that had ended.
     pub(crate) ended: HashSet<String>,
-    /// How often a run had been taken up.
+    /// How often a run had been resumed.
     pub(crate) resumed: HashMap<String, u32>,
     /// The session that an execution's agent had begun last.
     pub(crate) sessions: HashMap<Execution, String>,

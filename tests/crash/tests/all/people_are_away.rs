@@ -22,7 +22,7 @@ async fn an_answer_is_taken_up_by_whoever_resumes_the_run_and_only_one_that_is_o
     assert_eq!(asked, [("alarm", Part::Root), ("approve", Part::Asker)]);
     let (run, by) = (&questions[1].run, &questions[1].by);
 
-    // Nobody's answer, and one of another type: neither is taken up.
+    // Nobody's answer, and one of another type: neither is received.
     let answer = |json: &str| {
         let body = LetterBody::Answer { to: by.clone(), answer: json.into() };
         Letter { key: None, body }

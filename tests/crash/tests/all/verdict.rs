@@ -64,7 +64,7 @@ impl Reading<'_> {
                 Err("it is executed twice in one process".to_owned())
             }
             Deed::Begun { restarts } => {
-                // It was cut off whenever it began before; and maybe before it came to its handler.
+                // It was interrupted whenever it began before; and maybe before it came to its handler.
                 let least = self.begun.get(of).copied().unwrap_or_default();
                 let most = past.resumed.get(run).copied().unwrap_or_default() + 1;
                 match (least..=most).contains(restarts) {
@@ -90,11 +90,11 @@ impl Reading<'_> {
 }
 
 /// The calls of a run that has ended, against those of an undisturbed one. Those that led to an outcome are on the bill, once each, and so
-/// are those whose nodes were stopped before they had one. One that was cut off is on it without a price, if its session was recorded.
+/// are those whose nodes were stopped before they had one. One that was interrupted is on it without a price, if its session was recorded.
 async fn on_the_bill(case: &Case, usage: Usage, undisturbed: Usage) {
     let turns: Vec<_> = Log::read(case.directory()).unwrap().into_iter().filter(is_turn).collect();
     let begun_again = |line: &&Line| matches!(line.deed, Deed::Turn { continues: Some(_) });
-    let cut_off: HashSet<_> = turns.iter().filter(begun_again).map(|line| (&line.run, line.visit)).collect();
+    let interrupted: HashSet<_> = turns.iter().filter(begun_again).map(|line| (&line.run, line.visit)).collect();
     let mut stopped = Usage::default();
     for summary in case.journal().runs().await.unwrap() {
         for record in case.journal().load(&summary.run).await.unwrap() {
@@ -108,7 +108,7 @@ async fn on_the_bill(case: &Case, usage: Usage, undisturbed: Usage) {
     assert_eq!(priced(usage), priced(undisturbed) + priced(stopped), "{}", told());
     assert_eq!(usage.cost, undisturbed.cost + stopped.cost, "{}", told());
     let without_outcome = usage.unpriced_calls + priced(stopped);
-    assert!(cut_off.len() <= without_outcome as usize && usage.calls as usize <= turns.len(), "{}", told());
+    assert!(interrupted.len() <= without_outcome as usize && usage.calls as usize <= turns.len(), "{}", told());
 }
 
 fn is_turn(line: &Line) -> bool {

@@ -27,7 +27,7 @@ pub struct RunAccount {
     pub usage: Usage,
     /// The same with its child runs.
     pub total: Usage,
-    /// How often it was taken up again.
+    /// How often it was resumed.
     pub resumed: u32,
     /// How often it was retried after it had failed.
     pub retried: u32,
@@ -39,7 +39,7 @@ pub struct RunAccount {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// Letters that it has not taken up.
+    /// Letters that it has not received.
     pub letters: Vec<WaitingLetter>,
     /// Why nothing is known of what is under way but what its records say themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ pub enum ExecutionState {
     /// It waits for a person, or only for child runs that do.
     Waiting,
     /// It was at work when its run stopped, and begins again when that is resumed.
-    CutOff,
+    Interrupted,
     /// It came to no outcome that counts: it was stopped, or tried again.
     Discarded,
 }
@@ -160,16 +160,16 @@ pub struct QuestionAccount {
     pub question: Value,
     /// The JSON schema of an answer.
     pub schema: Value,
-    /// The answer that the run has taken up.
+    /// The answer that the run has received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
     /// Whether an answer can be given.
     pub is_open: bool,
-    /// Whether there is an answer that the run has not taken up.
+    /// Whether there is an answer that the run has not received.
     pub is_answered: bool,
 }
 
-/// A letter that its run has not taken up.
+/// A letter that its run has not received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingLetter {

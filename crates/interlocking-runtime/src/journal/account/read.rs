@@ -7,7 +7,7 @@ use crate::journal::answer::{is_posted, question_of, value_of};
 use crate::journal::killed::killed;
 use crate::journal::standing::{Standing, standing};
 use crate::journal::{
-    By, Entry, Journal, JournalError, MessageRecord, NodeOutcome, Origin, Payload, Posted, Record, RunSummary,
+    By, Entry, Journal, JournalError, MessageRecord, NodeOutcome, Origin, Posted, Record, RecordedPayload, RunSummary,
 };
 use interlocking_agents::{LedgerEntry, Usage};
 use interlocking_core::failure::Failure;
@@ -111,7 +111,7 @@ impl ExecutionAccount {
     }
 }
 
-/// What the records say of executions, how often the run was taken up again and retried, and why it failed.
+/// What the records say of executions, how often the run was resumed and retried, and why it failed.
 async fn executions(
     journal: &dyn Journal,
     run: &RunId,
@@ -165,8 +165,8 @@ async fn ask(
     journal: &dyn Journal,
     run: &RunId,
     by: &By,
-    question: &Payload,
-    schema: &Payload,
+    question: &RecordedPayload,
+    schema: &RecordedPayload,
 ) -> Result<QuestionAccount, JournalError> {
     let asked = question_of(journal, run, by, question, schema).await?;
     let (question, schema) = (asked.question, asked.schema);
@@ -227,7 +227,7 @@ fn settle(
         false => ExecutionState::Discarded,
         true if waits => ExecutionState::Waiting,
         true if is_held => ExecutionState::Running,
-        true => ExecutionState::CutOff,
+        true => ExecutionState::Interrupted,
     };
 }
 
