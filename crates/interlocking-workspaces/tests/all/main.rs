@@ -21,5 +21,6 @@ mod hostile;
 mod landing;
 mod made_ready;
 mod rebasing;
+mod reports;
 mod shared_branch;
 mod work;
