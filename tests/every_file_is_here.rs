@@ -5,10 +5,19 @@
 fn main_names_every_file_of_its_directory() {
     let (test, _) = module_path!().split_once("::").unwrap();
     let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(test);
-    let main = std::fs::read_to_string(directory.join("main.rs")).unwrap();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let module = name.strip_suffix(".rs").unwrap();
-        assert!(module == "main" || main.contains(&format!("mod {module};")), "{name} is not in main.rs");
+    // A module that has a directory of its own names what is in that.
+    let mut open = vec![(directory.join("main.rs"), directory)];
+    while let Some((parent, directory)) = open.pop() {
+        let text = std::fs::read_to_string(&parent).unwrap();
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push((path.with_extension("rs"), path));
+                continue;
+            }
+            let module = path.file_stem().unwrap().to_str().unwrap();
+            let is_named = path == parent || text.contains(&format!("mod {module};"));
+            assert!(is_named, "{} is not in {}", path.display(), parent.display());
+        }
     }
 }

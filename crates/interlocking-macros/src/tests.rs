@@ -1,4 +1,4 @@
-//! What the derive writes: how much, and in what shape.
+//! What the derive writes: how much, and in what shape. Most of this file is one graph's whole expansion.
 
 mod kinds;
 

@@ -2,7 +2,8 @@
 
 use crate::journal::letter::{Letter, Posted};
 use crate::journal::payload::{Digest, Encoded};
-use crate::journal::record::{Entry, Origin, Record, RunSummary, ending};
+use crate::journal::record::{Entry, Origin, Record, ending};
+use crate::journal::run_summary::RunSummary;
 use crate::journal::{Claim, Journal, JournalError};
 use crate::mutex::Mutex;
 use async_trait::async_trait;

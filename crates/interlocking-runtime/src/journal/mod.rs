@@ -17,6 +17,7 @@
 
 pub(crate) mod question;
 pub(crate) mod record_writer;
+mod run_summary;
 pub(crate) mod named_payloads;
 pub(crate) mod replay;
 pub(crate) mod replay_error;
@@ -43,9 +44,8 @@ pub use error::JournalError;
 pub use letter::{Letter, LetterBody, Posted};
 pub use memory::MemoryJournal;
 pub use payload::{Digest, Encoded, RecordedPayload};
-pub use record::{
-    By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, RunSummary, TokenRecord, ending,
-};
+pub use record::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, TokenRecord, ending};
+pub use run_summary::RunSummary;
 
 /// Where records go.
 ///

@@ -1,4 +1,5 @@
-//! Every schedule of a table, by the rules of runs and nothing else: no net, no frontier, no reductions.
+//! Every schedule of a table, by the rules of runs and nothing else: no net, no frontier, no reductions. All of it is in this one
+//! file, to be held against the rules at one reading.
 //!
 //! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
 //! that ten thousand tables take seconds. Tables of up to 126 places and 16 bounded nodes.

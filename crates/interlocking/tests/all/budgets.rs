@@ -1,5 +1,7 @@
 //! Budgets of a run and its child runs: what is refused, what is finished first, and what is said of it.
 
+mod counted;
+
 use crate::support::{Log, Recording, both_ways, failed, finished, pass, timed};
 use askama::Template;
 use async_trait::async_trait;
@@ -338,28 +340,6 @@ async fn calls_beyond_the_allowed_number_at_once_wait_for_their_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn budgets_are_those_of_the_whole_tree() {
-    for (budgets, calls, expected) in [
-        (Budgets::unlimited().with_calls(25), 25, BudgetExceeded::Calls { limit: 25, used: 25 }),
-        (
-            Budgets::unlimited().with_tokens(250).with_concurrency(1),
-            25,
-            BudgetExceeded::Tokens { limit: 250, used: 250 },
-        ),
-    ] {
-        let (report, agent) = family(budgets, 99).await;
-        assert_eq!(used_up(&report), expected);
-        assert_eq!(agent.all.load(Ordering::SeqCst), calls);
-        assert_eq!(agent.now.load(Ordering::SeqCst), 0, "no call was interrupted");
-    }
-    // Ten at once: what had begun when the limit was reached is finished, and counts.
-    let (report, agent) = family(Budgets::unlimited().with_tokens(250), 99).await;
-    let calls = agent.all.load(Ordering::SeqCst);
-    assert!((25..25 + 10).contains(&calls), "{calls}");
-    assert_eq!(used_up(&report), BudgetExceeded::Tokens { limit: 250, used: 10 * calls as u64 });
-}
-
-#[tokio::test(start_paused = true)]
 async fn runs_may_be_nested_only_so_deep() {
     let (report, agent) = family(Budgets::unlimited().with_depth(0), 1).await;
     assert_eq!(used_up(&report), BudgetExceeded::Depth { limit: 0, used: 1 });
@@ -386,109 +366,6 @@ async fn suspended(run: impl AsyncFnOnce(CancelToken) -> Report<u32>) {
     let (report, ()) = tokio::join!(run(cancel.clone()), suspend);
     assert_eq!(report.outcome, Outcome::Suspended);
     assert_eq!(report.usage().calls % 2, 0);
-}
-
-/// A run that is resumed has used what it used before, and each call once, whoever executed it with which allowance.
-#[tokio::test(start_paused = true)]
-async fn what_was_used_before_counts_once() {
-    let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
-    let run = || timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone());
-    let shared = Allowance::new(Budgets::unlimited().with_calls(4), Backoff::default());
-    suspended(async |cancel| run().with_allowance(shared.clone()).with_cancel(cancel).start((0, 3)).await.unwrap())
-        .await;
-    let report = run().with_allowance(shared).resume().await.unwrap();
-    assert_eq!(report.usage().calls, 4);
-    assert_eq!(finished(report), 3, "the fourth call was the last allowed one");
-
-    // What another executor has used comes in between.
-    let journal = Arc::new(MemoryJournal::new());
-    let run = || timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone());
-    let shared = Allowance::new(Budgets::unlimited().with_calls(5), Backoff::default());
-    suspended(async |cancel| run().with_allowance(shared.clone()).with_cancel(cancel).start((0, 4)).await.unwrap())
-        .await;
-    suspended(async |cancel| run().with_cancel(cancel).resume().await.unwrap()).await;
-    let report = run().with_allowance(shared).resume().await.unwrap();
-    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 5, used: 5 });
-}
-
-/// A run of the same name in another journal is another run, whatever that one has used.
-#[tokio::test(start_paused = true)]
-async fn runs_of_one_name_are_counted_apart() {
-    let agent = Recording::new(WILLING);
-    let run = |journal: &Arc<MemoryJournal>| {
-        timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone())
-    };
-    let shared = Allowance::new(Budgets::unlimited().with_calls(7), Backoff::default());
-    let [one, other] = [(); 2].map(|()| Arc::new(MemoryJournal::new()));
-    finished(run(&one).with_allowance(shared.clone()).start((0, 2)).await.unwrap());
-    suspended(async |cancel| {
-        run(&other).with_allowance(shared.clone()).with_cancel(cancel).start((0, 4)).await.unwrap()
-    })
-    .await;
-    suspended(async |cancel| run(&other).with_cancel(cancel).resume().await.unwrap()).await;
-    let report = run(&other).with_allowance(shared).resume().await.unwrap();
-    assert_eq!(
-        used_up(&report),
-        BudgetExceeded::Calls { limit: 7, used: 7 },
-        "two of the one, and four of the other before"
-    );
-}
-
-/// What a fork has taken over was made once, whoever of the two is resumed first; and so is what a fork of a fork has.
-#[tokio::test(start_paused = true)]
-async fn what_a_fork_has_taken_over_counts_once() {
-    for (within, order) in [false, true].into_iter().flat_map(|within| {
-        [["run", "fork", "again"], ["again", "fork", "run"], ["fork", "run", "again"]].map(|order| (within, order))
-    }) {
-        let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
-        let run = |name: &str| {
-            let id: RunId = name.parse().unwrap();
-            timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone()).with_id(id)
-        };
-        let forked = async |of: &str, outcomes: usize, new: &str| {
-            let of: RunId = of.parse().unwrap();
-            let records = journal.records(&of).into_iter();
-            let mut points = records.filter(|it| matches!(it.entry, Entry::Outcome(_))).map(|it| it.sequence + 1);
-            let point = ForkPoint::Records(points.nth(outcomes - 1).unwrap());
-            fork(&*journal, &of, &point, &new.parse().unwrap()).await.unwrap();
-        };
-        let shared = Allowance::new(Budgets::unlimited().with_calls(6), Backoff::default());
-        let first = |run: Run<Caller>| if within { run.with_allowance(shared.clone()) } else { run };
-        finished(first(run("run")).start((0, 3)).await.unwrap());
-        forked("run", 1, "fork").await;
-        finished(first(run("fork")).resume().await.unwrap());
-        // It has a call of each, and makes one itself.
-        forked("fork", 2, "again").await;
-        for name in order {
-            let report = run(name).with_allowance(shared.clone()).resume().await.unwrap();
-            assert_eq!(report.outcome, Outcome::Finished(3), "{name} of {order:?}, within: {within}");
-        }
-        let one_more = run("one-more").with_allowance(shared).start((0, 1)).await.unwrap();
-        assert_eq!(used_up(&one_more), BudgetExceeded::Calls { limit: 6, used: 6 }, "{order:?}, within: {within}");
-    }
-}
-
-/// Whoever shares an allowance has no budgets of its own.
-#[tokio::test(start_paused = true)]
-async fn budgets_after_a_shared_allowance_are_refused() {
-    let shared = Allowance::new(Budgets::unlimited().with_calls(2), Backoff::default());
-    let budgets = Budgets::unlimited().with_calls(9);
-    for run in both_ways(caller) {
-        let run = run.with_agent("caller", Recording::new(WILLING)).with_allowance(shared.clone());
-        assert_eq!(
-            run.with_budgets(budgets).start((0, 1)).await.unwrap_err().to_string(),
-            "run `run` shares an allowance, and was given budgets of its own after that: give them to the allowance that it \
-             shares, `Allowance::new(budgets, backoff)`"
-        );
-    }
-    for run in both_ways(caller) {
-        let run = run.with_agent("caller", Recording::new(WILLING)).with_allowance(shared.clone());
-        let refused = run.with_backoff(Backoff::default()).with_budgets(budgets).start((0, 1)).await.unwrap_err();
-        assert_eq!(refused, StartError::SharedAllowance { run: RunId::DEFAULT, what: "a backoff" });
-    }
-    let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_budgets(budgets);
-    let report = run.with_backoff(Backoff::default()).with_allowance(shared).start((0, 3)).await.unwrap();
-    assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 2, used: 2 }, "in place of its own");
 }
 
 /// A handler's own failure is the run's, whatever has been refused.
