@@ -1,6 +1,7 @@
 //! What prompts are rendered from. None of these is a schema, and none holds a worktree path, a session or a cost (HY-106).
 
-use super::{CratePath, FunctionSpec, Identifier, StructuredFailure, UnderstandingState};
+use super::{CratePath, FunctionSpec, Identifier, UnderstandingState};
+use interlocking::toolchain::StructuredFailure;
 use serde::{Deserialize, Serialize};
 
 /// What the tests agent is told (HY-103).

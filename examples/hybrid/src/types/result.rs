@@ -5,12 +5,13 @@ use interlocking::prelude::Failure;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlindResults, CheckReport, CoverageReport, CratePath, FailurePattern, FixAgentOutput, FunctionSpec, HeldLattice,
-    LatticeReport, MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult,
-    TypeHole, UnderstandingState, WitnessReport,
+    BlindResults, CheckReport, CoverageReport, CratePath, FixAgentOutput, FunctionSpec, HeldLattice, LatticeReport,
+    MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult, TypeHole,
+    UnderstandingState, WitnessReport,
 };
 use crate::paths::PathViolation;
 use interlocking::rust_source::RefusedConstruct;
+use interlocking::toolchain::FailurePattern;
 use interlocking::toolchain::Forgery;
 
 /// The graph's output, on success and on failure (HY-134, CON-81, CON-82).

@@ -1,11 +1,12 @@
 //! What travels between the nodes: each state holds the one before it.
 
 use super::{
-    CratePath, FailurePattern, FunctionSpec, ImplAgentOutput, PropertySketch, StructuredFailure, SurvivingMutant,
-    TestsAgentOutput, TrivialTestsFeedback, TypeAdversaryResult, TypesAgentOutput, UnderstandingState, commit_text,
+    CratePath, FunctionSpec, ImplAgentOutput, PropertySketch, SurvivingMutant, TestsAgentOutput, TrivialTestsFeedback,
+    TypeAdversaryResult, TypesAgentOutput, UnderstandingState, commit_text,
 };
 use interlocking::agents::{Cost, SessionId};
 use interlocking::run_id::RunId;
+use interlocking::toolchain::{FailedRound, FailurePattern, StructuredFailure};
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -263,7 +264,7 @@ pub struct HybridMemory {
     pub fix_attempt: u8,
     /// What the last failed validation looked like.
     #[serde(default)]
-    pub last_round: Option<super::FailedRound>,
+    pub last_round: Option<FailedRound>,
     /// What the type adversary found, the last time it looked.
     pub type_adversary: Option<TypeAdversaryResult>,
     /// What the verified tests cover.

@@ -1,6 +1,7 @@
 //! What the fix loop has learnt so far.
 
-use super::{FailurePattern, FixApplied};
+use super::FixApplied;
+use interlocking::toolchain::FailurePattern;
 use serde::{Deserialize, Serialize};
 
 /// What is known after some rounds of repairs (HY-126).
