@@ -65,7 +65,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         }
         let file = RunFile::new(&start.directory, program, &run).path();
         let of = if run == start.run { String::new() } else { format!(", a fork of `{run}`") };
-        let what = format!("nothing of `{}`{of} is left to take up: where it was is not known any more", start.run);
+        let what = format!("nothing of `{}`{of} is left to resume: where it was is not known any more", start.run);
         let remedy = format!(
             "bring the file back from a copy of the journal's directory, or start it again; `{program} show {}` tells what \
              it did",

@@ -338,7 +338,7 @@ fn a_run_of_which_nothing_is_known_any_more_is_refused_with_what_to_do() {
     pages += &scene.page(scene.call(&["resume", "r1"]));
     expect_test::expect![[r#"
         exit 2
-        error: nothing of `r1` is left to take up: where it was is not known any more
+        error: nothing of `r1` is left to resume: where it was is not known any more
           at: PLACE/journal/pair/r1.json
           to do: bring the file back from a copy of the journal's directory, or start it again; `pair show r1` tells what it did
         exit 2
