@@ -104,7 +104,7 @@ pub(crate) struct ResumeArguments {
     #[arg(value_name = "RUN")]
     pub(crate) resumed: RunId,
 
-    /// Take up a run that has failed, at the node that did, once what made it fail is put right
+    /// Resume a run that has failed, at the node that did, once what made it fail is put right
     #[arg(long)]
     pub(crate) retry: bool,
 

@@ -256,7 +256,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime without threads or files")
 }
 
-/// Takes up a run that has ended.
+/// Resumes a run that has ended.
 async fn recall(history: &History) -> Result<Report<Output>, String> {
     // What is late may come now.
     tokio::time::sleep(Duration::from_secs(60)).await;

@@ -137,7 +137,7 @@ impl<M: Remembered> RepositoryRun<M> {
         Ok(run)
     }
 
-    /// Takes up a run that another process began, or that is a fork: finds where it is. What is there is not touched, for that process may
+    /// Resumes a run that another process began, or that is a fork: finds where it is. What is there is not touched, for that process may
     /// live. Options that are given replace what is remembered.
     ///
     /// # Errors

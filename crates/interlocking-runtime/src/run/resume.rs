@@ -34,7 +34,7 @@ pub(crate) enum TakenUp<G: Graph> {
     GoesOn(Box<Executed<G>>),
 }
 
-/// Takes up a run that has these records, of which there is at least one; one that has failed if it is to be retried. A child is
+/// Resumes a run that has these records, of which there is at least one; one that has failed if it is to be retried. A child is
 /// `taken_by` an execution of its map node.
 pub(crate) async fn taken_up<G: Graph>(
     graph: &Arc<G>,

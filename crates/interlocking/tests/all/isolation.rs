@@ -220,7 +220,7 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
     let told: Vec<_> = told.collect();
     assert_eq!(told, [("tests".to_owned(), Isolation::Clone), ("code".to_owned(), Isolation::Worktree)]);
 
-    // Taken up, it has to be told again.
+    // Resumed, it has to be told again.
     assert!(matches!(on(without()).resume().await, Err(StartError::Isolation { .. })));
     assert_eq!(finished(on(without()).with_weaker_isolation().resume().await.unwrap()), "done, done");
 }
