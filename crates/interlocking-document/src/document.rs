@@ -3,6 +3,7 @@
 use crate::fields::Field;
 use crate::node::Node;
 use crate::problems::Problems;
+#[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 use crate::source::Source;
 
 /// A document that is well-formed, and the name of its file.

@@ -1,5 +1,6 @@
 //! Runs over a git repository, by a small program as a process of its own: `examples/pair`, which `cargo test` builds.
 
+use crate::pair::Pair;
 use crate::processes::example;
 use crate::support::steady;
 use interlocking::worktree::{BranchName, CommitId, Repository, Signature};
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+held!(Pair);
 
 /// The agents, of whom the one that checks can be made to wait, or to fail.
 const SCRIPT: &str = r#"
